@@ -20,6 +20,7 @@ macro_rules! commands {
 mod access;
 mod accounts;
 mod agent;
+mod asked;
 mod assistants;
 mod backup;
 mod calls;
@@ -28,6 +29,7 @@ mod cells;
 mod chat;
 mod check;
 mod client;
+mod comments;
 mod compare;
 pub mod config;
 mod confirm;
@@ -148,6 +150,11 @@ commands! {
         Undo(history::UndoArgs) => history::undo,
         /// Take your last undos back.
         Redo(history::StepsArgs) => history::redo,
+
+        /// Comment on a cell or a part of its text; reply, change, take away, resolve, reopen.
+        Comment(comments::CommentArgs) => comments::comment,
+        /// List the comments: the open threads, or all.
+        Comments(comments::CommentsArgs) => comments::comments,
 
         /// Run cells or code, and show the outputs as they come.
         Exec(exec::ExecArgs) => exec::exec,

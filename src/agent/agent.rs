@@ -1,6 +1,6 @@
 //! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a host of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,6 +101,8 @@ struct Agent {
     /// Once it is known who we are.
     ledger: Option<Ledger>,
     hosts: BTreeMap<KernelSessionId, HostHandle>,
+    /// Notebooks whose kernels somebody looks at.
+    measured: BTreeSet<NotebookId>,
     /// Since when another process has had our place at the server.
     displaced_since: Option<Instant>,
     /// The tasks of the hosts, each until everything is reported.
@@ -137,6 +139,7 @@ impl Agent {
             roster: Roster::new(hidden),
             ledger: None,
             hosts: BTreeMap::new(),
+            measured: BTreeSet::new(),
             displaced_since: None,
             running: JoinSet::new(),
             claims: JoinSet::new(),
@@ -197,6 +200,7 @@ impl Agent {
     }
 
     fn followed(&mut self, notebook: &NotebookId) {
+        self.measure(notebook, false);
         let Some(state) = self.connection.replica(notebook) else { return };
         let acts = self.roster.followed(state);
         self.act_all(acts);
@@ -222,6 +226,7 @@ impl Agent {
                 }
             }
             ServerMessage::KernelQuestion(question) => self.question(question),
+            ServerMessage::MeasureKernels { notebook, wanted } => self.measure(&notebook, wanted),
             ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
             ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
             ServerMessage::Error(error) => {
@@ -229,6 +234,15 @@ impl Agent {
             }
             _ => {}
         }
+    }
+
+    fn measure(&mut self, notebook: &NotebookId, wanted: bool) {
+        match wanted {
+            true => _ = self.measured.insert(notebook.clone()),
+            false => _ = self.measured.remove(notebook),
+        }
+        let of_notebook = self.hosts.iter().filter(|(id, _)| self.roster.notebook_of(id).as_ref() == Some(notebook));
+        of_notebook.for_each(|(_, host)| host.measure(wanted));
     }
 
     fn question(&self, question: KernelQuestionMessage) {
@@ -313,6 +327,7 @@ impl Agent {
         if let Some(ledger) = &mut self.ledger {
             ledger.add(kernel_session.clone(), notebook.clone());
         }
+        let is_measured = self.measured.contains(&notebook);
         let options = HostOptions {
             notebook,
             kernel_session: kernel_session.clone(),
@@ -323,6 +338,7 @@ impl Agent {
             reporter,
         };
         let host = host::start(options, &mut self.running);
+        host.measure(is_measured);
         self.hosts.insert(kernel_session, host);
     }
 

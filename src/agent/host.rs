@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
 use notarium_wire::{ClientMessage, KernelAnswer, KernelQuestionMessage, QuestionRefusal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +18,7 @@ use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOpti
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
 use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
+use crate::usage::Meter;
 
 /// Events that the driver may hand over ahead. Few, because each may be megabytes (a flood is flushed five times a second): what
 /// waits in the driver counts against its own limit.
@@ -54,9 +55,15 @@ pub(crate) struct HostHandle {
     inputs: mpsc::UnboundedSender<Input>,
     /// The server has few on their way at a time.
     questions: mpsc::UnboundedSender<KernelQuestionMessage>,
+    measured: watch::Sender<bool>,
 }
 
 impl HostHandle {
+    /// Whether somebody wants to know what the kernel takes of the machine.
+    pub fn measure(&self, wanted: bool) {
+        self.measured.send_replace(wanted);
+    }
+
     pub fn ask(&self, question: KernelQuestionMessage) {
         let _ = self.questions.send(question);
     }
@@ -70,6 +77,7 @@ impl HostHandle {
 enum Next {
     Input(Input),
     Question(KernelQuestionMessage),
+    Measure,
 }
 
 enum Launched {
@@ -88,6 +96,7 @@ struct Host {
     events: Option<mpsc::Receiver<KernelEvent>>,
     /// Absent: the disk took no more, and nothing is kept for this run.
     spills: BTreeMap<ExecutionId, Option<Spill>>,
+    meter: Meter,
     clock: Instant,
     stop_reporter: CancellationToken,
     is_over: bool,
@@ -97,6 +106,7 @@ struct Host {
 pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
     let (questions_sender, questions) = mpsc::unbounded_channel();
+    let (measured, wanted) = watch::channel(false);
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
     let session = KernelSessionMachine::new(options.kernel_session.clone(), options.limits, 0);
@@ -109,6 +119,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         launched: Launched::No,
         events: None,
         spills: BTreeMap::new(),
+        meter: Meter::new(wanted),
         clock: Instant::now(),
         stop_reporter,
         is_over: false,
@@ -120,7 +131,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         let is_fault = AssertUnwindSafe(host.run()).catch_unwind().await.is_err();
         HostEnd { kernel_session, is_fault }
     });
-    HostHandle { inputs: sender, questions: questions_sender }
+    HostHandle { inputs: sender, questions: questions_sender, measured }
 }
 
 impl Host {
@@ -130,6 +141,10 @@ impl Host {
                 Next::Input(input) => input,
                 Next::Question(question) => {
                     self.ask(question);
+                    continue;
+                }
+                Next::Measure => {
+                    self.measure();
                     continue;
                 }
             };
@@ -160,6 +175,7 @@ impl Host {
             result = launch_result(&mut self.launched) => Next::Input(self.launch_ended(result)),
             Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Next::Input(Input::Tick),
             Some(question) = self.questions.recv() => Next::Question(question),
+            () = self.meter.due(), if matches!(self.launched, Launched::Yes(_)) => Next::Measure,
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
                 Next::Input(Input::Kernel(event))
             }
@@ -286,6 +302,14 @@ impl Host {
             tracing::error!(%error, "output beyond the limit cannot be kept");
             *kept = None;
         }
+    }
+
+    fn measure(&mut self) {
+        let Launched::Yes(kernel) = &self.launched else { return };
+        let Some(usage) = self.meter.measure(kernel.process_id()) else { return };
+        let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
+        let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
+        sender.ephemeral(ClientMessage::KernelUse { notebook, kernel_session, usage });
     }
 
     fn show_busy(&self, busy: bool) {

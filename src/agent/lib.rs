@@ -25,3 +25,4 @@ mod reporter;
 pub mod roster;
 pub mod sandbox;
 pub mod session;
+mod usage;

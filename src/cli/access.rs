@@ -11,7 +11,7 @@ use super::values::{ROLES, after, one_of, parse_duration};
 use super::{Context, Ended, Failure, find, print};
 
 /// `user:ID`, `agent:ID`, `workspace:ID`, `share_link:ID`, else a person's login.
-async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
+pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
     let Some((kind, id)) = text.split_once(':') else {
         return Ok(Subject::User { id: find::person(client, text).await? });
     };

@@ -242,7 +242,12 @@ impl Chat {
             "tool_decision" | "tool_result" => {
                 let id = event["call_id"].as_str().unwrap_or_default();
                 if questions.remove(id) {
-                    screen.note("somebody else was faster: it is decided")?;
+                    let decider = serde_json::from_value(event["decided_by"].clone()).ok();
+                    let who = match decider {
+                        Some(actor) => self.people.name(&actor).await,
+                        None => "somebody else".to_owned(),
+                    };
+                    screen.note(&format!("{who} was faster: it is decided"))?;
                     self.ask_next(questions, screen).await?;
                 }
             }

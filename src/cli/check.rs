@@ -73,7 +73,8 @@ impl Checker {
         let told = format!("compared {answers} times with the server, {differences} differences");
         if differences > 0 {
             return Err(Failure::failed(format!(
-                "{told}: please report it, with the notebook's record (notarium log)"
+                "{told}: where the server is newer than this command, update the command; else please report it, with the \
+                 notebook's record (notarium log)"
             )));
         }
         print::note(told);

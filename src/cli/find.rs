@@ -1,6 +1,8 @@
 //! From what people type to ids: notebooks by title, cells by a part of their id, people by login.
 
-use notarium_core::{CellId, Document, NotebookId, UserId};
+use std::sync::Arc;
+
+use notarium_core::{CellId, CommentId, Document, NotebookId, Thread, ThreadId, UserId};
 use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
 
 use super::client::{Client, NotebookClient, with_query};
@@ -80,18 +82,43 @@ pub fn cell(notebook: &Document, name: &str) -> Result<CellId, Failure> {
 
 /// As [`cell`], among some.
 pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Result<CellId, Failure> {
-    let cells: Vec<&CellId> = cells.collect();
-    if let Some(exact) = cells.iter().find(|id| id.as_str() == name) {
-        return Ok((*exact).clone());
+    let nowhere = "no cell has that id: `notarium show` shows the ids, `notarium cell trash` those in the trash";
+    among(cells, CellId::as_str, name, nowhere).cloned()
+}
+
+/// A thread by its id, or by a beginning or an end of it that no other thread has.
+pub fn thread(notebook: &Document, name: &str) -> Result<ThreadId, Failure> {
+    let nowhere = "no thread has that id: `notarium comments --all` shows the ids";
+    among(notebook.threads.keys(), ThreadId::as_str, name, nowhere).cloned()
+}
+
+/// A comment by its id, or by a beginning or an end of it that no other comment has; and its thread.
+pub fn comment(notebook: &Document, name: &str) -> Result<(ThreadId, CommentId), Failure> {
+    let comments = |(id, thread): (&ThreadId, &Arc<Thread>)| {
+        thread.comments.iter().map(|comment| (id.clone(), comment.comment_id.clone())).collect::<Vec<_>>()
+    };
+    let all: Vec<(ThreadId, CommentId)> = notebook.threads.iter().flat_map(comments).collect();
+    let nowhere = "no comment has that id: `notarium comments --all` shows the ids";
+    among(all.iter(), |(_, id)| id.as_str(), name, nowhere).cloned()
+}
+
+/// The one with that id, else the only one whose id begins or ends with it.
+fn among<'a, T>(
+    all: impl Iterator<Item = &'a T>,
+    id: fn(&T) -> &str,
+    name: &str,
+    nowhere: &str,
+) -> Result<&'a T, Failure> {
+    let all: Vec<&T> = all.collect();
+    if let Some(exact) = all.iter().find(|one| id(one) == name) {
+        return Ok(exact);
     }
-    let fits = |id: &&&CellId| !name.is_empty() && (id.as_str().starts_with(name) || id.as_str().ends_with(name));
-    match cells.iter().filter(fits).collect::<Vec<_>>().as_slice() {
-        [only] => Ok((**only).clone()),
-        [] => Err(Failure::failed(format!(
-            "no cell has the id '{name}': `notarium show` shows the ids, `notarium cell trash` those in the trash"
-        ))),
+    let fits = |one: &&&T| !name.is_empty() && (id(one).starts_with(name) || id(one).ends_with(name));
+    match all.iter().filter(fits).collect::<Vec<_>>().as_slice() {
+        [only] => Ok(only),
+        [] => Err(Failure::failed(format!("'{name}': {nowhere}"))),
         several => {
-            let ids: Vec<&str> = several.iter().take(MAX_LISTED).map(|id| id.as_str()).collect();
+            let ids: Vec<&str> = several.iter().take(MAX_LISTED).map(|one| id(one)).collect();
             Err(Failure::usage(format!("'{name}' may be each of {}: write more of it", ids.join(", "))))
         }
     }

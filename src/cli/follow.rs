@@ -11,7 +11,9 @@ use notarium_core::{
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, EventsMessage, KernelStatus, ServerMessage, SubscribedMessage};
 
+use super::asked::Asked;
 use super::client::NotebookClient;
+use super::people::People;
 use super::{Ended, Failure, kernels, print};
 
 /// What happens to a followed notebook.
@@ -150,6 +152,8 @@ pub struct Runs {
     seen: Version,
     /// Kernels of followed runs whose agent is not there, as was said.
     unreachable: BTreeSet<KernelSessionId>,
+    asked: Asked,
+    people: People,
 }
 
 impl Runs {
@@ -162,7 +166,9 @@ impl Runs {
                 break state.version;
             }
         };
-        Ok(Self { follower, notebook, open: BTreeMap::new(), seen, unreachable: BTreeSet::new() })
+        let people = People::new(&notebook.client);
+        let (open, unreachable, asked) = (BTreeMap::new(), BTreeSet::new(), Asked::default());
+        Ok(Self { follower, notebook, open, seen, unreachable, asked, people })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
@@ -183,7 +189,11 @@ impl Runs {
     pub async fn updates(&mut self, event: FollowEvent) -> Vec<RunUpdate> {
         match event {
             FollowEvent::Events { recorded, .. } => {
-                recorded.iter().filter_map(|recorded| self.event(recorded)).collect()
+                let mut updates = Vec::new();
+                for recorded in &recorded {
+                    updates.extend(self.event(recorded).await);
+                }
+                updates
             }
             FollowEvent::Subscribed(message) => {
                 let mut updates = self.reach(&message.kernels);
@@ -216,8 +226,9 @@ impl Runs {
         notes.into_iter().map(RunUpdate::Note).collect()
     }
 
-    fn event(&mut self, recorded: &Recorded) -> Option<RunUpdate> {
+    async fn event(&mut self, recorded: &Recorded) -> Option<RunUpdate> {
         self.seen = recorded.envelope.version;
+        self.asked.note(recorded);
         if let Event::KernelLaunchRequested(KernelLaunchRequested { replaces: Some(lost), .. }) = &recorded.event {
             return Some(RunUpdate::Note(format!(
                 "the kernel before this one has ended ({}): its variables are gone, a new kernel begins without them",
@@ -243,8 +254,18 @@ impl Runs {
                 Some(RunUpdate::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
             }
             Event::ExecutionInputAnswered(_) => Some(RunUpdate::Answered(id)),
-            event => End::of(event).map(|end| self.ended(id, end)),
+            event => {
+                let end = End::of(event)?;
+                let notice = self.asked_for(recorded).await.or(end.notice);
+                Some(self.ended(id, End { notice, ..end }))
+            }
         }
+    }
+
+    /// As in `Ann restarted the kernel`, where that led to this end.
+    async fn asked_for(&mut self, end: &Recorded) -> Option<String> {
+        let (actor, did) = self.asked.led_to(end)?;
+        Some(format!("{} {did}", self.people.name(actor).await))
     }
 
     /// Whether this write of the agent was not passed on yet.

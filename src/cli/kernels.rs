@@ -1,15 +1,20 @@
 //! Kernels: list, launch, interrupt, restart, shut down, give up.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use clap::Args;
-use notarium_core::{Command, Document, Execution, KernelSessionId, Millis, session_of};
-use notarium_wire::KernelStatus;
+use notarium_core::{Command, Document, Execution, KernelPhase, KernelSessionId, Millis, session_of};
 use notarium_wire::rest::Kernels;
+use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 
 use super::client::NotebookClient;
+use super::follow::{FollowEvent, Follower};
 use super::narrate::word;
 use super::{Context, Ended, Failure, print};
+
+/// Its agent answers at once.
+const MEASURED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Kernels that cannot be reached, and since when.
 #[derive(Debug, Default)]
@@ -76,14 +81,19 @@ pub struct ListArgs {
 
 async fn list(args: ListArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let there = notebook.kernels().await?;
+    let mut there = notebook.kernels().await?;
+    if there.kernels.values().any(|kernel| kernel.phase == KernelPhase::Started) {
+        there.status = measured(&notebook, context, there.status).await?;
+    }
     if args.json {
         return print::json(&there);
     }
     let kernels: Vec<_> = there.kernels.iter().collect();
     let empty = "no kernels: `notarium kernels launch` or the next run launches one";
-    print::list(&kernels, false, empty, ["kernel", "kernelspec", "how it is"], async |(id, kernel)| {
-        [id.to_string(), kernel.kernelspec.clone(), state(id, &word(&kernel.phase), &there.status)]
+    let headings = ["kernel", "kernelspec", "runs at", "how it is", "uses"];
+    print::list(&kernels, false, empty, headings, async |(id, kernel)| {
+        let state = state(id, &word(&kernel.phase), &there.status);
+        [id.to_string(), kernel.kernelspec.clone(), place(id, &there), state, usage(id, &there.status)]
     })
     .await?;
     if let Some(notice) = &there.notice {
@@ -98,6 +108,52 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
         print::note(advice);
     }
     Ok(())
+}
+
+/// Kernels are measured while somebody follows the notebook: this follows it until all that can be reached have been.
+async fn measured(
+    notebook: &NotebookClient,
+    context: &Context,
+    mut status: Vec<KernelStatus>,
+) -> Result<Vec<KernelStatus>, Failure> {
+    let is_whole = |status: &[KernelStatus]| status.iter().all(|status| status.usage.is_some() || !status.reachable);
+    let mut follower = Follower::enter(context.connect_options()?, notebook.id.clone()).await?;
+    let measured = async {
+        while !is_whole(&status) {
+            match follower.next().await? {
+                FollowEvent::Subscribed(message) => status = message.kernels,
+                FollowEvent::Message(ServerMessage::Kernels { notebook: id, kernels }) if id == notebook.id => {
+                    status = kernels;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    };
+    // An older agent does not measure.
+    match tokio::time::timeout(MEASURED_WITHIN, measured).await {
+        Ok(Err(failure)) => Err(failure),
+        Ok(Ok(())) | Err(_) => Ok(status),
+    }
+}
+
+fn usage(id: &KernelSessionId, status: &[KernelStatus]) -> String {
+    let status = status.iter().find(|status| status.kernel_session == *id);
+    let Some(KernelUsage { memory_bytes, cpu_percent }) = status.and_then(|status| status.usage) else {
+        return "–".to_owned();
+    };
+    let cpu = cpu_percent.map(|percent| format!(", {percent} % of a processor"));
+    format!("{}{}", print::size(memory_bytes), cpu.unwrap_or_default())
+}
+
+/// The agent that has the kernel.
+fn place(id: &KernelSessionId, there: &Kernels) -> String {
+    let status = there.status.iter().find(|status| status.kernel_session == *id);
+    let agent = || Some(format!("agent {}", print::short(there.kernels.get(id)?.agent.as_ref()?.as_str())));
+    match status.and_then(|status| status.agent_name.as_deref()) {
+        Some(name) => name.to_owned(),
+        None => agent().unwrap_or_else(|| "–".to_owned()),
+    }
 }
 
 fn state(id: &KernelSessionId, phase: &str, status: &[KernelStatus]) -> String {

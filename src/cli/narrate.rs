@@ -1,22 +1,28 @@
 //! Events in sentences for people: who did what.
 
+mod assistants;
+
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    CellId, Document, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject, Millis,
-    Recorded, Stored, Subject,
+    CellId, Document, EndCause, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject,
+    Millis, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
+use super::asked::Asked;
 use super::client::Client;
 use super::people::People;
 use super::print::{self, style};
+use assistants::Work;
 
 /// Describes events one after another, and remembers what later ones refer to.
 #[derive(Debug)]
 pub struct Narrator {
     people: People,
     runs: BTreeMap<ExecutionId, Run>,
+    asked: Asked,
+    work: Work,
 }
 
 /// What is remembered of a run until it ends.
@@ -44,11 +50,12 @@ impl From<&Stored> for NarratedEvent {
 
 impl Narrator {
     pub fn new(client: &Client) -> Self {
-        Self { people: People::new(client), runs: BTreeMap::new() }
+        Self { people: People::new(client), runs: BTreeMap::new(), asked: Asked::default(), work: Work::default() }
     }
 
-    /// Remembers the runs that a state knows.
+    /// Remembers what a state knows.
     pub fn learn(&mut self, notebook: &Document) {
+        self.work.learn(notebook);
         for (id, execution) in &notebook.executions {
             self.runs.insert(id.clone(), Run::from(&**execution));
         }
@@ -71,6 +78,7 @@ impl Narrator {
 
     async fn sentence(&mut self, recorded: &Recorded) -> String {
         self.remember(recorded);
+        let asked_for = self.asked_for(recorded).await;
         match &recorded.event {
             Event::AccessGranted(event) => {
                 let whom = self.people.subject(&event.subject).await;
@@ -86,15 +94,27 @@ impl Narrator {
             }
             event => notebook_sentence(event)
                 .or_else(|| cell_sentence(event))
-                .or_else(|| self.run_sentence(event, recorded.envelope.recorded_at))
-                .or_else(|| kernel_sentence(event))
-                .or_else(|| assistant_sentence(event))
-                .or_else(|| call_sentence(event))
+                .or_else(|| comment_sentence(event))
+                .or_else(|| self.run_sentence(event, recorded.envelope.recorded_at, asked_for.as_deref()))
+                .or_else(|| kernel_sentence(event, asked_for.as_deref()))
+                .or_else(|| self.work.sentence(event))
                 .unwrap_or_else(|| event.event_type().to_owned()),
         }
     }
 
+    /// As in `Ann restarted the kernel`, where that led to this end; empty where this line names who wanted it.
+    async fn asked_for(&mut self, end: &Recorded) -> Option<String> {
+        let (actor, did) = self.asked.led_to(end)?;
+        if *actor != end.envelope.actor {
+            return Some(format!("{} {did}", self.people.name(actor).await));
+        }
+        let is_plain = matches!(&end.event, Event::ExecutionCancelled(event) if event.cause == EndCause::Requested);
+        is_plain.then(String::new)
+    }
+
     fn remember(&mut self, recorded: &Recorded) {
+        self.asked.note(recorded);
+        self.work.note(&recorded.event);
         match &recorded.event {
             Event::ExecutionRequested(event) => {
                 let is_imported = event.cause == ExecutionCause::Imported;
@@ -120,7 +140,7 @@ impl Narrator {
         self.runs.get(id).is_some_and(|run| run.is_imported)
     }
 
-    fn run_sentence(&self, event: &Event, at: Millis) -> Option<String> {
+    fn run_sentence(&self, event: &Event, at: Millis, asked_for: Option<&str>) -> Option<String> {
         let run = self.run_name(event.execution_id()?);
         Some(match event {
             Event::ExecutionRequested(event) => match event.cause.known() {
@@ -149,10 +169,14 @@ impl Narrator {
                 let how = if self.is_imported(&event.execution_id) { format!("brought that it {how}") } else { how };
                 let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
                 let took = took.map(|began| format!(" after {}", print::duration(at.saturating_sub(began))));
-                let notice = event.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
+                let notice = asked_for.or(event.notice.as_deref());
+                let notice = notice.map(|notice| format!(" ({})", print::clean(notice)));
                 format!("{how}: {run}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
             }
-            Event::ExecutionCancelled(event) => format!("cancelled {run}: {}", print::clean(&event.sentence())),
+            Event::ExecutionCancelled(event) => match asked_for.map_or_else(|| event.sentence(), str::to_owned) {
+                reason if reason.is_empty() => format!("cancelled {run}"),
+                reason => format!("cancelled {run}: {}", print::clean(&reason)),
+            },
             Event::ExecutionBlocked(event) => format!("did not run {run}: {}", print::clean(&event.sentence())),
             Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.sentence())),
             Event::ExecutionOutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
@@ -182,7 +206,6 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
     }
 }
 
-/// Why, unless it only repeats who.
 /// A value of the wire that is one word.
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
@@ -237,7 +260,25 @@ fn cell_sentence(event: &Event) -> Option<String> {
     })
 }
 
-fn kernel_sentence(event: &Event) -> Option<String> {
+fn comment_sentence(event: &Event) -> Option<String> {
+    let thread = print::short(event.thread_id()?.as_str()).to_owned();
+    let text = |text: &str| print::shorten(&print::clean(text), 80);
+    Some(match event {
+        Event::ThreadStarted(event) => {
+            let quote = event.quote.as_deref().map(|quote| format!(" on “{}”", text(quote)));
+            format!("began thread {thread} on {}{}", cell_name(&event.cell_id), quote.unwrap_or_default())
+        }
+        Event::ThreadMoved(event) => format!("took thread {thread} to {}", cell_name(&event.cell_id)),
+        Event::ThreadResolved(_) => format!("resolved thread {thread}"),
+        Event::ThreadReopened(_) => format!("reopened thread {thread}"),
+        Event::CommentPosted(event) => format!("commented in thread {thread}: {}", text(&event.text)),
+        Event::CommentEdited(event) => format!("changed a comment in thread {thread}: {}", text(&event.text)),
+        Event::CommentDeleted(_) => format!("took a comment in thread {thread} away"),
+        _ => return None,
+    })
+}
+
+fn kernel_sentence(event: &Event, asked_for: Option<&str>) -> Option<String> {
     Some(match event {
         Event::KernelLaunchRequested(event) => {
             let lost = event
@@ -252,71 +293,15 @@ fn kernel_sentence(event: &Event) -> Option<String> {
         Event::KernelInterruptRequested(_) => "interrupted the kernel".to_owned(),
         Event::KernelRestartRequested(_) => "asked to restart the kernel".to_owned(),
         Event::KernelShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
-        Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.sentence())),
+        Event::KernelSessionEnded(event) => {
+            format!("ended the kernel: {}", print::clean(asked_for.unwrap_or(&event.sentence())))
+        }
         Event::KernelFunctionsRegistered(event) => {
             let names: Vec<&str> = event.functions.iter().map(|function| function.name.as_str()).collect();
             format!("offers assistants these functions: {}", print::clean(&names.join(", ")))
         }
         Event::KernelFunctionsForgotten(event) => {
             format!("forgot functions whose kernel has ended: {}", print::clean(&event.names.join(", ")))
-        }
-        _ => return None,
-    })
-}
-
-fn assistant_sentence(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
-        Event::ConversationClosed(event) => format!("closed the idle conversation {}", event.conversation_id),
-        Event::MessagePosted(event) => format!("posted a message ({})", word(&event.role)),
-        Event::MessageFlagged(event) => {
-            let words = match (event.flags.pinned, event.flags.skipped) {
-                (true, _) => "always",
-                (_, true) => "never",
-                _ => "as there is room",
-            };
-            format!("wants message {} in the assistant's context: {words}", event.message_id)
-        }
-        Event::TurnStarted(event) => format!("asked the assistant (turn {})", event.turn_id),
-        Event::TurnFinished(event) => format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason)),
-        Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),
-        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.sentence())),
-        Event::TurnModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
-        Event::TurnModelCallFinished(event) => match event.sentence() {
-            Some(cause) => format!("got no answer of the model: {}", print::clean(&cause)),
-            None => format!(
-                "got the model's answer ({} tokens in, {} out)",
-                event.usage.input_tokens, event.usage.output_tokens
-            ),
-        },
-        Event::NotebookPolicyChanged(event) => format!("set the policy for assistants to {}", word(&event.policy)),
-        Event::GrantIssued(event) => {
-            format!("let conversation {} act unasked until {}", event.conversation_id, print::time(event.expires_at))
-        }
-        Event::GrantRevoked(event) => format!("ended grant {}", event.grant_id),
-        Event::GrantExpired(event) => format!("put the expired grant {} away", event.grant_id),
-        _ => return None,
-    })
-}
-
-fn call_sentence(event: &Event) -> Option<String> {
-    let call = event.tool_call_id()?;
-    Some(match event {
-        Event::ToolCallRequested(event) => {
-            let waits = if event.gate.waits() { ", which waits for a person" } else { "" };
-            format!("called {} ({}, call {call}){waits}", print::clean(&event.function), word(&event.risk))
-        }
-        Event::ToolCallConfirmed(_) => format!("confirmed call {call}"),
-        Event::ToolCallDenied(event) => {
-            let reason = event.detail.as_deref().map(|reason| format!(": {}", print::clean(reason)));
-            format!("denied call {call}{}", reason.unwrap_or_default())
-        }
-        Event::ToolCallWithdrawn(event) => format!("withdrew call {call}: {}", print::clean(&event.sentence())),
-        Event::ToolCallVoided(event) => format!("closed call {call}: {}", print::clean(&event.sentence())),
-        Event::ToolCallExpired(_) => format!("closed call {call}: it waited too long"),
-        Event::ToolCallStarted(_) => format!("started call {call}"),
-        Event::ToolCallExecuted(event) => {
-            format!("ended call {call} ({}) after {}", word(&event.end), print::duration(event.duration_ms))
         }
         _ => return None,
     })

@@ -14,6 +14,9 @@ use super::{Context, Ended, Failure, find, input, print};
 /// The header by which the server names what an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 
+/// The header by which the server counts the threads of comments that an export leaves out.
+const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
+
 // --- ls ---
 
 #[derive(Debug, Args)]
@@ -237,7 +240,11 @@ pub struct ExportArgs {
 
 pub async fn export(args: ExportArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let Exported { content, missing } = exported(&notebook, args.at).await?;
+    let Exported { content, missing, threads } = exported(&notebook, args.at).await?;
+    if threads > 0 {
+        let left_out = print::count(threads, "thread");
+        print::note(format!("note: the file leaves the comments out ({left_out}): `notarium comments` lists them"));
+    }
     match args.output {
         None => print::bytes(&content)?,
         Some(file) => write_file(&file, &content).await?,
@@ -250,15 +257,18 @@ pub struct Exported {
     pub content: Bytes,
     /// The hashes of large outputs that the server could not read.
     pub missing: Vec<String>,
+    /// Threads of comments, which no file holds.
+    pub threads: usize,
 }
 
 pub async fn exported(notebook: &NotebookClient, at: Option<Version>) -> Result<Exported, Failure> {
     let request = notebook.client.request(Method::GET, &notebook.path(&at_version("/export", at)));
     let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
     let answer = notebook.client.send(request).await?;
-    let named = answer.headers().get(MISSING_BLOBS).and_then(|named| named.to_str().ok()).unwrap_or_default();
-    let missing = named.split(',').filter(|hash| !hash.is_empty()).map(str::to_owned).collect();
-    Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing })
+    let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let missing = header(MISSING_BLOBS).split(',').filter(|hash| !hash.is_empty()).map(str::to_owned).collect();
+    let threads = header(LEFT_OUT_THREADS).parse().unwrap_or(0);
+    Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing, threads })
 }
 
 /// What was written is whole, or the failure says what it lacks.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Actor, AgentId, Subject, UserId};
-use notarium_wire::rest::{Person, Token};
+use notarium_core::{Actor, AgentId, Subject, UserId, WorkspaceId};
+use notarium_wire::rest::{Person, Token, Workspace};
 
 use super::client::Client;
 use super::print;
@@ -15,11 +15,12 @@ pub struct People {
     users: BTreeMap<UserId, String>,
     /// `None` until they were asked for.
     agents: Option<BTreeMap<AgentId, String>>,
+    workspaces: Option<BTreeMap<WorkspaceId, String>>,
 }
 
 impl People {
     pub fn new(client: &Client) -> Self {
-        Self { client: client.clone(), users: BTreeMap::new(), agents: None }
+        Self { client: client.clone(), users: BTreeMap::new(), agents: None, workspaces: None }
     }
 
     /// What somebody is called.
@@ -40,7 +41,7 @@ impl People {
             Subject::User { id } => self.user(id).await,
             Subject::Agent { id } => self.agent(id).await,
             Subject::ShareLink { id } => format!("share link {}", print::short(id.as_str())),
-            Subject::Workspace { id } => format!("workspace {id}"),
+            Subject::Workspace { id } => self.workspace(id).await,
         };
         print::clean(&name)
     }
@@ -63,5 +64,15 @@ impl People {
         }
         let label = self.agents.as_ref().and_then(|agents| agents.get(id)).filter(|label| !label.is_empty());
         label.map_or_else(|| format!("agent {}", print::short(id.as_str())), |label| format!("agent \"{label}\""))
+    }
+
+    async fn workspace(&mut self, id: &WorkspaceId) -> String {
+        if self.workspaces.is_none() {
+            // For its members; others see the id.
+            let workspaces: Vec<Workspace> = self.client.get("/api/workspaces").await.unwrap_or_default();
+            self.workspaces = Some(workspaces.into_iter().map(|workspace| (workspace.id, workspace.name)).collect());
+        }
+        let name = self.workspaces.as_ref().and_then(|workspaces| workspaces.get(id));
+        name.map_or_else(|| format!("workspace {id}"), |name| format!("workspace \"{name}\""))
     }
 }

@@ -154,7 +154,7 @@ async fn execute(
     let mut runs = Runs::enter(options, notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
-    let Exported { content, missing } = notebooks::exported(&notebook, None).await?;
+    let Exported { content, missing, .. } = notebooks::exported(&notebook, None).await?;
     notebooks::write_file(&args.output(), &content).await?;
     ended.and_then(|()| notebooks::complete(missing))
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use notarium_core::{Command, ExecutionId};
+use notarium_core::{Command, Execution, ExecutionId, ExecutionStatus};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
 use super::client::NotebookClient;
 use super::kernels::Unreachable;
 use super::narrate::{subject_name, word};
 use super::people::People;
-use super::{Context, Ended, outputs, print, show};
+use super::{Context, Ended, asked, outputs, print, show};
 
 // --- runs ---
 
@@ -58,25 +58,52 @@ async fn list(notebook: &NotebookClient, args: &RunsArgs) -> Ended {
         let Run { id, execution, .. } = run;
         let who = people.name(&execution.requested_by).await;
         // Columns are cleaned: without its colours it says the same.
-        let ended = console::strip_ansi_codes(&facts(run)).into_owned();
+        let ended = console::strip_ansi_codes(&facts(run, &mut people).await).into_owned();
         [id.to_string(), subject_name(&execution.subject), who, print::time(execution.requested_at), ended]
     })
     .await
 }
 
 /// How it stands, and whether it can go on.
-fn facts(run: &Run) -> String {
+async fn facts(run: &Run, people: &mut People) -> String {
     let gone = run.unreachable_since.map(|since| format!(", its kernel is unreachable since {}", print::clock(since)));
-    format!("{}{}", show::run_facts(&run.execution), gone.unwrap_or_default())
+    let end = end(run, people).await;
+    format!("{}{}", show::run_facts(&run.execution, end), gone.unwrap_or_default())
+}
+
+/// The end of a run of the state, with who wanted it where the record tells that.
+pub async fn told_end(
+    notebook: &NotebookClient,
+    people: &mut People,
+    id: &ExecutionId,
+    execution: &Execution,
+) -> Option<String> {
+    if execution.status != ExecutionStatus::Cancelled {
+        return execution.end_sentence();
+    }
+    match notebook.get::<Run>(&format!("/runs/{id}")).await {
+        Ok(run) => end(&run, people).await,
+        Err(_) => execution.end_sentence(),
+    }
+}
+
+/// An odd end in a sentence, with the name of who wanted it.
+async fn end(run: &Run, people: &mut People) -> Option<String> {
+    let did = run.execution.end_cause.as_ref().and_then(|cause| asked::did(*cause.known()?));
+    match (&run.ended_by, did) {
+        (Some(actor), Some(did)) => Some(format!("{} {did}", people.name(actor).await)),
+        _ => run.execution.end_sentence(),
+    }
 }
 
 async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
     if as_json {
         return print::json(&run);
     }
-    let facts = facts(&run);
+    let mut people = People::new(&notebook.client);
+    let facts = facts(&run, &mut people).await;
     let Run { id, execution, .. } = run;
-    let who = People::new(&notebook.client).name(&execution.requested_by).await;
+    let who = people.name(&execution.requested_by).await;
     let asked = print::time(execution.requested_at);
     let how = if execution.is_imported() { "brought from elsewhere" } else { "asked" };
     print::line(format!("{id}  {}, {how} by {who} at {asked}", subject_name(&execution.subject)))?;

@@ -105,7 +105,7 @@ pub struct Settings {
     /// How long a call of an assistant waits for a person.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_CONFIRM_WITHIN", default_value = "24h", value_parser = parse_duration)]
     confirm_within: Millis,
-    /// Tool calls of assistants in a minute, of one person's session or token in a notebook.
+    /// Tool calls of assistants in a minute, of one person's session or token over all notebooks.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_CALLS_PER_MINUTE", default_value_t = 20, value_parser = at_least_one)]
     max_calls_per_minute: usize,
     /// How long a blob is kept that no event names.

@@ -7,7 +7,9 @@ use notarium_wire::rest::NotebookAnswer;
 use super::client::at_version;
 use super::kernels::Unreachable;
 use super::narrate::word;
+use super::people::People;
 use super::print::style;
+use super::runs::told_end;
 use super::{Context, Ended, outputs, print, sandbox};
 
 /// Lines of an output that a preview shows.
@@ -42,13 +44,19 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
     if let Some(advice) = gone.advice(&args.notebook) {
         print::line(style(advice).red())?;
     }
+    let mut people = People::new(&notebook.client);
     for (cell_id, cell) in state.ordered_cells() {
-        cell_heading(state, cell_id, cell, &gone)?;
+        let latest = state.latest_execution(cell_id);
+        let end = match latest {
+            Some((id, run)) => told_end(&notebook, &mut people, id, run).await,
+            None => None,
+        };
+        cell_heading(state, cell_id, cell, &gone, end)?;
         print::block("    ", &print::clean_block(&cell.content.source))?;
         if let Some(reply) = &cell.reply {
             preview(&print::clean_block(&reply.text), args.full)?;
         }
-        let Some((_, execution)) = state.latest_execution(cell_id) else { continue };
+        let Some((_, execution)) = latest else { continue };
         for output in &execution.outputs {
             let shown = match args.full {
                 true => outputs::fetched(&notebook, output).await,
@@ -78,10 +86,10 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     }
 }
 
-fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreachable) -> Ended {
+fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreachable, end: Option<String>) -> Ended {
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
-    facts.extend(latest.map(|(_, execution)| run_facts(execution)));
+    facts.extend(latest.map(|(_, execution)| run_facts(execution, end)));
     facts.extend(
         latest.and_then(|(_, execution)| gone.of_run(state, execution)).map(|words| style(words).red().to_string()),
     );
@@ -94,8 +102,8 @@ fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreacha
     print::line(format!("\n{id}  {}", facts.join(", ")))
 }
 
-/// How a run stands, as in `[3] ok after 0.42 s`.
-pub fn run_facts(execution: &Execution) -> String {
+/// How a run stands, as in `[3] ok after 0.42 s`; with what is odd about its end.
+pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
     let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
     let status = style(word(&execution.status));
     let status = match execution.status {
@@ -105,7 +113,7 @@ pub fn run_facts(execution: &Execution) -> String {
     };
     let took = execution.started_at.zip(execution.ended_at);
     let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
-    let notice = execution.end_sentence().map(|notice| format!(" ({})", print::clean(&notice)));
+    let notice = end.map(|notice| format!(" ({})", print::clean(&notice)));
     let origin = if execution.is_imported() { IMPORTED } else { "" };
     format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
 }

@@ -52,7 +52,10 @@ pub(crate) fn authorise_command(notebook: &Document, context: &Context, command:
         Command::TakeOverNotebook { .. } => authorise_take_over(notebook, context),
         command => {
             authorise(notebook, context, operation(command))?;
-            if operation(command) == Operation::Edit { check_not_archived(notebook) } else { Ok(()) }
+            match operation(command) {
+                Operation::Edit | Operation::Comment => check_not_archived(notebook),
+                _ => Ok(()),
+            }
         }
     }
 }

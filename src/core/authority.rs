@@ -19,6 +19,8 @@ pub enum Operation {
     ShowPresence,
     /// Write and resolve comments.
     Comment,
+    /// Delete comments of others.
+    Moderate,
     /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
     Edit,
     /// Request and cancel executions; launch a kernel; ask one about code that is being written.
@@ -49,10 +51,11 @@ pub enum Operation {
 
 impl Operation {
     /// In the order of `protocol/roles.md`.
-    pub const ALL: [Operation; 16] = [
+    pub const ALL: [Operation; 17] = [
         Operation::Read,
         Operation::ShowPresence,
         Operation::Comment,
+        Operation::Moderate,
         Operation::Edit,
         Operation::Run,
         Operation::ControlKernel,
@@ -77,7 +80,7 @@ impl Operation {
             O::Edit | O::ConfirmEdit => matches!(role, Role::Author | Role::Editor | Role::Owner),
             O::Run | O::ControlKernel | O::AnswerInput => matches!(role, Role::Runner | Role::Editor | Role::Owner),
             O::Confirm | O::Organise => matches!(role, Role::Editor | Role::Owner),
-            O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(role, Role::Owner),
+            O::Moderate | O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(role, Role::Owner),
             O::ReportExecution => matches!(role, Role::Agent),
         }
     }
@@ -87,7 +90,7 @@ impl Operation {
         use Operation as O;
         match self {
             O::Read | O::ShowPresence => Scope::Read,
-            O::Comment | O::Converse | O::Edit | O::Organise => Scope::Edit,
+            O::Comment | O::Moderate | O::Converse | O::Edit | O::Organise => Scope::Edit,
             O::Run | O::ControlKernel | O::AnswerInput => Scope::Run,
             O::ConfirmEdit | O::Confirm => Scope::Confirm,
             O::Share | O::SetPolicy | O::Redact | O::Erase => Scope::Manage,
@@ -145,6 +148,9 @@ pub fn operation(command: &Command) -> Operation {
         }
         C::SetCellAttachments { .. } | C::SetCellFlags { .. } | C::ClearOutputs { .. } => Operation::Edit,
         C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } | C::FlagMessage { .. } => Operation::Edit,
+        C::AddComment(_) | C::EditComment(_) | C::DeleteComment { .. } => Operation::Comment,
+        C::ResolveThread { .. } | C::ReopenThread { .. } => Operation::Comment,
+        C::MoveThread { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
         C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
         C::GrantAccess { .. } | C::RevokeAccess { .. } | C::TakeOverNotebook { .. } => Operation::Share,

@@ -208,14 +208,25 @@ pub(crate) fn decide_edit(
     base: Version,
     change: ChangeSet,
 ) -> Result<Decision, Rejection> {
+    let cell = live_cell(notebook, context, &cell_id)?;
+    let late = late_edits(notebook, context, &cell_id, cell, base)?;
+    let change = change.map_over_all(late).map_err(invalid_change)?;
+    edited(context, cell_id, cell, change)
+}
+
+/// The edits of a cell after `base`, over which what was made at `base` is mapped.
+pub(crate) fn late_edits<'a>(
+    notebook: &Document,
+    context: &'a Context,
+    cell_id: &CellId,
+    cell: &Cell,
+    base: Version,
+) -> Result<Vec<&'a ChangeSet>, Rejection> {
     if base > notebook.version {
         let message = format!("base {base} is not reached yet: the notebook is at {}", notebook.version);
         return Err(Rejection::new(RejectionCode::VersionInFuture, message));
     }
-    let cell = live_cell(notebook, context, &cell_id)?;
-    let late = if cell.source_version > base { edits_since(context, &cell_id, base)? } else { Vec::new() };
-    let change = change.map_over_all(late).map_err(invalid_change)?;
-    edited(context, cell_id, cell, change)
+    if cell.source_version > base { edits_since(context, cell_id, base) } else { Ok(Vec::new()) }
 }
 
 /// The edits of a cell after `base`. An insertion after `base` starts afresh: the sender typed before it knew the ack.

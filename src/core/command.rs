@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed::Closed;
 use crate::command_values::{
-    CellFlagChanges, ExecutionReport, InsertCell, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, InsertCell, Place, RequestExecution,
+    RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    CellId, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
-    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject,
+    CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
+    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject, ThreadId,
     ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
@@ -174,6 +175,36 @@ pub enum Command {
         /// How many groups, 1 to 100.
         #[serde(default = "one")]
         steps: u32,
+    },
+
+    // --- comments ---
+    /// Begins a thread of comments, or replies in one. Needs the right to comment.
+    AddComment(AddComment),
+    /// Changes a comment of the sender's.
+    EditComment(EditComment),
+    /// Takes a comment away: one of the sender's, or with the right to moderate anybody's. With the last one the thread goes.
+    DeleteComment {
+        /// Named by ThreadStarted.
+        thread_id: ThreadId,
+        /// Named by CommentPosted.
+        comment_id: CommentId,
+    },
+    /// Says that what a thread was about is settled. Needs the right to comment.
+    ResolveThread {
+        /// Named by ThreadStarted.
+        thread_id: ThreadId,
+    },
+    /// Opens a resolved thread again. Needs the right to comment.
+    ReopenThread {
+        /// Named by ThreadStarted.
+        thread_id: ThreadId,
+    },
+    /// For who splits or merges cells, in the same batch, before the text goes from where it was: the thread follows its text.
+    MoveThread {
+        /// Named by ThreadStarted.
+        thread_id: ThreadId,
+        /// Where its text is now.
+        place: CommentPlace,
     },
 
     // --- executions ---

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use notarium_record::text::TextRange;
 use notarium_record::{
-    CellId, CellReply, CellType, ConversationId, EndCause, ExecutionId, ExecutionOutcome, KernelSessionId, Millis,
-    Output, RawObject, StopReason, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
+    CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome, KernelSessionId,
+    Millis, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
 /// Where a cell goes.
@@ -47,6 +48,61 @@ pub struct CellFlagChanges {
     /// 1 to 9; 0 removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<u8>,
+}
+
+/// A cell, or a range of its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommentPlace {
+    /// A live cell (`cell_deleted` for one in the trash).
+    pub cell_id: CellId,
+    /// `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<TextRange>,
+    /// The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub base: Option<Version>,
+}
+
+/// Where a comment goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CommentTarget {
+    /// It begins a thread there. A notebook holds at most 2,000, with 10,000 comments and 8 MiB of text together.
+    Cell(CommentPlace),
+    /// It is a reply, also where the thread is resolved. A thread holds at most 500 comments.
+    Thread {
+        /// Named by ThreadStarted.
+        thread_id: ThreadId,
+    },
+}
+
+/// What `AddComment` says, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddComment {
+    /// A new thread, or one that there is.
+    pub target: CommentTarget,
+    /// Markdown, 1 to 10,000 characters. Blanks at its ends go.
+    pub text: String,
+    /// The accounts that it names, at most 50 (`unknown_subject`, `subject_ended`). A mention gives nobody a right.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mentions: Vec<UserId>,
+}
+
+/// What `EditComment` makes of a comment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditComment {
+    /// Named by ThreadStarted.
+    pub thread_id: ThreadId,
+    /// One of the sender's own (`forbidden` otherwise).
+    pub comment_id: CommentId,
+    /// As in `AddComment`.
+    pub text: String,
+    /// All that it names from then on; those that it named already may have left.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mentions: Vec<UserId>,
 }
 
 /// What an agent reports of one execution.

@@ -1,6 +1,8 @@
 //! The answer to a command: events, and what the sender learns with the ack.
 
-use notarium_record::{CellId, CorrelationId, Event, ExecutionId, KernelSessionId, ToolCallId, TurnId};
+use notarium_record::{
+    CellId, CommentId, CorrelationId, Event, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,12 @@ pub struct Outcome {
     /// The session that it launched, or in which its run is queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
+    /// The thread that it began or replied in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<ThreadId>,
+    /// The comment that it posted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<CommentId>,
     /// The turn that it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
@@ -60,6 +68,8 @@ impl Outcome {
         self.cells.extend(part.cells);
         self.executions.extend(part.executions);
         self.kernel_session = part.kernel_session.or(self.kernel_session.take());
+        self.thread = part.thread.or(self.thread.take());
+        self.comment = part.comment.or(self.comment.take());
         self.turn = part.turn.or(self.turn.take());
         self.tool_call = part.tool_call.or(self.tool_call.take());
         self.notices.extend(part.notices);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::access::authorise_command;
 use crate::command::Command;
+use crate::command_values::{AddComment, CommentTarget};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
@@ -11,7 +12,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{
-    access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, revocations, undo,
+    access, call_decisions, cells, comments, conversations, executions, functions, grants, kernels, lifecycle,
+    revocations, undo,
 };
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
@@ -33,6 +35,8 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
         | Command::ReportToolCall { call_id, .. } => {
             call_decisions::required_history(notebook, call_id).into_iter().collect()
         }
+        Command::AddComment(AddComment { target: CommentTarget::Cell(place), .. })
+        | Command::MoveThread { place, .. } => comments::required_for_place(notebook, place).into_iter().collect(),
         command => {
             let execution = executions::named(command).and_then(|id| executions::required_history(notebook, id));
             cells::required_for_named(notebook, command).chain(execution).collect()
@@ -80,6 +84,13 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::SetCellFlags { cell_id, flags } => cells::decide_flags(notebook, context, cell_id, &flags),
         C::ClearOutputs { cell_id } => cells::decide_clear(notebook, context, cell_id),
         C::Undo { .. } | C::Redo { .. } => undo::decide(notebook, context, command),
+
+        C::AddComment(command) => comments::decide_add(notebook, context, command),
+        C::EditComment(command) => comments::decide_edit(notebook, context, command),
+        C::DeleteComment { thread_id, comment_id } => comments::decide_delete(notebook, context, thread_id, comment_id),
+        C::ResolveThread { thread_id } => comments::decide_resolve(notebook, thread_id),
+        C::ReopenThread { thread_id } => comments::decide_reopen(notebook, thread_id),
+        C::MoveThread { thread_id, place } => comments::decide_move(notebook, context, thread_id, &place),
 
         C::RequestExecution(command) => executions::decide_request(notebook, context, command),
         C::CancelExecution { execution_id } => executions::decide_cancel(notebook, &execution_id),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use notarium_record::{Event, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version};
+use notarium_record::{
+    Event, EventId, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +13,12 @@ struct Use {
     has_run: bool,
     /// People wanted its end, and know that what it held is gone.
     is_asked_to_end: bool,
+    /// … so that another follows it.
+    is_restarted: bool,
+    /// The event with which they asked for its end.
+    end_asked_by: Option<EventId>,
+    /// The event with which somebody last asked to interrupt what it was given last.
+    interrupt_asked_by: Option<EventId>,
     /// The run that it was given last, and at which version.
     assigned: Option<ExecutionId>,
     assigned_at: Version,
@@ -52,6 +60,22 @@ impl KernelUses {
         self.kernels.get(id).map_or(0, |kernel| kernel.assigned_at)
     }
 
+    /// Whether its end was asked for so that another follows it.
+    pub(crate) fn is_restarted(&self, id: &KernelSessionId) -> bool {
+        self.kernels.get(id).is_some_and(|kernel| kernel.is_restarted)
+    }
+
+    /// The event with which somebody asked for the kernel's end.
+    pub(crate) fn end_asked_by(&self, id: &KernelSessionId) -> Option<&EventId> {
+        self.kernels.get(id)?.end_asked_by.as_ref()
+    }
+
+    /// The event with which somebody asked to interrupt the run, while it was the last that its kernel was given.
+    pub(crate) fn interrupt_asked_by(&self, id: &ExecutionId) -> Option<&EventId> {
+        let given = self.kernels.values().find(|kernel| kernel.assigned.as_ref() == Some(id));
+        given?.interrupt_asked_by.as_ref()
+    }
+
     /// The kernel that was lost since the last launch.
     pub(crate) fn lost(&self) -> Option<&LostKernel> {
         self.lost.as_ref()
@@ -64,19 +88,30 @@ impl KernelUses {
                 kernel.has_run = true;
                 kernel.assigned = Some(event.execution_id.clone());
                 kernel.assigned_at = recorded.envelope.version;
+                kernel.interrupt_asked_by = None;
             }
-            Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session),
-            Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
+            Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session, true, recorded),
+            Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session, false, recorded),
+            Event::KernelInterruptRequested(event) => {
+                let kernel = self.kernels.get_mut(&event.kernel_session);
+                note_interrupt(kernel, recorded);
+            }
+            Event::ExecutionCancelRequested(event) => {
+                let is_given = |kernel: &&mut Use| kernel.assigned.as_ref() == Some(&event.execution_id);
+                note_interrupt(self.kernels.values_mut().find(is_given), recorded);
+            }
             Event::KernelLaunchRequested(_) => self.lost = None,
             Event::KernelSessionEnded(event) => self.end(event),
+            Event::KernelLaunchFailed(event) => _ = self.kernels.remove(&event.kernel_session),
             _ => {}
         }
     }
 
-    fn ask_to_end(&mut self, id: &KernelSessionId) {
-        if let Some(kernel) = self.kernels.get_mut(id) {
-            kernel.is_asked_to_end = true;
-        }
+    fn ask_to_end(&mut self, id: &KernelSessionId, is_restarted: bool, recorded: &Recorded) {
+        let kernel = self.kernels.entry(id.clone()).or_default();
+        kernel.is_asked_to_end = true;
+        kernel.is_restarted = is_restarted;
+        kernel.end_asked_by = Some(recorded.envelope.id.clone());
     }
 
     fn end(&mut self, KernelSessionEnded { kernel_session, cause, detail }: &KernelSessionEnded) {
@@ -85,5 +120,11 @@ impl KernelUses {
             let (kernel_session, cause, detail) = (kernel_session.clone(), cause.clone(), detail.clone());
             self.lost = Some(LostKernel { kernel_session, cause, detail });
         }
+    }
+}
+
+fn note_interrupt(kernel: Option<&mut Use>, recorded: &Recorded) {
+    if let Some(kernel) = kernel {
+        kernel.interrupt_asked_by = Some(recorded.envelope.id.clone());
     }
 }

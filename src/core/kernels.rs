@@ -178,7 +178,10 @@ pub(crate) fn decide_ended(
 ) -> Result<Decision, Rejection> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
-    let why = Because { cause: why.cause, detail: context.limits.detail(why.detail) };
+    // The agent knows that it ended the kernel as asked, not what followed.
+    let is_restarted = why.cause == KernelCause::ShutDown && notebook.ledger.kernels.is_restarted(&id);
+    let cause = if is_restarted { KernelCause::Restarted } else { why.cause };
+    let why = Because { cause, detail: context.limits.detail(why.detail) };
     let dead = match why.cause {
         KernelCause::AgentLost => kernel_ends::with_successor(notebook, &id, session),
         _ => vec![&id],

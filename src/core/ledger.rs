@@ -1,7 +1,7 @@
 //! What only the server's `decide` remembers beside the document. It never crosses the wire and may change with every
 //! release: losing it costs a replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, ToolCallId,
+    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId, ToolCallId,
     ToolCallRequested, TurnId,
 };
 
@@ -100,6 +100,11 @@ impl Ledger {
                 event.tool_call_id().map(|call_id| self.latest_of_calls.remove(call_id));
             }
         }
+    }
+
+    /// The tokens with which turns and tool calls were asked for that have not ended.
+    pub fn open_tokens(&self) -> BTreeSet<&TokenId> {
+        self.requesters.open_tokens()
     }
 
     /// The latest event of a turn that has not ended.

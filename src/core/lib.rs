@@ -25,6 +25,7 @@ mod checks;
 mod closed;
 mod command;
 mod command_values;
+mod comments;
 mod context;
 mod conversations;
 mod decide;
@@ -72,8 +73,8 @@ pub use call_risk::required_judgement;
 pub use closed::Closed;
 pub use command::Command;
 pub use command_values::{
-    CellFlagChanges, ExecutionReport, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall, Revoked,
-    StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, CommentPlace, CommentTarget, EditComment, ExecutionReport, ExecutionTarget,
+    InsertCell, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 pub use context::{Context, IdSource};
 pub use conversations::MAX_MODEL_CALLS;

@@ -22,6 +22,10 @@ pub enum RejectionCode {
     VersionInFuture,
     /// A base version before what is kept: take a snapshot, offer the text as a conflict copy. 409
     BaseTooOld,
+    /// No such thread of comments, or its comments were deleted. 404
+    UnknownThread,
+    /// No such comment in the thread, or it was deleted. 404
+    UnknownComment,
     /// No such cell, ever. 404
     UnknownCell,
     /// The cell is in the trash: restore it first. 410

@@ -1,6 +1,6 @@
 //! By which tokens the turns and calls of assistants came, and how many calls a person may ask for with one. Part of the ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,11 @@ impl Requesters {
 
     pub(crate) fn token_of_call(&self, id: &ToolCallId) -> Option<&TokenId> {
         self.tokens_of_calls.get(id)
+    }
+
+    /// Of the turns and calls that have not ended.
+    pub(crate) fn open_tokens(&self) -> BTreeSet<&TokenId> {
+        self.tokens_of_turns.values().chain(self.tokens_of_calls.values()).collect()
     }
 
     pub(crate) fn last_call(&self, id: &ConversationId) -> Option<Millis> {

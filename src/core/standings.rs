@@ -43,6 +43,8 @@ pub fn required_standings(command: &Command) -> Vec<Subject> {
         Command::GrantAccess { subject, .. } => vec![subject.clone()],
         Command::TakeOverNotebook { from, to } => vec![user(from), user(to)],
         Command::Batch { commands } => commands.iter().flat_map(required_standings).collect(),
+        Command::AddComment(command) => command.mentions.iter().map(user).collect(),
+        Command::EditComment(command) => command.mentions.iter().map(user).collect(),
         _ => Vec::new(),
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::cells;
 use crate::command::Command;
+use crate::comments::Returning;
 use crate::context::Context;
 use crate::decision::{Decided, Decision};
 use crate::history::History;
@@ -195,9 +196,19 @@ impl Inversion {
         let events: Vec<Arc<Recorded>> =
             self.history.events.iter().filter(|recorded| group.contains(recorded)).cloned().collect();
         let mut texts_done = self.cells_that_go(group, &events);
+        let mut returning = Vec::new();
         for recorded in events.iter().rev() {
+            if let Event::ThreadMoved(event) = &recorded.event {
+                returning.extend(Returning::new(&self.scratch, event));
+            }
             for event in self.inverse(group, &recorded.event, &mut texts_done)? {
                 self.push(context, group, event);
+            }
+        }
+        // Last, because their former text must be back.
+        for thread in returning {
+            if let Some(moved) = thread.back(&self.scratch) {
+                self.push(context, group, moved.into());
             }
         }
         Ok(())
@@ -245,7 +256,7 @@ impl Inversion {
             Event::CellSourceEdited(event) if texts_done.insert(event.cell_id.clone()) => {
                 self.inverse_text(group, &event.cell_id)?
             }
-            Event::CellSourceEdited(_) | Event::UndoSkipped(_) => Vec::new(),
+            Event::CellSourceEdited(_) | Event::UndoSkipped(_) | Event::ThreadMoved(_) => Vec::new(),
             Event::CellInserted(event) if texts_done.insert(event.cell_id.clone()) => {
                 self.inverse_first_source(group, &event.cell_id)?
             }

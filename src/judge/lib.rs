@@ -11,22 +11,19 @@
 //!
 //! This crate must never know notebooks, commands or the gate, and nothing that the gate stands on may know this crate.
 //!
-//! **Two questions.** `harmless` asks whether every import, name, attribute and call is on the lists of `known/`, which
-//! `known/generate.py` makes from the libraries. What is not there is [`Grade::Unknown`]: it asks, and a person may grant it
-//! for a conversation. The table (`table`, `calls`, `line_magics`) says what of it is known to destroy: [`Grade::Destructive`],
-//! which always asks. Code that neither finds anything in runs unasked.
+//! **One walk, two lists.** `harmless` looks up every import, name, attribute and call in the lists of `known/` that
+//! `known/generate.py` makes from the libraries. What they do not know is [`Grade::Unknown`]: it asks, and a person may grant
+//! it for a conversation. `known/dangers.txt` says what of that is known to destroy (`table`): [`Grade::Destructive`], which
+//! always asks. The second list makes nothing pass. Code in which the walk finds nothing runs unasked.
 //!
 //! Names that other cells bind are judged by what those cells bind them to, functions and classes by their bodies.
 //!
 //! **Limit.** What the kernel holds from code that no cell shows any more is not seen, nor are errors in the libraries' native
 //! code. The sandbox around the kernel answers for those.
 
-mod bindings;
 mod budget;
-mod calls;
 mod harmless;
 mod known;
-mod line_magics;
 mod magics;
 mod names;
 mod python;
@@ -104,6 +101,7 @@ rules! {
     TooNested "too_nested" Destructive "is nested too deeply to check."
     NotChecked "not_checked" Destructive "could not be checked."
     OddLines "odd_lines" Destructive "has characters at which IPython cuts lines and Python does not, so it was not checked."
+    Destroys "destroys" Destructive "deletes or changes data, to go by its name."
     RegisteredDestructive "registered_destructive" Destructive "is a function of this notebook that is registered as destructive."
     DoesNotParse "does_not_parse" Destructive "does not parse as Python, so it was not checked."
     NetworkRead "network_read" Unknown "fetches data from another computer."
@@ -203,7 +201,6 @@ pub fn dangers_of_each(earlier: &[&str], codes: &[&str]) -> Vec<Vec<Danger>> {
 
 fn found_in_each(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)]) -> Vec<Vec<Danger>> {
     let mut findings: Vec<Findings> = codes.iter().map(|_| Findings::default()).collect();
-    python::check_cells(earlier, codes, &mut findings);
     harmless::check(earlier, codes, registered, &mut findings);
     findings.into_iter().map(Findings::into_dangers).collect()
 }
@@ -216,29 +213,8 @@ struct Findings(BTreeMap<DangerRule, ByWords>);
 type ByWords = BTreeMap<(String, Option<String>), BTreeSet<u32>>;
 
 impl Findings {
-    fn is_too_long(&mut self, code: &str) -> bool {
-        let is_too_long = code.len() > MAX_CHECKED_BYTES;
-        if is_too_long {
-            self.add(DangerRule::TooLong, "This code", 1);
-        }
-        is_too_long
-    }
-
     fn add(&mut self, rule: DangerRule, found: &str, line: u32) {
         self.insert(rule, found, None, line);
-    }
-
-    fn add_through(&mut self, rule: DangerRule, found: &str, through: &str, line: u32) {
-        self.insert(rule, found, Some(through.to_owned()), line);
-    }
-
-    /// What a rule says of the same words already need not be said twice.
-    fn add_unknown(&mut self, rule: DangerRule, found: &str, line: u32) {
-        let is_said = |(words, _): &(String, Option<String>)| words == found;
-        let mut others = self.0.iter().filter(|(other, _)| **other != rule).flat_map(|(_, by_words)| by_words);
-        if !others.any(|(words, lines)| is_said(words) && lines.contains(&line)) {
-            self.add(rule, found, line);
-        }
     }
 
     fn insert(&mut self, rule: DangerRule, found: &str, through: Option<String>, line: u32) {

@@ -1,27 +1,12 @@
 //! SQL by its words: in strings that are handed to a database, and in `%%sql`.
 
 use crate::DangerRule::{self, *};
-use crate::{Findings, Lines};
-
-/// Judges SQL whose every word stands in this line of the cell.
-pub(crate) fn check_in_line(text: &str, line: u32, findings: &mut Findings) {
-    for (_, rule, word) in sql_dangers(text) {
-        findings.add(rule, word, line);
-    }
-}
-
-pub(crate) fn check(code: &str, first_line: u32, findings: &mut Findings) {
-    let lines = Lines::of(code, first_line);
-    for (at, rule, word) in sql_dangers(code) {
-        findings.add(rule, word, lines.at(at));
-    }
-}
 
 /// Words that begin a statement which changes something; with their offsets.
-fn sql_dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
+pub(crate) fn dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
     let mut dangers = Vec::new();
     let (mut starts_statement, mut is_open, mut last) = (true, false, String::new());
-    for (at, word) in sql_words(text) {
+    for (at, word) in words_of(text) {
         if matches!(word, ";" | "(" | "{" | "?" | "\n") {
             starts_statement = true;
             is_open &= word != ";";
@@ -31,7 +16,7 @@ fn sql_dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
         // Behind these words a statement may hold another one.
         let is_inside =
             is_open && !matches!(upper.as_str(), "REPLACE" | "UPDATE") || upper == "REPLACE" && last == "OR";
-        if let Some((rule, spoken)) = sql_rule(&upper).filter(|_| starts_statement || is_inside)
+        if let Some((rule, spoken)) = rule_of(&upper).filter(|_| starts_statement || is_inside)
             && !is_operand(&text[at + word.len()..])
         {
             dangers.push((at, rule, spoken));
@@ -52,7 +37,7 @@ fn is_operand(after: &str) -> bool {
     after.trim_start().starts_with(['>', '<', '=', '!', '+', '.', ',', ')', '&', '|'])
 }
 
-fn sql_rule(upper: &str) -> Option<(DangerRule, &'static str)> {
+fn rule_of(upper: &str) -> Option<(DangerRule, &'static str)> {
     Some(match upper {
         "DROP" => (SqlDestroys, "DROP"),
         "DELETE" => (SqlDestroys, "DELETE"),
@@ -76,7 +61,7 @@ fn sql_rule(upper: &str) -> Option<(DangerRule, &'static str)> {
 
 /// Words and the signs after which a statement may begin: a new line and a comment's end are among them. What is quoted or
 /// a comment is read like the rest, for where those end differs from database to database.
-fn sql_words(text: &str) -> Vec<(usize, &str)> {
+fn words_of(text: &str) -> Vec<(usize, &str)> {
     let bytes = text.as_bytes();
     let (mut words, mut at) = (Vec::new(), 0);
     while at < bytes.len() {

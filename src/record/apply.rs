@@ -3,6 +3,7 @@
 //! Invariant: no constant, time window or eviction decides here. What goes, goes by an event.
 
 mod cells;
+mod comments;
 mod conversations;
 mod executions;
 mod kernels;
@@ -26,6 +27,7 @@ impl Document {
         match recorded.event.group() {
             EventGroup::Notebook => notebook::apply(self, recorded),
             EventGroup::Cells => cells::apply(self, recorded),
+            EventGroup::Comments => comments::apply(self, recorded),
             EventGroup::Executions => executions::apply(self, recorded),
             EventGroup::Kernels => kernels::apply(self, recorded),
             EventGroup::Conversations => conversations::apply(self, recorded),

@@ -10,12 +10,14 @@ use crate::access::AccessEntry;
 use crate::cell::is_default;
 use crate::execution::ExecutionSubject;
 use crate::ids::{
-    CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ToolCallId, TurnId, Version,
+    CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId, TurnId,
+    Version,
 };
 use crate::json::RawObject;
 use crate::order_key::OrderKey;
 use crate::state::{
-    AssistantGrant, Cell, Conversation, Execution, KernelNotice, KernelSession, RegisteredFunction, ToolCall, Turn,
+    AssistantGrant, Cell, Conversation, Execution, KernelNotice, KernelSession, RegisteredFunction, Thread, ToolCall,
+    Turn,
 };
 use crate::tool_call::Policy;
 
@@ -47,6 +49,9 @@ pub struct Document {
     pub order: Vec<CellId>,
     /// The latest execution of each live cell (the one whose outputs it shows).
     pub latest: BTreeMap<CellId, ExecutionId>,
+    /// Threads of comments, resolved ones too. One whose cell is in the trash comes back with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads: BTreeMap<ThreadId, Arc<Thread>>,
     /// Latest and unfinished executions.
     pub executions: BTreeMap<ExecutionId, Arc<Execution>>,
     /// The sessions that have not ended, or were not claimed yet.
@@ -92,6 +97,7 @@ impl Document {
             cells: BTreeMap::new(),
             order: Vec::new(),
             latest: BTreeMap::new(),
+            threads: BTreeMap::new(),
             executions: BTreeMap::new(),
             kernels: BTreeMap::new(),
             kernel_notice: None,

@@ -4,6 +4,7 @@
 //! and a golden file in `protocol/golden/events/`. What may change without one: `protocol/versions.md`.
 
 mod cells;
+mod comments;
 mod conversations;
 mod executions;
 mod kernels;
@@ -11,6 +12,7 @@ mod notebook;
 mod tool_calls;
 
 pub use self::cells::*;
+pub use self::comments::*;
 pub use self::conversations::*;
 pub use self::executions::*;
 pub use self::kernels::*;
@@ -107,6 +109,16 @@ events! {
         CellAttachmentsSet,
         CellFlagsSet,
         CellOutputsCleared,
+    ]
+    /// Comments: threads, and what is said in them.
+    Comments [
+        ThreadStarted,
+        ThreadMoved,
+        ThreadResolved,
+        ThreadReopened,
+        CommentPosted,
+        CommentEdited,
+        CommentDeleted,
     ]
     /// Runs: from the request to the end.
     Executions [

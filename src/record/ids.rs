@@ -104,6 +104,10 @@ ids! {
     ShareLinkId,
     /// A runtime agent.
     AgentId,
+    /// A thread of comments.
+    ThreadId,
+    /// What somebody said in a thread.
+    CommentId,
     /// A conversation with an assistant.
     ConversationId,
     /// What a person or an assistant said in a conversation.

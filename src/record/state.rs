@@ -5,6 +5,7 @@ mod conversation;
 mod execution;
 mod kernel;
 mod reply;
+mod thread;
 mod tool_call;
 
 pub use cell::*;
@@ -12,4 +13,5 @@ pub use conversation::*;
 pub use execution::*;
 pub use kernel::*;
 pub use reply::*;
+pub use thread::*;
 pub use tool_call::*;

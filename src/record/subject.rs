@@ -1,7 +1,7 @@
 //! What an event is about.
 
 use crate::event::*;
-use crate::ids::{CellId, ConversationId, ExecutionId, KernelSessionId, ToolCallId, TurnId};
+use crate::ids::{CellId, ConversationId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId};
 
 impl Event {
     /// The cell that the event is about.
@@ -17,12 +17,28 @@ impl Event {
             Event::CellAttachmentsSet(event) => Some(&event.cell_id),
             Event::CellFlagsSet(event) => Some(&event.cell_id),
             Event::CellOutputsCleared(event) => Some(&event.cell_id),
+            // It is undone with the edit of the cell that it follows.
+            Event::ThreadMoved(event) => Some(&event.cell_id),
             _ => None,
         }
     }
 }
 
 impl Event {
+    /// The thread that the event is about.
+    pub fn thread_id(&self) -> Option<&ThreadId> {
+        match self {
+            Event::ThreadStarted(event) => Some(&event.thread_id),
+            Event::ThreadMoved(event) => Some(&event.thread_id),
+            Event::ThreadResolved(event) => Some(&event.thread_id),
+            Event::ThreadReopened(event) => Some(&event.thread_id),
+            Event::CommentPosted(event) => Some(&event.thread_id),
+            Event::CommentEdited(event) => Some(&event.thread_id),
+            Event::CommentDeleted(event) => Some(&event.thread_id),
+            _ => None,
+        }
+    }
+
     /// The execution that the event is about.
     pub fn execution_id(&self) -> Option<&ExecutionId> {
         match self {
@@ -44,13 +60,16 @@ impl Event {
         }
     }
 
-    /// What the store indexes the event by: its cell, execution, tool call, turn, conversation or kernel session; `None` for
+    /// What the store indexes the event by: its cell, thread, execution, tool call, turn, conversation or kernel session; `None` for
     /// the notebook as a whole.
     pub fn subject(&self) -> Option<&str> {
         if let Some(id) = self.execution_id() {
             return Some(id.as_str());
         }
         if let Some(id) = self.cell_id() {
+            return Some(id.as_str());
+        }
+        if let Some(id) = self.thread_id() {
             return Some(id.as_str());
         }
         if let Some(id) = self.tool_call_id() {

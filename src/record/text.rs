@@ -20,6 +20,7 @@ mod codemirror_oracle;
 mod combine;
 mod diff;
 mod json;
+mod range;
 mod shift;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use std::ops::Range;
 pub use self::apply::Applied;
 use self::build::Builder;
 pub use self::diff::diff;
+pub use self::range::TextRange;
 
 /// Most sections that a change may have, as JSON or as a result of compose and map.
 pub const MAX_SECTIONS: usize = 10_000;

@@ -16,6 +16,7 @@ use crate::agents::Agents;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
 use crate::blob_claims::BlobClaims;
+use crate::call_pace::CallPace;
 use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::kernel_questions::KernelQuestions;
@@ -44,6 +45,8 @@ pub struct Parts {
     pub agents: Agents,
     pub kernel_questions: KernelQuestions,
     pub assistants: NoticeQueue,
+    /// Where something was asked of assistants with tokens that may expire.
+    pub expiring: NoticeQueue,
     /// What assistants are writing, beside the log.
     pub turn_activity: TurnActivityHub,
     /// Something carries turns on here. Without it nobody would answer.
@@ -57,6 +60,8 @@ pub struct Parts {
     /// What people and workspaces use.
     pub usage: Arc<Usage>,
     pub agent_outputs: AgentOutputs,
+    /// How many tool calls people's tokens ask for.
+    pub call_pace: CallPace,
     /// What those who read states are being sent.
     pub state_texts: StateTexts,
     /// One permit per MiB of files that are being written.

@@ -17,7 +17,7 @@ use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, InstanceId, Millis,
-    NotebookId, RawJson, Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
+    NotebookId, RawJson, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase, TurnId, UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
@@ -25,6 +25,7 @@ use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 
 use crate::app::App;
 use crate::blob_check::parse_hash;
+use crate::call_pace::Asker;
 use crate::listing::{self, Wanted};
 use crate::rooms::Identity;
 
@@ -82,7 +83,7 @@ impl AssistantHost {
         Ok(delegated)
     }
 
-    /// Refuses to start what was asked for with a token that was revoked. Such a call is withdrawn by itself; this holds also where
+    /// Refuses to start what was asked for with a token that was revoked or has expired. Such a call is withdrawn by itself; this holds also where
     /// that has not happened yet.
     async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
         let events = self.0.store.events_of_subject(notebook, &[call_id.to_string()]).await;
@@ -92,11 +93,32 @@ impl AssistantHost {
             _ => None,
         });
         let Some(token) = token else { return Ok(()) };
-        if !self.0.accounts.is_revoked(&token).await.map_err(|error| unread(&error))? {
+        if !self.0.accounts.has_ended(&token).await.map_err(|error| unread(&error))? {
             return Ok(());
         }
-        let message = "the session or token with which this was asked for was revoked: nothing is done for it";
+        let message = "the session or token with which this was asked for has ended: nothing is done for it";
         Err(Rejection::new(RejectionCode::Forbidden, message))
+    }
+
+    /// For whom, and with which token, a tool call is asked for; of other commands nobody.
+    async fn asker(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<Option<Asker>, Rejection> {
+        let (Command::RequestToolCall(call), Actor::Assistant { for_user, .. }) = (command, actor) else {
+            return Ok(None);
+        };
+        let token = match &call.turn_id {
+            Some(turn_id) => self.token_of_turn(notebook, turn_id).await?,
+            None => call.token.clone(),
+        };
+        Ok(Some((for_user.clone(), token)))
+    }
+
+    async fn token_of_turn(&self, notebook: &NotebookId, turn_id: &TurnId) -> Result<Option<TokenId>, Rejection> {
+        let events = self.0.store.events_of_subject(notebook, &[turn_id.to_string()]).await;
+        let events = events.map_err(|error| unread(&error))?;
+        Ok(events.iter().find_map(|stored| match stored.typed().ok()?.event {
+            Event::TurnStarted(event) => event.token,
+            _ => None,
+        }))
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
@@ -127,7 +149,14 @@ impl Host for AssistantHost {
         }
         let body = RawJson::of(command)
             .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
-        self.0.execute_as(identity(actor, authority), CommandMessage::new(id, notebook.clone(), body)).await
+        let asker = self.asker(actor, notebook, command).await?;
+        asker.iter().try_for_each(|asker| self.0.call_pace.take(asker, self.now()))?;
+        let message = CommandMessage::new(id, notebook.clone(), body);
+        let answer = self.0.execute_as(identity(actor, authority), message).await;
+        if let (Some(asker), Err(_)) = (&asker, &answer) {
+            self.0.call_pace.give_back(asker);
+        }
+        answer
     }
 
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {

@@ -106,6 +106,7 @@ impl Follower {
     }
 
     async fn read_log(&mut self) -> Option<()> {
+        self.watch.allows().await?;
         let stored = self.watch.app.store.read(self.watch.notebook(), self.version, PAGE).await.ok()?;
         let of_turns = stored.iter().filter(|stored| may_be_of_a_turn(&stored.envelope.event_type));
         for recorded in of_turns.filter_map(|stored| stored.typed().ok()) {

@@ -1,7 +1,8 @@
-//! Files in and out: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, but for `pieces`, which
-//! reads the blobs of a file on its way out.
+//! Files in and out: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, but for `pieces` and `long`, which
+//! read the blobs of a file on its way out.
 
 pub mod export;
 pub mod import;
+mod long;
 pub mod parts;
 pub mod pieces;

@@ -26,6 +26,7 @@ pub mod auth;
 mod blob_check;
 mod blob_claims;
 mod blobs;
+mod call_pace;
 mod chat;
 mod checks;
 pub mod clock;

@@ -3,6 +3,7 @@
 //! The room's frames say only that there is something new; the events are read from the log at the consumer's own pace,
 //! so that a slow one costs nothing and misses nothing.
 
+use futures_util::FutureExt;
 use notarium_core::{NotebookId, Version};
 use notarium_wire::{LastEvent, SubscribeMessage};
 
@@ -76,6 +77,19 @@ impl LogWatch {
                 () = self.app.stopping.cancelled() => return None,
             }
         }
+    }
+
+    /// Whether the log may be read now, by who reads much of it without waiting; `None`: no more.
+    pub async fn allows(&mut self) -> Option<()> {
+        if let Some(changed) = self.follow.changed().now_or_never() {
+            self.authenticated = changed.ok()?;
+            self.is_unchecked = true;
+        }
+        if self.is_unchecked {
+            self.check().await?;
+            self.is_unchecked = false;
+        }
+        Some(())
     }
 
     /// What the token allows has changed.

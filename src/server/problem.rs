@@ -89,7 +89,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         C::Forbidden => StatusCode::FORBIDDEN,
         C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
         C::UnknownTool | C::UnknownToolCall | C::UnknownMessage | C::UnknownSubject => StatusCode::NOT_FOUND,
-        C::UnknownConversation | C::UnknownTurn => StatusCode::NOT_FOUND,
+        C::UnknownConversation | C::UnknownTurn | C::UnknownThread | C::UnknownComment => StatusCode::NOT_FOUND,
         C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         C::CellDeleted => StatusCode::GONE,
         C::VersionInFuture

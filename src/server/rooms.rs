@@ -280,7 +280,7 @@ impl RoomHandle {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
             let permit = self.inbox.permit(submission.message.body.get()).await;
-            self.send_through(|inbox| &inbox.messages, Message { input: Input::Command(submission), permit });
+            self.send_through(|inbox| &inbox.messages, Message { input: Box::new(Input::Command(submission)), permit });
         }
     }
 

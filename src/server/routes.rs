@@ -8,6 +8,7 @@ pub mod blobs;
 pub mod calls;
 pub mod cells;
 pub mod chat;
+pub mod comments;
 pub mod files;
 pub mod history;
 pub mod kernels;
@@ -62,6 +63,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url));
     let routes = notebooks::routes(routes);
     let routes = cells::routes(routes);
+    let routes = comments::routes(routes);
     let routes = runs::routes(routes);
     let routes = kernels::routes(routes);
     let routes = history::routes(routes);

@@ -20,6 +20,7 @@ use crate::app::{App, Parts};
 use crate::assistant_host::AssistantHost;
 use crate::auth::{Accounts, AuthOptions};
 use crate::blob_claims::BlobClaims;
+use crate::call_pace::CallPace;
 use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::files::pieces::MAX_MAKING_MIB;
@@ -165,6 +166,7 @@ fn app(
         agents: Agents::default(),
         kernel_questions: KernelQuestions::default(),
         assistants: NoticeQueue::default(),
+        expiring: NoticeQueue::default(),
         turn_activity: TurnActivityHub::default(),
         has_assistants: config.assistants,
         mcp: McpMount::default(),
@@ -174,6 +176,7 @@ fn app(
         limits: config.limits.clone(),
         usage,
         agent_outputs: AgentOutputs::new(config.limits.max_agent_output_bytes_per_hour),
+        call_pace: CallPace::new(config.rooms.room.limits.max_tool_calls_per_minute),
         state_texts: StateTexts::default(),
         making_files: Semaphore::new(MAX_MAKING_MIB as usize),
         imports: Semaphore::new(config.limits.max_imports),
@@ -213,7 +216,10 @@ async fn count(app: App) {
 async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
         match notice {
-            WorkNotice::Assistants { notebook, version } => app.assistants.put(notebook, version),
+            WorkNotice::Assistants { notebook, version } => {
+                app.expiring.put(notebook.clone(), version);
+                app.assistants.put(notebook, version);
+            }
             notice => app.agents.note(notice),
         }
     }

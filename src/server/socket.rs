@@ -11,35 +11,36 @@ mod handshake;
 mod hello;
 mod parse;
 mod reader;
+mod replies;
 mod waiting;
 mod writer;
 
 pub use follow::Follow;
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode, header};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::app::App;
 use crate::problem::Problem;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
-use handshake::{Handshake, Socket};
-
+use handshake::{Handshake, Raw};
 use reader::Stranger;
+use replies::Replies;
 
 /// What the server answers to `Sec-WebSocket-Protocol`.
 const SUBPROTOCOL: &str = "notarium";
 const BEARER_SUBPROTOCOL: &str = "notarium.bearer.";
 /// An idle connection holds about this much; more is taken only while a large frame comes.
-const READ_BUFFER_BYTES: usize = 4 << 10;
-const WRITE_BUFFER_BYTES: usize = 8 << 10;
+const READ_BUFFER_BYTES: usize = 2 << 10;
 /// How long a connection that ends may take for what is queued.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -65,10 +66,7 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
     };
     budget.limit(app.limits.max_hello_bytes);
     let stranger = Stranger { token, is_page, budget, _place: place };
-    // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
-    let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));
-    let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER_BYTES).write_buffer_size(WRITE_BUFFER_BYTES);
-    let (response, socket) = handshake.accept(config.max_message_size(hard_limit).max_frame_size(hard_limit));
+    let (response, socket) = handshake.accept();
     tokio::spawn(async move {
         match socket.await {
             Ok(socket) => Box::pin(run(app, socket, stranger, permit)).await,
@@ -91,17 +89,23 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
     names.find_map(|name| name.strip_prefix(BEARER_SUBPROTOCOL)).map(str::to_owned)
 }
 
-async fn run(app: App, socket: Socket, stranger: Stranger, _permit: OwnedSemaphorePermit) {
+async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphorePermit) {
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames, app.limits.max_queued_bytes);
-    let (sink, stream) = socket.split();
-    let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));
-    let reading = Box::pin(reader::read(app, stream, outbox.clone(), stranger));
+    let (incoming, outgoing) = tokio::io::split(socket);
+    let incoming = tokio::io::join(incoming, Replies(outbox.clone()));
+    // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
+    let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));
+    let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER_BYTES).write_buffer_size(0);
+    let config = config.max_message_size(hard_limit).max_frame_size(hard_limit);
+    let mut stream = WebSocketStream::from_raw_socket(incoming, Role::Server, Some(config)).await;
+    let mut writing = pin!(writer::write(outgoing, receiver, &app));
+    let reading = reader::read(&app, &mut stream, &outbox, stranger);
     tokio::select! {
         // Nobody takes what is written: what the connection held is given up.
         () = &mut writing => {}
         () = reading => {
             outbox.close();
-            let _ = tokio::time::timeout(FAREWELL, writing).await;
+            let _ = tokio::time::timeout(FAREWELL, &mut writing).await;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! How those stand whom a command would give rights, as the accounts say now.
 
+use std::collections::BTreeSet;
+
 use notarium_core::{
     AgentId, Command, Millis, NotebookId, RawJson, Rejection, RejectionCode, ShareLinkId, Standing, Standings, Subject,
     UserId, required_standings,
@@ -10,14 +12,21 @@ use notarium_wire::CommandMessage;
 use crate::auth::Accounts;
 
 /// The commands that name somebody, as they stand in a body.
-const NAMING: [&str; 2] = ["GrantAccess", "TakeOverNotebook"];
+const NAMING: [&str; 4] = ["GrantAccess", "TakeOverNotebook", "AddComment", "EditComment"];
+/// Subjects that one command, or batch, names.
+const MAX_NAMED: usize = 1_000;
 /// Tokens of one runtime agent that are looked at.
 const MAX_TOKENS: usize = 100;
 
 /// Of the subjects that the command names.
 pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<Standings, Rejection> {
+    let named = named_by(&message.body);
+    if named.len() > MAX_NAMED {
+        let message = format!("one command names at most {MAX_NAMED} people, links and agents: send several");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
     let mut found = Vec::new();
-    for subject in named_by(&message.body) {
+    for subject in named {
         let standing = standing(accounts, &message.notebook, &subject).await.map_err(|error| unread(&error))?;
         found.push((subject, standing));
     }
@@ -25,11 +34,12 @@ pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<St
 }
 
 /// Most commands name nobody, and are not parsed for it. What does not parse is refused by the room, with the reason.
-fn named_by(body: &RawJson) -> Vec<Subject> {
+fn named_by(body: &RawJson) -> BTreeSet<Subject> {
     if !NAMING.iter().any(|name| body.get().contains(name)) {
-        return Vec::new();
+        return BTreeSet::new();
     }
-    Command::decode(body.get()).map(|command| required_standings(&command)).unwrap_or_default()
+    let named = Command::decode(body.get()).map(|command| required_standings(&command)).unwrap_or_default();
+    named.into_iter().collect()
 }
 
 async fn standing(accounts: &Accounts, notebook: &NotebookId, subject: &Subject) -> Result<Standing, AccountError> {

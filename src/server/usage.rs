@@ -348,6 +348,7 @@ fn grows(command: &Command) -> bool {
         C::SetNotebookMetadata { .. } | C::SetCellMetadata { .. } | C::SetCellAttachments { .. } => true,
         C::RecordExecution { .. } | C::RequestExecution(_) | C::LaunchKernel { .. } => true,
         C::StartTurn(_) | C::RequestToolCall(_) => true,
+        C::AddComment(_) | C::EditComment(_) => true,
         _ => false,
     }
 }

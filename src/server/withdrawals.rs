@@ -1,4 +1,7 @@
-//! What was asked of assistants with a token that is revoked, or for a person whose account is closed, is taken back at once.
+//! What was asked of assistants with a token that is revoked or expires, or for a person whose account is closed, is taken back at
+//! once.
+
+mod expiries;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -8,32 +11,56 @@ use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, R
 use notarium_store::CatalogQuery;
 use notarium_wire::CommandMessage;
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 use crate::app::App;
-use crate::rooms::Identity;
+use crate::rooms::{Identity, ReadState};
+use expiries::Expiries;
 
-/// Before what could not be stored is tried again.
+/// Before what could not be stored is tried again, and the clock is looked at for what expires: it may have been set, or its
+/// machine asleep.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is to be taken back.
+#[derive(Debug, Clone)]
+struct Ended {
+    revoked: Revoked,
+    /// Absent: in every notebook.
+    notebook: Option<NotebookId>,
+}
 
 /// Follows what ends, for as long as the server runs.
 pub async fn follow(app: App, mut ended: mpsc::UnboundedReceiver<Revoked>) {
-    let mut left: VecDeque<Revoked> = VecDeque::new();
+    let (mut todo, mut failed): (VecDeque<Ended>, VecDeque<Ended>) = Default::default();
+    let mut expiries = Expiries::default();
+    let mut ticks = tokio::time::interval(PAUSE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let next = match left.is_empty() {
-            true => app.stopping.run_until_cancelled(ended.recv()).await,
-            false => app.stopping.run_until_cancelled(tokio::time::sleep(PAUSE)).await.map(|()| left.pop_front()),
-        };
-        let Some(Some(revoked)) = next else { return };
-        if let Err(rejection) = withdraw(&app, &revoked).await {
-            // Until then the start of such a call is refused: see `AssistantHost`.
-            tracing::warn!(%rejection, ?revoked, "calls of what was revoked are not withdrawn yet");
-            left.push_back(revoked);
+        tokio::select! {
+            () = app.stopping.cancelled() => return,
+            Some(revoked) = ended.recv() => todo.push_back(Ended { revoked, notebook: None }),
+            notice = app.expiring.take() => expiries.look(&app, notice.notebook).await,
+            _ = ticks.tick(), if !failed.is_empty() || expiries.is_waiting() => {
+                todo.append(&mut failed);
+                expiries.look_again(&app).await;
+            }
+        }
+        todo.extend(expiries.due(app.accounts.now()));
+        for ended in todo.drain(..) {
+            if let Err(rejection) = withdraw(&app, &ended).await {
+                // Until then the start of such a call is refused: see `AssistantHost`.
+                tracing::warn!(%rejection, ?ended, "calls of what has ended are not withdrawn yet");
+                failed.push_back(ended);
+            }
         }
     }
 }
 
 /// In every notebook where something of assistants may be open: those that are open now, and those that were left with work.
-async fn withdraw(app: &App, revoked: &Revoked) -> Result<(), Rejection> {
+async fn withdraw(app: &App, Ended { revoked, notebook }: &Ended) -> Result<(), Rejection> {
+    if let Some(notebook) = notebook {
+        return withdraw_in(app, notebook, revoked).await;
+    }
     let mut notebooks: BTreeSet<NotebookId> = app.rooms.open_ids().into_iter().collect();
     let mut query = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
     loop {
@@ -53,12 +80,8 @@ async fn withdraw(app: &App, revoked: &Revoked) -> Result<(), Rejection> {
 }
 
 async fn withdraw_in(app: &App, notebook: &NotebookId, revoked: &Revoked) -> Result<(), Rejection> {
-    let state = match app.rooms.open(notebook).read(by_server()).await {
-        Ok(read) => read.notebook,
-        Err(rejection) if rejection.code == RejectionCode::Unavailable => return Err(rejection),
-        // A room of a notebook that was never made.
-        Err(_) => return Ok(()),
-    };
+    let Some(state) = read(app, notebook).await? else { return Ok(()) };
+    let state = state.notebook;
     let waits = state.tool_calls.values().any(|call| !matches!(call.phase, ToolCallPhase::Started { .. }));
     if state.turns.is_empty() && !waits {
         return Ok(());
@@ -67,6 +90,15 @@ async fn withdraw_in(app: &App, notebook: &NotebookId, revoked: &Revoked) -> Res
         .map_err(|error| Rejection::new(RejectionCode::InvalidValue, error.to_string()))?;
     let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body);
     app.execute_as(by_server(), message).await.map(drop)
+}
+
+/// `None`: a room of a notebook that was never made.
+async fn read(app: &App, notebook: &NotebookId) -> Result<Option<ReadState>, Rejection> {
+    match app.rooms.open(notebook).read(by_server()).await {
+        Ok(read) => Ok(Some(read)),
+        Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
+        Err(_) => Ok(None),
+    }
 }
 
 fn by_server() -> Arc<Identity> {

@@ -17,11 +17,14 @@ pub struct RoomConfig {
     pub max_tail_events: usize,
     /// Events of unconfirmed cells above which the text becomes a conflict copy.
     pub max_unconfirmed_events: usize,
-    /// Recent events in memory: their number and bytes while the notebook is busy, and bytes when it is idle. What is older
-    /// is read from the store, which the whole room waits for: a flood of late edits must find its bases here.
+    /// Recent events in memory: their number and bytes while the notebook is busy, and bytes when it is idle.
     pub max_recent_events: usize,
     pub max_recent_bytes: usize,
     pub max_idle_recent_bytes: usize,
+    /// The same once late edits needed older ones, until the notebook is idle. What is older is read from the store, which
+    /// the whole room waits for: a flood of late edits must find its bases in memory.
+    pub max_late_events: usize,
+    pub max_late_bytes: usize,
     /// Answers to recent commands in memory; older ones are in the store.
     pub max_recent_answers: usize,
     /// Events between two snapshots.
@@ -57,9 +60,11 @@ impl Default for RoomConfig {
             max_batch_bytes: 1 << 20,
             max_tail_events: 2_000,
             max_unconfirmed_events: 2_000,
-            max_recent_events: 4_096,
-            max_recent_bytes: 2 << 20,
+            max_recent_events: 1_024,
+            max_recent_bytes: 256 << 10,
             max_idle_recent_bytes: 8 << 10,
+            max_late_events: 4_096,
+            max_late_bytes: 2 << 20,
             max_recent_answers: 128,
             snapshot_events: 1_000,
             max_frame_delay_ms: 20,

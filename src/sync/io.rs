@@ -7,7 +7,7 @@ use notarium_core::{
     KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
-use notarium_wire::{AckMessage, PresenceState, SubscribeMessage, TurnActivity};
+use notarium_wire::{AckMessage, KernelUsage, PresenceState, SubscribeMessage, TurnActivity};
 
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::rendering::Rendered;
@@ -50,6 +50,11 @@ pub enum Input {
         client: ClientId,
         kernel_session: KernelSessionId,
         busy: bool,
+    },
+    KernelUse {
+        client: ClientId,
+        kernel_session: KernelSessionId,
+        usage: KernelUsage,
     },
     /// From whoever carries turns on: what an assistant is doing this moment.
     Activity(TurnActivity),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use notarium_core::{CellId, Recorded, Selection, Version};
+use notarium_core::{CellId, Recorded, Version};
 
 /// Of some cells all recent events, in order. What is asked for the first time is read from the texts by the ring.
 #[derive(Debug, Default)]
@@ -29,20 +29,23 @@ impl LateEdits {
         }
     }
 
-    /// The answer, if every cell is known here.
-    pub(crate) fn select(&self, selection: &Selection) -> Option<Vec<Arc<Recorded>>> {
-        let after = |events: &VecDeque<Arc<Recorded>>| {
-            events.partition_point(|recorded| recorded.envelope.version <= selection.since)
-        };
+    /// The events of these subjects after `since`, if every one is known here.
+    pub(crate) fn select<'a>(
+        &self,
+        subjects: impl Iterator<Item = &'a String>,
+        since: Version,
+    ) -> Option<Vec<Arc<Recorded>>> {
         let mut selected = Vec::new();
-        for subject in &selection.subjects {
+        let mut count = 0;
+        for subject in subjects {
             let events = self.by_cell.get(subject)?;
-            selected.extend(events.range(after(events)..).cloned());
+            selected.extend(events.range(events.partition_point(|it| it.envelope.version <= since)..).cloned());
+            count += 1;
         }
-        if selection.subjects.len() > 1 {
+        if count > 1 {
             selected.sort_by_key(|recorded| recorded.envelope.version);
         }
-        (!selection.with_notebook).then_some(selected)
+        Some(selected)
     }
 
     /// Forgets what the ring has forgotten.

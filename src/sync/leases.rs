@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{Actor, AgentId, ExecutionId, KernelSessionId, Millis, Notebook};
-use notarium_wire::KernelStatus;
+use notarium_wire::{KernelStatus, KernelUsage};
 
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
@@ -16,12 +16,16 @@ const MAX_PENDING_VALUES: usize = 16;
 #[derive(Debug, Default)]
 struct Lease {
     clients: BTreeSet<ClientId>,
+    /// For people to read. `None` until it has been here.
+    name: Option<String>,
     /// Since when nothing is heard of it. `None` while it is connected.
     gone_at: Option<Millis>,
     /// When its kernels are given up next.
     ends_at: Option<Millis>,
     /// Answers that it has not got yet. They are not in the log, so they wait in memory.
     values: Vec<(ExecutionId, String)>,
+    /// What its kernels take of its machine, while it is there and somebody looks.
+    usage: BTreeMap<KernelSessionId, KernelUsage>,
 }
 
 #[derive(Debug, Default)]
@@ -34,9 +38,10 @@ pub(crate) struct Leases {
 
 impl Leases {
     /// The agent follows the notebook; returns the answers that it missed.
-    pub(crate) fn came(&mut self, agent: &AgentId, client: ClientId) -> Vec<(ExecutionId, String)> {
+    pub(crate) fn came(&mut self, agent: &AgentId, name: &str, client: ClientId) -> Vec<(ExecutionId, String)> {
         let lease = self.agents.entry(agent.clone()).or_default();
         lease.clients.insert(client);
+        lease.name = Some(name.to_owned());
         lease.gone_at = None;
         lease.ends_at = None;
         std::mem::take(&mut lease.values)
@@ -61,6 +66,9 @@ impl Leases {
             }
         }
         self.busy.retain(|session| notebook.kernels.contains_key(session));
+        for lease in self.agents.values_mut() {
+            lease.usage.retain(|session, _| notebook.kernels.contains_key(session));
+        }
     }
 
     /// The sessions whose agent did not come back in time. Each is named once a minute until it is gone from the state.
@@ -93,13 +101,26 @@ impl Leases {
         }
     }
 
+    pub(crate) fn set_usage(&mut self, agent: &AgentId, session: KernelSessionId, usage: KernelUsage) {
+        if let Some(lease) = self.agents.get_mut(agent) {
+            lease.usage.insert(session, usage);
+        }
+    }
+
+    /// Nobody measures any more.
+    pub(crate) fn forget_usage(&mut self) {
+        self.agents.values_mut().for_each(|lease| lease.usage.clear());
+    }
+
     pub(crate) fn statuses(&self, notebook: &Notebook, now: Millis, config: &RoomConfig) -> Vec<KernelStatus> {
         let claimed = notebook.kernels.iter().filter_map(|(id, session)| Some((id, session.agent.as_ref()?)));
         let status = |(id, agent): (&KernelSessionId, &AgentId)| KernelStatus {
             kernel_session: id.clone(),
+            agent_name: self.agents.get(agent).and_then(|lease| lease.name.clone()),
             reachable: self.is_reachable(agent, now, config),
             unreachable_since: self.unreachable_since(agent, now, config),
             busy: self.busy.contains(id),
+            usage: self.agents.get(agent).and_then(|lease| lease.usage.get(id).copied()),
         };
         claimed.map(status).collect()
     }
@@ -164,6 +185,7 @@ impl Lease {
     fn start(&mut self, now: Millis, config: &RoomConfig) {
         self.gone_at = Some(now);
         self.ends_at = Some(now + config.lease_ms);
+        self.usage.clear();
     }
 
     fn is_reachable(&self, now: Millis, config: &RoomConfig) -> bool {

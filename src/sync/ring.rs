@@ -1,6 +1,6 @@
 //! The most recent events, as the texts that clients get: for frames, cheap catch-up and late edits without the store.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use notarium_core::{
@@ -13,9 +13,8 @@ use crate::late_edits::LateEdits;
 /// One event.
 #[derive(Debug)]
 struct Entry {
-    id: EventId,
     /// `Event::subject`.
-    subject: Option<Box<str>>,
+    subject: Option<Arc<str>>,
     /// The JSON of its `EventMessage`.
     text: Box<str>,
 }
@@ -25,11 +24,15 @@ struct Entry {
 pub(crate) struct Ring {
     /// Version of the event before the first entry.
     before: Version,
-    /// Of that event, where it is known.
-    before_id: Option<EventId>,
+    /// That event, where it is known.
+    before_text: Option<Box<str>>,
     entries: VecDeque<Entry>,
     bytes: usize,
+    /// By subject, the version of its newest entry.
+    latest: BTreeMap<Arc<str>, Version>,
     late_edits: LateEdits,
+    /// Late edits needed events that are here no more.
+    has_missed: bool,
 }
 
 /// What an entry costs beside its text.
@@ -40,22 +43,28 @@ impl Ring {
     pub(crate) fn of(head: Version, recent: &[Stored]) -> Self {
         let mut ring = Self { before: head - recent.len() as Version, ..Self::default() };
         for stored in recent {
-            let subject = stored.typed().ok().and_then(|recorded| recorded.event.subject().map(Box::from));
+            let recorded = stored.typed().ok();
             match frame::event(stored) {
-                Ok(text) => ring.push(stored.envelope.id.clone(), subject, text),
-                Err(_) => ring.clear_up_to(&stored.envelope),
+                Ok(text) => ring.push(recorded.as_ref().and_then(|recorded| recorded.event.subject()), text),
+                Err(_) => ring = Self { before: stored.envelope.version, ..Self::default() },
             }
         }
         ring
     }
 
-    fn clear_up_to(&mut self, last: &Envelope) {
-        *self = Self { before: last.version, before_id: Some(last.id.clone()), ..Self::default() };
+    pub(crate) fn push(&mut self, subject: Option<&str>, text: String) {
+        self.bytes += text.len() + ENTRY_BYTES;
+        let version = self.before + self.entries.len() as Version + 1;
+        let subject = subject.map(|subject| self.note_latest(subject, version));
+        self.entries.push_back(Entry { subject, text: text.into() });
     }
 
-    pub(crate) fn push(&mut self, id: EventId, subject: Option<Box<str>>, text: String) {
-        self.bytes += text.len() + ENTRY_BYTES;
-        self.entries.push_back(Entry { id, subject, text: text.into() });
+    /// The subject as all its entries share it.
+    fn note_latest(&mut self, subject: &str, version: Version) -> Arc<str> {
+        let shared = self.latest.get_key_value(subject).map(|(shared, _)| shared.clone());
+        let shared = shared.unwrap_or_else(|| subject.into());
+        self.latest.insert(shared.clone(), version);
+        shared
     }
 
     /// Keeps the event that was pushed last also as what it says, where late edits ask for its cell.
@@ -75,7 +84,10 @@ impl Ring {
             let Some(entry) = self.entries.pop_front() else { break };
             self.bytes -= entry.text.len() + ENTRY_BYTES;
             self.before += 1;
-            self.before_id = Some(entry.id);
+            if let Some(subject) = entry.subject.filter(|subject| self.latest.get(subject) == Some(&self.before)) {
+                self.latest.remove(&subject);
+            }
+            self.before_text = Some(entry.text);
         }
         if self.before > before {
             self.late_edits.trim(self.before);
@@ -85,6 +97,12 @@ impl Ring {
     pub(crate) fn shrink(&mut self) {
         self.entries.shrink_to_fit();
         self.late_edits.clear();
+        self.has_missed = false;
+    }
+
+    /// Whether late edits have needed events that were here no more.
+    pub(crate) fn has_missed(&self) -> bool {
+        self.has_missed
     }
 
     /// The texts of the events after `after` up to and with `to`. Needs `covers(after)`.
@@ -122,15 +140,16 @@ impl Ring {
 
     /// The id of the event at `version`, where it is known here.
     pub(crate) fn event_id(&self, version: Version) -> Option<EventId> {
-        match version.checked_sub(self.before)? {
-            0 => self.before_id.clone(),
-            count => self.entries.get(index(count - 1)).map(|entry| entry.id.clone()),
-        }
+        let text = match version.checked_sub(self.before)? {
+            0 => self.before_text.as_ref()?,
+            count => &self.entries.get(index(count - 1))?.text,
+        };
+        message(text).map(|message| message.id)
     }
 
     /// The messages about a cell after `after`. Needs `covers(after)`.
     pub(crate) fn about_cell(&self, cell_id: &CellId, after: Version) -> Vec<EventMessage> {
-        self.of_cell(cell_id, after).filter_map(Entry::message).collect()
+        self.of_cell(cell_id, after).filter_map(|entry| message(&entry.text)).collect()
     }
 
     fn of_cell(&self, cell_id: &CellId, after: Version) -> impl Iterator<Item = &Entry> {
@@ -151,16 +170,24 @@ impl Ring {
         Some(History { events, judgement: None })
     }
 
-    /// Reads the cells that the query asks for, once.
+    /// Whether there is an event about the subject after `since`. Needs `covers(since)`.
+    fn has_since(&self, subject: &str, since: Version) -> bool {
+        self.latest.get(subject).is_some_and(|latest| *latest > since)
+    }
+
+    /// Reads the cells that the query asks for and that have changed, once.
     fn read_late_edits(&mut self, notebook: &NotebookId, query: &HistoryQuery) {
         let HistoryQuery::Cells { cells, since, with_notebook: false } = query else { return };
         if !self.covers(*since) {
+            self.has_missed = true;
             return;
         }
         for cell in cells {
-            if !self.late_edits.has(cell) {
-                let events: Vec<Recorded> =
-                    self.of_cell(cell, self.before).filter_map(|entry| recorded(notebook, entry.message()?)).collect();
+            if !self.late_edits.has(cell) && self.has_since(cell.as_str(), *since) {
+                let events: Vec<Recorded> = self
+                    .of_cell(cell, self.before)
+                    .filter_map(|entry| recorded(notebook, message(&entry.text)?))
+                    .collect();
                 self.late_edits.start(cell, events);
             }
         }
@@ -170,12 +197,15 @@ impl Ring {
         if !self.covers(selection.since) {
             return None;
         }
-        if let Some(selected) = self.late_edits.select(selection) {
-            return Some(selected);
+        if !selection.with_notebook {
+            let changed = selection.subjects.iter().filter(|subject| self.has_since(subject, selection.since));
+            if let Some(selected) = self.late_edits.select(changed, selection.since) {
+                return Some(selected);
+            }
         }
         let later = self.range(selection.since, Version::MAX);
         let selected = later.filter(|entry| selection.holds(Version::MAX, entry.subject.as_deref()));
-        selected.map(|entry| recorded(notebook, entry.message()?).map(Arc::new)).collect()
+        selected.map(|entry| recorded(notebook, message(&entry.text)?).map(Arc::new)).collect()
     }
 }
 
@@ -205,8 +235,52 @@ pub(crate) fn recorded(notebook: &NotebookId, message: EventMessage) -> Option<R
     Some(Recorded { envelope, event })
 }
 
-impl Entry {
-    fn message(&self) -> Option<EventMessage> {
-        serde_json::from_str(&self.text).ok()
+fn message(text: &str) -> Option<EventMessage> {
+    serde_json::from_str(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(cell: &str, since: Version) -> HistoryQuery {
+        HistoryQuery::Cells { cells: vec![CellId::new(cell).unwrap()], since, with_notebook: false }
+    }
+
+    #[test]
+    fn only_cells_that_changed_since_are_kept_for_late_edits() {
+        let notebook = NotebookId::new("n").unwrap();
+        let mut ring = Ring::default();
+        ring.push(Some("a"), "{}".to_owned());
+        ring.push(Some("b"), "{}".to_owned());
+        ring.push(None, "{}".to_owned());
+        for (cell, since, is_kept) in [("a", 1, false), ("c", 0, false), ("b", 1, true)] {
+            assert!(ring.history(&notebook, &[query(cell, since)]).unwrap().events.is_empty(), "{cell}");
+            assert_eq!(ring.late_edits.has(&CellId::new(cell).unwrap()), is_kept, "{cell}");
+        }
+    }
+
+    #[test]
+    fn what_the_ring_forgets_has_no_latest_version_any_more() {
+        let mut ring = Ring::default();
+        for subject in ["a", "b", "a"] {
+            ring.push(Some(subject), "{}".to_owned());
+        }
+        ring.trim(1, usize::MAX, 3);
+        assert_eq!(ring.latest.iter().map(|(subject, version)| (&**subject, *version)).collect::<Vec<_>>(), [("a", 3)]);
+        ring.trim(0, usize::MAX, 3);
+        assert!(ring.latest.is_empty());
+    }
+
+    #[test]
+    fn who_asks_for_what_is_gone_makes_the_ring_keep_more_until_it_is_idle() {
+        let mut ring = Ring::default();
+        (0..3).for_each(|_| ring.push(Some("a"), "{}".to_owned()));
+        ring.trim(1, usize::MAX, 3);
+        let notebook = NotebookId::new("n").unwrap();
+        assert!(ring.history(&notebook, &[query("a", 2)]).is_some() && !ring.has_missed());
+        assert!(ring.history(&notebook, &[query("a", 1)]).is_none() && ring.has_missed());
+        ring.shrink();
+        assert!(!ring.has_missed());
     }
 }

@@ -219,6 +219,7 @@ impl Room {
             Input::Activity(activity) => self.activity.push(activity),
             Input::Presence { client, state } => self.take_presence(cycle, client, state),
             Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
+            Input::KernelUse { client, kernel_session, usage } => self.take_usage(client, kernel_session, usage),
             Input::Appended => self.take_appended(cycle),
             Input::AppendFailed(failure) => self.take_append_failure(cycle, failure),
             Input::Events { ticket, events } => self.take_events(cycle, ticket, events),

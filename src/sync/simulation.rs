@@ -48,9 +48,9 @@ fn no_seed_breaks_a_promise() {
     }
 }
 
-/// Whether a seed says in these words that it has seen the planted bug.
+/// Whether a seed says in these words that it has seen the planted bug: most need a few seeds, the rarest hundreds.
 fn is_caught(fault: Fault, words: &[&str]) -> bool {
-    let violations = (0..200).filter_map(|seed| World::new(seed, Some(fault)).run().err());
+    let violations = (0..2_000).filter_map(|seed| World::new(seed, Some(fault)).run().err());
     violations.into_iter().any(|violation| words.iter().any(|word| violation.contains(word)))
 }
 

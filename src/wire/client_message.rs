@@ -52,6 +52,15 @@ pub enum ClientMessage {
         /// Whether the kernel is executing something, whoever asked for it.
         busy: bool,
     },
+    /// From runtime agents, every few seconds while `measure_kernels` wants it: what a kernel takes of its machine. Ephemeral.
+    KernelUse {
+        /// The notebook of the session.
+        notebook: NotebookId,
+        /// A session that this agent has claimed; others are passed over.
+        kernel_session: KernelSessionId,
+        /// Of the kernel's process and those that it has started.
+        usage: KernelUsage,
+    },
     /// From runtime agents: the answer to a `kernel_question`.
     AnswerQuestion {
         /// That of the question. One that nobody waits for any more is passed over.
@@ -190,6 +199,16 @@ pub struct PresenceState {
     /// Text is being entered at this moment.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub typing: bool,
+}
+
+/// What a kernel takes of its machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelUsage {
+    /// Resident memory, in bytes.
+    pub memory_bytes: u64,
+    /// Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_percent: Option<u32>,
 }
 
 /// A kernel that a runtime agent can launch, as Jupyter describes it.

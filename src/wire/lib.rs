@@ -23,8 +23,8 @@ pub mod schema;
 mod server_message;
 
 pub use client_message::{
-    CheckMessage, ClientMessage, CommandMessage, HelloMessage, LastEvent, OfferedKernelspec, PresenceState,
-    ProtocolRange, SubscribeMessage, UnconfirmedText,
+    CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
+    PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
 };
 pub use kernel_questions::{
     AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,

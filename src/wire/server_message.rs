@@ -7,7 +7,7 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::client_message::{PresenceState, ProtocolRange};
+use crate::client_message::{KernelUsage, PresenceState, ProtocolRange};
 use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
 
@@ -44,6 +44,14 @@ pub enum ServerMessage {
         notebook: NotebookId,
         /// All kernels of the notebook: replaces what was sent before.
         kernels: Vec<KernelStatus>,
+    },
+    /// For runtime agents: whether somebody who is no agent follows the notebook. While it is `wanted`, send `kernel_use` of each
+    /// of its kernels every few seconds. Until it comes, after each `subscribed`, it is not wanted.
+    MeasureKernels {
+        /// The notebook of the kernels.
+        notebook: NotebookId,
+        /// False: nobody looks any more.
+        wanted: bool,
     },
     /// The answer to `ask_kernel`.
     KernelAnswer(KernelAnswerMessage),
@@ -270,7 +278,7 @@ pub struct RejectMessage {
 pub struct PeerState {
     /// The connection, by the name in its `welcome`: one person may have several.
     pub connection: String,
-    /// Who it is; runtime agents are not among the peers.
+    /// Who it is; runtime agents are not among the peers, but named where their kernels are.
     pub actor: Actor,
     /// For people to read.
     pub name: String,
@@ -284,6 +292,9 @@ pub struct PeerState {
 pub struct KernelStatus {
     /// The session, as in the state's `kernels`.
     pub kernel_session: KernelSessionId,
+    /// What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
     /// False: its runtime agent has not been heard of for some seconds.
     pub reachable: bool,
     /// Where it cannot be reached: since when, in milliseconds since 1970.
@@ -291,6 +302,9 @@ pub struct KernelStatus {
     pub unreachable_since: Option<Millis>,
     /// Its agent says that it is executing. False while it cannot be reached.
     pub busy: bool,
+    /// What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<KernelUsage>,
 }
 
 /// What can be wrong with a message or a connection, beside rejections of commands.

@@ -46,6 +46,12 @@ async fn import(fixture: &Fixture, id: &str, file: &Value) {
     import.send().await.unwrap().error_for_status().unwrap();
 }
 
+fn outputs_text(file: &Value) -> String {
+    let cells = file["cells"].as_array().unwrap().iter();
+    let outputs = cells.flat_map(|cell| cell["outputs"].as_array().unwrap());
+    outputs.map(|output| output["text"].as_str().unwrap()).collect()
+}
+
 async fn check_export(fixture: &Fixture, id: &str) {
     let (bytes, growth) = read_by_all(fixture, &format!("/api/notebooks/{id}/export")).await;
     println!("export of {id}: {} MB each, {} MiB more", bytes[0] / 1_000_000, growth >> 10);
@@ -79,6 +85,12 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
         "outputs": outputs.collect::<Vec<_>>()}]);
     import(&fixture, "one", &one).await;
     check_export(&fixture, "one").await;
+
+    // … and in one output.
+    let text: String = outputs_text(&file);
+    one["cells"][0]["outputs"] = json!([{"output_type": "stream", "name": "stdout", "text": text}]);
+    import(&fixture, "output", &one).await;
+    check_export(&fixture, "output").await;
 
     // The same in pieces that are too small to leave the state.
     let ada = fixture.person().await;

@@ -8,6 +8,7 @@ mod killing;
 #[allow(dead_code, reason = "the assistants' tests use the rest")]
 mod processes;
 mod tls;
+mod usage;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ use notarium_core::{
     Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
     Recorded, RequestExecution,
 };
-use notarium_wire::ServerMessage;
+use notarium_wire::{KernelUsage, ServerMessage};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::{Value, json};
 
@@ -285,6 +285,7 @@ pub struct Visitor {
     notebook: NotebookId,
     events: Vec<Recorded>,
     unreachable: bool,
+    usage: Option<KernelUsage>,
     connections: usize,
     url: String,
     token: String,
@@ -300,8 +301,8 @@ impl Visitor {
         sender.command(&notebook, &create).await.unwrap();
         connection.subscribe(&notebook);
         let (url, token) = (url.to_owned(), token.to_owned());
-        let mut visitor =
-            Self { connection, sender, notebook, events: vec![], unreachable: false, connections: 1, url, token };
+        let (events, unreachable, usage, connections) = (Vec::new(), false, None, 1);
+        let mut visitor = Self { connection, sender, notebook, events, unreachable, usage, connections, url, token };
         visitor.until("the notebook", |state| state.version > 0).await;
         visitor
     }
@@ -369,6 +370,16 @@ impl Visitor {
         }
     }
 
+    /// Of the notebook's only kernel.
+    pub async fn until_usage(&mut self, is_so: impl Fn(&KernelUsage) -> bool) {
+        let measured = async {
+            while !self.usage.as_ref().is_some_and(&is_so) {
+                self.step().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, measured).await.expect("no such measurement came");
+    }
+
     async fn step(&mut self) {
         match self.connection.next().await {
             ConnectionEvent::Failed(cause) => panic!("{cause}"),
@@ -376,6 +387,7 @@ impl Visitor {
             ConnectionEvent::Events { recorded, .. } => self.events.extend(recorded),
             ConnectionEvent::Message(ServerMessage::Kernels { kernels, .. }) => {
                 self.unreachable |= kernels.iter().any(|kernel| !kernel.reachable);
+                self.usage = kernels.first().and_then(|kernel| kernel.usage);
             }
             _ => {}
         }

@@ -89,7 +89,7 @@ async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
     assert_eq!((&as_json[0]["by_means"], &as_json[1]["by_means"]), (&means, &means));
     assert_eq!(world.run(&["calls", nb, "--state", "expired", "--json"]).await.json(), json!([]));
     let log = world.run(&["log", nb]).await.ok();
-    assert!(log.contains("Ann confirmed call yes") && log.contains("which waits for a person"), "{log}");
+    assert!(log.contains("Ann confirmed delete_cell (call yes)") && log.contains("which waits for a person"), "{log}");
     world.run(&["undo", nb, "--call", "yes"]).await.ok();
     assert_eq!(cells().await, 1);
 }

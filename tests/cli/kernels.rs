@@ -14,7 +14,7 @@ const SLACK: Duration = Duration::from_secs(5);
 async fn an_agent_that_is_gone_is_told_everywhere_and_work_goes_on_elsewhere() {
     let world = World::start().await;
     let (notebook, _) = world.notebook("Gone", "forever").await;
-    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let token = world.run(&["agent-token", "new", "--all", "--name", "Big GPU"]).await.ok();
     let agent = EchoAgent::start(&world.url(), &token).await;
     let mut running = world.spawn(&["exec", "Gone", "--all"]);
     Lines::of(running.stdout.take().unwrap()).until("begun").await;
@@ -34,7 +34,8 @@ async fn an_agent_that_is_gone_is_told_everywhere_and_work_goes_on_elsewhere() {
         let shown = world.run(&command).await.ok();
         assert!(shown.contains("unreachable since"), "{command:?}: {shown}");
     }
-    assert!(world.run(&["kernels", "ls", "Gone"]).await.ok().contains("unreachable since"));
+    let kernels = world.run(&["kernels", "ls", "Gone"]).await.ok();
+    assert!(kernels.contains("Big GPU") && kernels.contains("unreachable since"), "{kernels}");
     let runs = world.run(&["runs", "Gone", "--json"]).await.json();
     assert!(runs[0]["unreachable_since"].is_u64(), "{runs:#}");
 
@@ -93,12 +94,29 @@ async fn kernels_are_launched_interrupted_and_shut_down_and_runs_cancelled() {
         }
     };
     world.run(&["cancel", "Kernels", &id]).await.ok();
-    assert_eq!(ended(queued).await.code, 1);
+    assert!(ended(queued).await.fails(1).contains("the code was cancelled: Ann cancelled it"));
     world.run(&["kernels", "interrupt", "Kernels"]).await.ok();
-    assert_eq!(ended(running).await.code, 1);
+    assert!(ended(running).await.fails(1).contains("failed: Ann interrupted it"));
     world.run(&["kernels", "shutdown", "Kernels"]).await.ok();
     let kernels = world.run(&["kernels", "ls", "Kernels", "--json"]).await.json();
     assert_eq!(kernels["kernels"].as_object().unwrap().values().next().unwrap()["phase"], "ending", "{kernels:#}");
+    agent.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_restarted_a_kernel_is_named_to_those_whose_runs_it_ended() {
+    let world = World::start().await;
+    world.notebook("Deaf", "forever").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let mut running = world.spawn(&["exec", "Deaf", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    world.run(&["restart", "Deaf"]).await.ok();
+    assert!(ended(running).await.fails(1).contains("was cancelled: Ann restarted the kernel"));
+    let log = world.run(&["log", "Deaf"]).await.ok();
+    assert!(log.contains("ended the kernel: Ann restarted the kernel"), "{log}");
+    let runs = world.run(&["runs", "Deaf"]).await.ok();
+    assert!(runs.contains("cancelled") && runs.contains("Ann restarted the kernel"), "{runs}");
     agent.abort();
 }
 

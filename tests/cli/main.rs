@@ -4,6 +4,7 @@ mod assistants;
 mod backup;
 #[cfg(unix)]
 mod chat;
+mod comments;
 mod damage;
 mod doors;
 mod kernels;

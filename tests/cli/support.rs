@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, NotebookId, Output, RawJson, RawObject, Version,
+    Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, NotebookId, Output, RawJson,
+    RawObject, Version,
 };
 use notarium_server::{RunningServer, Server, ServerConfig, Storage};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
@@ -279,6 +280,10 @@ impl EchoAgent {
                 if let Some((notebook, id, fence)) = self.forever.take() {
                     self.complete(&notebook, &id, fence, 3, false).await;
                 }
+            }
+            Event::KernelRestartRequested(event) => {
+                let (kernel_session, cause) = (event.kernel_session, KernelCause::ShutDown);
+                self.send(notebook, Command::ReportKernelEnded { kernel_session, cause, detail: None }).await;
             }
             _ => {}
         }

@@ -213,6 +213,9 @@ async fn an_agent_that_falls_silent_is_shown_as_unreachable() {
     watcher.until(|watcher| watcher.replica("n").kernels.iter().any(|it| it.reachable && it.busy).then_some(())).await;
     drop(gpu);
     watcher.until(|watcher| watcher.replica("n").kernels.iter().any(|it| !it.reachable).then_some(())).await;
+    assert_eq!(watcher.replica("n").kernels[0].agent_name.as_deref(), Some("test"), "the label of its token");
+    let status = http.get("/api/notebooks/n/kernels").await.ok()["status"].take();
+    assert_eq!((&status[0]["agent_name"], &status[0]["reachable"]), (&json!("test"), &json!(false)));
 }
 
 #[tokio::test]

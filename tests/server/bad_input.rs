@@ -33,6 +33,11 @@ async fn wrong_messages_are_answered_and_the_connection_stays() {
         (r#"{"presence":{"notebook":"other","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),
         (r#"{"offer":{"kernelspecs":[]}}"#, ErrorCode::Forbidden, "agent"),
         (r#"{"kernel_status":{"notebook":"n","kernel_session":"k","busy":true}}"#, ErrorCode::Forbidden, "agent"),
+        (
+            r#"{"kernel_use":{"notebook":"n","kernel_session":"k","usage":{"memory_bytes":1}}}"#,
+            ErrorCode::Forbidden,
+            "agent",
+        ),
         (r#"{"refresh":{"token":"nt_x"}}"#, ErrorCode::Unauthenticated, "token"),
     ];
     for (text, code, words) in cases {

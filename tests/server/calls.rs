@@ -156,7 +156,7 @@ async fn a_deletion_waits_until_a_permitted_person_says_yes() {
     assert_eq!(scene.state_of("d").await, "confirmed");
     assert!(scene.has_cell().await, "a confirmation starts nothing by itself");
     let second = scene.confirm_with(&scene.ann.token, "d").await;
-    assert!(second.text.contains("a person has confirmed call d already"), "{}", second.text);
+    assert!(second.text.contains("Edi has confirmed call d already"), "{}", second.text);
     assert_eq!(second.refused(409), "tool_call_state");
     scene.act(&start("d")).await.unwrap();
     assert!(!scene.has_cell().await);

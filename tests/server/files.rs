@@ -77,6 +77,32 @@ async fn the_reply_to_a_prompt_goes_with_the_file_and_with_a_fork() {
 }
 
 #[tokio::test]
+async fn outputs_too_large_to_be_held_are_exported_as_they_came() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    let lines = "é \"quoted\" \\ \u{2028}line\r\nanother\rand\n".repeat(200_000);
+    let image = "iVBORw0KGgo".repeat(500_000);
+    let shown =
+        json!({"output_type": "display_data", "metadata": {}, "data": {"image/png": image, "text/plain": "<Figure>"}});
+    let stream = |name: &str| json!({"output_type": "stream", "name": name, "text": &lines});
+    let cell = json!({"cell_type": "code", "id": "large", "metadata": {}, "source": "x", "execution_count": 1,
+        "outputs": [stream("stdout"), shown, stream("stderr"), {"output_type": "stream", "name": "stdout", "text": "end"}]});
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).to_string();
+    let imported = import(&http, "", file).await.ok();
+    let exported = export(&http, &imported["notebook"]).await;
+    let outputs = exported.json()["cells"][0]["outputs"].clone();
+    let joined = |output: &Value| {
+        output["text"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect::<String>()
+    };
+    assert!(joined(&outputs[0]) == lines && joined(&outputs[2]) == lines);
+    assert_eq!(outputs[0]["text"].as_array().unwrap().len(), 4 * 200_000, "a line each");
+    assert!(outputs[1]["data"]["image/png"] == image.as_str());
+    assert_eq!((&outputs[1]["data"]["text/plain"], joined(&outputs[3])), (&json!(["<Figure>"]), "end".to_owned()));
+    let whole = ipynb::read(exported.text.as_bytes(), &ipynb::Limits::default(), &mut || "new".to_owned()).unwrap();
+    assert!(exported.text == ipynb::write(&whole.document), "it is the text of a file that is written at once");
+}
+
+#[tokio::test]
 async fn what_is_no_notebook_is_refused_with_the_reason() {
     let server = TestServer::with(|config| config.limits.max_import_bytes = 10_000).await;
     let http = server.http(&server.person("Ann").await);

@@ -5,10 +5,13 @@ mod support;
 
 mod agents;
 mod bad_input;
+mod call_pace;
 mod calls;
 mod chat;
 mod checks;
+mod comments;
 mod errors;
+mod expired;
 mod files;
 mod questions;
 mod quotas;
@@ -22,3 +25,4 @@ mod slow;
 mod socket;
 mod streams;
 mod subjects;
+mod websocket;

@@ -61,6 +61,7 @@ async fn over_the_limit_of_records_one_cancels_deletes_and_undoes() {
     let last = http.post(&cells, cell.clone()).await.ok();
     is_limit(&http.post(&cells, cell).await, "--max-log-per-person");
     is_limit(&http.post(&format!("/api/notebooks/{n}/runs"), json!({"cells": [c]})).await, "--max-log-per-person");
+    is_limit(&http.post(&format!("{cells}/{c}/threads"), json!({"text": "x"})).await, "--max-log-per-person");
     is_limit(&make(&http).await, "--max-log-per-person");
     http.delete(&format!("{cells}/{}", last["outcome"]["cells"][0].as_str().unwrap())).await.ok();
     http.post(&format!("/api/notebooks/{n}/undo"), json!({})).await.ok();

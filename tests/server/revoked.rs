@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, Person, TestServer};
 
-struct Scene {
-    server: TestServer,
-    ann: Person,
-    notebook: String,
-    cell: String,
+pub struct Scene {
+    pub server: TestServer,
+    pub ann: Person,
+    pub notebook: String,
+    pub cell: String,
 }
 
-fn id_of(token: &str) -> TokenId {
+pub fn id_of(token: &str) -> TokenId {
     TokenText::parse(token).unwrap().id
 }
 
@@ -29,19 +29,22 @@ fn call_id(text: &str) -> ToolCallId {
 
 impl Scene {
     async fn new() -> Self {
-        let server = TestServer::start().await;
+        Self::of(TestServer::start().await).await
+    }
+
+    pub async fn of(server: TestServer) -> Self {
         let ann = server.person("Ann").await;
         let (notebook, cell) = server.http(&ann).notebook("x = 1").await;
         Self { server, ann, notebook, cell }
     }
 
-    fn assistant(&self) -> Actor {
+    pub fn assistant(&self) -> Actor {
         let conversation = ConversationId::new("outside").unwrap();
         Actor::Assistant { for_user: self.ann.id.clone(), conversation }
     }
 
     /// An outside assistant with this token asks to delete the cell.
-    async fn ask(&self, id: &str, token: &str) {
+    pub async fn ask(&self, id: &str, token: &str) {
         let (host, notebook) = (self.server.running().assistant_host(), self.notebook.parse().unwrap());
         let version = host.read(&notebook).await.unwrap().cells[&self.cell.parse().unwrap()].cell_version;
         let arguments = json!({"cell_id": self.cell, "cell_version": version}).to_string();
@@ -57,11 +60,11 @@ impl Scene {
         host.execute(&self.assistant(), &notebook, &command).await.unwrap();
     }
 
-    fn path(&self, id: &str) -> String {
+    pub fn path(&self, id: &str) -> String {
         format!("/api/notebooks/{}/calls/{id}", self.notebook)
     }
 
-    async fn until_withdrawn(&self, person: &Person, id: &str) -> Value {
+    pub async fn until_withdrawn(&self, person: &Person, id: &str) -> Value {
         self.server.http(person).until(&self.path(id), |call| call["call"]["state"] == "withdrawn").await
     }
 }

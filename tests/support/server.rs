@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use notarium_core::{AgentId, Scope, UserId};
+use notarium_core::{AgentId, Millis, Scope, UserId};
 use notarium_server::auth::TokenText;
 use notarium_server::clock::Clock;
 use notarium_server::{RunningServer, Server, ServerConfig};
@@ -85,23 +85,28 @@ impl TestServer {
             deactivated_at: None,
         };
         self.apply(AccountChange::CreateUser(user)).await;
-        let token = self.token(TokenHolder::User(id.clone()), &id, TokenScopes::all_of(TokenKind::Session)).await;
+        let token = self.token(TokenHolder::User(id.clone()), &id, TokenScopes::all_of(TokenKind::Session), None).await;
         Person { id, name: name.to_owned(), token }
     }
 
     /// An API token of the person with these scopes.
     pub async fn api_token(&self, person: &Person, scopes: &[Scope]) -> String {
+        self.expiring_token(person, scopes, None).await
+    }
+
+    /// … that ends by itself at this time.
+    pub async fn expiring_token(&self, person: &Person, scopes: &[Scope], expires_at: Option<Millis>) -> String {
         let scopes = TokenScopes::new(TokenKind::Api, scopes.iter().copied().collect()).unwrap();
-        self.token(TokenHolder::User(person.id.clone()), &person.id, scopes).await
+        self.token(TokenHolder::User(person.id.clone()), &person.id, scopes, expires_at).await
     }
 
     /// A runtime agent's token, good for all notebooks.
     pub async fn agent_token(&self, by: &Person, name: &str) -> String {
         let holder = TokenHolder::Agent(AgentId::new(name).unwrap());
-        self.token(holder, &by.id, TokenScopes::all_of(TokenKind::Agent)).await
+        self.token(holder, &by.id, TokenScopes::all_of(TokenKind::Agent), None).await
     }
 
-    async fn token(&self, holder: TokenHolder, by: &UserId, scopes: TokenScopes) -> String {
+    async fn token(&self, holder: TokenHolder, by: &UserId, scopes: TokenScopes, expires_at: Option<Millis>) -> String {
         let text = TokenText::generate(scopes.kind(), ulid::Ulid::generate().into()).unwrap();
         let token = Token {
             id: text.id.clone(),
@@ -112,7 +117,7 @@ impl TestServer {
             coverage: Coverage::All,
             label: "test".to_owned(),
             created_at: Clock::system().now(),
-            expires_at: None,
+            expires_at,
             last_used_at: None,
             revoked_at: None,
         };

@@ -158,3 +158,31 @@ test("a version has an address", async ({ browser, server }) => {
   await other.context().close();
   await page.context().close();
 });
+
+test("after the kernel died the page says that the variables are gone, and runs what is above again", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const cells = page.locator(".cell");
+  const run = async (index: number) => {
+    await cells.nth(index).locator(".source").click();
+    await page.keyboard.press("Control+Enter");
+  };
+  await bringIn(
+    page,
+    notebook(code("a", "kept = 6 * 7\nkept"), code("b", "kept"), code("c", "import os\nos._exit(1)")),
+    "gone.ipynb",
+  );
+  await run(0);
+  await expect(cells.nth(0).locator(".outputs")).toContainText("42");
+  await run(2);
+  const notice = page.locator(".strip", { hasText: "Its variables are gone" });
+  await expect(notice).toBeVisible();
+  await cells.nth(1).locator(".source").click();
+  await notice.getByRole("button", { name: "Run all above" }).click();
+  await expect(notice).toHaveCount(0);
+  await page.keyboard.press("Control+Enter");
+  await expect(cells.nth(1).locator(".outputs")).toContainText("42");
+  await page.context().close();
+});

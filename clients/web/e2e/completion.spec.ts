@@ -28,6 +28,12 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
     await expect(page.locator(".editing .cm-content")).toHaveText("ship.harbour", { timeout: 200 });
   }).toPass();
 
+  // The pointer rests on a name; it leaves, and what was told goes.
+  await page.locator(".editing .cm-line").hover({ position: { x: 24, y: 10 } });
+  await expect(note).toContainText("Ship object");
+  await page.mouse.move(2, 2);
+  await expect(note).toHaveCount(0);
+
   await page.keyboard.press("Enter");
   await page.keyboard.type("area(");
   await expect(note).toContainText("area(width, height=2)");
@@ -60,4 +66,18 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   await expect(page.locator(".editing .cm-content")).toHaveText("ship.!");
   await expect(list).toHaveCount(0);
   await expect(note).toHaveCount(0);
+});
+
+test("cells of SQL offer its words", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("make it sql");
+  await page.keyboard.press("Enter");
+  // The editor is another, and has the caret again.
+  await page.locator(".cell.sql .cm-focused").waitFor();
+  await page.keyboard.type("sel");
+  const list = page.locator(".cm-tooltip-autocomplete");
+  await expect(list.getByRole("option", { name: /^select/i }).first()).toBeVisible();
 });

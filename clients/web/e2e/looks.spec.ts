@@ -31,7 +31,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   });
 }
 
-for (const { name, open } of [...scenes, passwordScene])
+for (const { name, open, show } of [...scenes, passwordScene])
   test(`looks: ${name}`, async ({ browser }) => {
     // Of its own, so that no list has what another test left.
     const server = new TestServer();
@@ -40,6 +40,7 @@ for (const { name, open } of [...scenes, passwordScene])
     for (const look of LOOKS) {
       await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
       await page.setViewportSize({ width: look.width, height: 760 });
+      await show?.(page);
       await shoot(page, `${name}-${look.name}`);
     }
     await page.context().close();

@@ -6,6 +6,8 @@ import { type TestServer, expect, fresh, person, saved, write } from "./server.t
 export interface Scene {
   name: string;
   open: (browser: Browser, server: TestServer) => Promise<Page>;
+  /** Brings into sight what the scene is about, when the page has another size. */
+  show?: (page: Page) => Promise<void>;
 }
 
 /** What must not change between two pictures, nor be late. */
@@ -54,6 +56,23 @@ export async function ask(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+/** Below the chart, which gets its height when it is drawn. */
+async function showFailure(page: Page): Promise<void> {
+  const failure = page.locator(".failure");
+  const height = () =>
+    page
+      .locator("iframe")
+      .first()
+      .evaluate(({ clientHeight }) => clientHeight);
+  await expect.poll(height).toBeGreaterThan(150);
+  await expect(async () => {
+    const before = await height();
+    await failure.evaluate((element) => element.scrollIntoView({ block: "end", behavior: "instant" }));
+    await expect(failure).toBeInViewport({ ratio: 0.9, timeout: 500 });
+    expect(await height()).toBe(before);
+  }).toPass({ timeout: 20_000 });
+}
+
 export const scenes: Scene[] = [
   {
     name: "sign-in",
@@ -91,24 +110,11 @@ export const scenes: Scene[] = [
     name: "bottom",
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
-      const failure = page.locator(".failure");
-      await failure.scrollIntoViewIfNeeded();
+      await page.locator(".failure").scrollIntoViewIfNeeded();
       await page.locator(".cell").last().click();
-      // The chart above gets its height when it is drawn.
-      const height = () =>
-        page
-          .locator("iframe")
-          .first()
-          .evaluate(({ clientHeight }) => clientHeight);
-      await expect.poll(height).toBeGreaterThan(200);
-      await expect(async () => {
-        const before = await height();
-        await failure.evaluate((element) => element.scrollIntoView({ block: "end", behavior: "instant" }));
-        await expect(failure).toBeInViewport({ ratio: 0.9, timeout: 500 });
-        expect(await height()).toBe(before);
-      }).toPass({ timeout: 20_000 });
       return page;
     },
+    show: showFailure,
   },
   {
     name: "confirmation",
@@ -147,6 +153,21 @@ export const scenes: Scene[] = [
       await page.getByRole("slider", { name: "Version" }).focus();
       for (let back = 0; back < 4; back++) await page.keyboard.press("ArrowLeft");
       await page.locator(".past").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "comments",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.locator(".cell.code .source").first().click();
+      await page.locator(".editing .cm-focused").waitFor();
+      await page.keyboard.press("Control+Home");
+      await page.keyboard.press("Shift+End");
+      await page.keyboard.press("Control+Alt+m");
+      await page.getByRole("textbox", { name: "Comment", exact: true }).fill("Is this the **cleaned** file?");
+      await page.keyboard.press("Control+Enter");
+      await page.locator(".comment strong").first().waitFor();
       return page;
     },
   },

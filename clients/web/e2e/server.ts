@@ -22,6 +22,11 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
+interface Invited {
+  user: { id: string };
+  invitation: { token: string };
+}
+
 /** The option of a server that asks for the password (protocol/decisions/0013). */
 export const ASKING = ["--confirm-with", "password"];
 
@@ -75,6 +80,15 @@ export class TestServer {
     const answer = await fetch(this.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer;
+  }
+
+  /** Another person with an account, and a token of theirs. */
+  async account(name: string): Promise<{ id: string; token: string }> {
+    const login = name.toLowerCase().replaceAll(" ", ".");
+    const made = (await (await this.send("POST", "/api/users", { name, login })).json()) as Invited;
+    const proof = { token: made.invitation.token, password: "a horse in the harbour" };
+    const { token } = (await (await this.send("POST", "/api/session", proof)).json()) as { token: string };
+    return { id: made.user.id, token };
   }
 
   /** Starts again as a server that asks for this password before anything is decided, shared or managed. */

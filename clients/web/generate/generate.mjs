@@ -16,6 +16,7 @@ const WRITTEN = {
   AnyJson: "unknown",
   AnyObject: "{ [key: string]: unknown }",
   ChangeSet: "(number | [number, ...string[]])[]",
+  TextRange: "[number, number]",
 };
 
 /** The generator makes a numbered type where something stands beside a `$ref`, and does not know `#`. */

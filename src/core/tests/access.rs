@@ -6,10 +6,11 @@ use crate::support::*;
 use notarium_core::{Operation, RejectionCode as Code, Role, Scope, Standing};
 
 /// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
-const TABLE: [(Operation, &str, Scope); 16] = [
+const TABLE: [(Operation, &str, Scope); 17] = [
     (Operation::Read, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::ShowPresence, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::Comment, "- yes yes yes yes yes -", Scope::Edit),
+    (Operation::Moderate, "- - - - - yes -", Scope::Edit),
     (Operation::Edit, "- - - yes yes yes -", Scope::Edit),
     (Operation::Run, "- - yes - yes yes -", Scope::Run),
     (Operation::ControlKernel, "- - yes - yes yes -", Scope::Run),
@@ -43,6 +44,7 @@ fn each_role_may_do_what_its_row_says() {
 /// One command for each operation that commands need.
 fn command_of(operation: Operation) -> Option<serde_json::Value> {
     Some(match operation {
+        Operation::Comment => json!({"AddComment": {"target": {"cell": {"cell_id": "a"}}, "text": "x"}}),
         Operation::Edit => json!({"SetCellFlags": {"cell_id": "a", "flags": {"pinned": true}}}),
         Operation::Run => request("a", "run"),
         Operation::ControlKernel => json!({"StopAll": {}}),
@@ -325,7 +327,7 @@ fn the_access_list_is_bounded() {
 /// `protocol/roles.md`, as the code has it.
 fn document() -> String {
     let mut text = String::from(
-        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the call does: `confirm_edit` is for calls whose risk is\nread or edit, `confirm` for sensitive and destructive ones. An assistant has the roles of the person it acts for, and\nof that person's scopes read, edit and run alone. Of comments, redaction and erasure there are the rights so far, no\ncommands.\n\n| operation | scope |",
+        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the call does: `confirm_edit` is for calls whose risk is\nread or edit, `confirm` for sensitive and destructive ones. An assistant has the roles of the person it acts for, and\nof that person's scopes read, edit and run alone. Of redaction and erasure there are the rights so far, no\ncommands.\n\n| operation | scope |",
     );
     for role in Role::ALL {
         write!(text, " {} |", name_of(role)).unwrap();

@@ -129,6 +129,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::requesters::cases(),
         crate::held_calls::cases(),
         crate::replies::cases(),
+        crate::comments::cases(),
         crate::functions::cases(),
         cases(),
     ];

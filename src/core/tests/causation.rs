@@ -67,3 +67,30 @@ fn the_end_of_a_run_leads_to_what_it_stops_and_to_the_next_run() {
     assert_eq!(led[0], ("ExecutionCompleted", None), "the agent's own report");
     assert!(led.len() > 1 && led[1..].iter().all(|(_, cause)| *cause == Some("ExecutionCompleted")), "{led:?}");
 }
+
+fn on_kernel(command: &str) -> serde_json::Value {
+    json!({command: {"kernel_session": "$kernel"}})
+}
+
+#[test]
+fn an_end_that_an_agent_reports_was_led_to_by_what_a_person_asked_for() {
+    let ended = json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut_down"}});
+    let cancel = json!({"CancelExecution": {"execution_id": "run-a"}});
+    let cases = [
+        (cancel, report("run-a", 2, completed(false)), "ExecutionCancelRequested"),
+        (on_kernel("InterruptKernel"), report("run-a", 2, completed(false)), "KernelInterruptRequested"),
+        (on_kernel("RestartKernel"), ended.clone(), "KernelRestartRequested"),
+        (on_kernel("ShutDownKernel"), ended, "KernelShutdownRequested"),
+    ];
+    for (asked, reported, event) in cases {
+        let mut world = running().with(&user("ann"), asked);
+        let since = world.version();
+        world.step(&agent("gpu"), reported);
+        let led = causes(&world, since);
+        assert_eq!(led[0].1, Some(event), "{led:?}");
+    }
+    let mut unasked = running();
+    let since = unasked.version();
+    unasked.step(&agent("gpu"), report("run-a", 2, completed(false)));
+    assert_eq!(causes(&unasked, since)[0].1, None);
+}

@@ -45,6 +45,9 @@ fn carriers() -> Vec<(Value, &'static str)> {
         ),
         (json!({"ReportModelCall": {"turn_id": "t", "usage": {"input_tokens": 1}}}), "/ReportModelCall/usage"),
         (json!({"EndTurn": {"turn_id": "t", "end": {"failed": {"cause": "no_model"}}}}), "/EndTurn/end/failed"),
+        (json!({"AddComment": {"target": {"cell": {"cell_id": "a"}}, "text": "x"}}), "/AddComment/target/cell"),
+        (json!({"AddComment": {"target": {"thread": {"thread_id": "t"}}, "text": "x"}}), "/AddComment/target/thread"),
+        (json!({"MoveThread": {"thread_id": "t", "place": {"cell_id": "a"}}}), "/MoveThread/place"),
         (json!({"RequestExecution": {"target": {"cell": {"cell_id": "a"}}}}), "/RequestExecution/target/cell"),
     ]
 }

@@ -323,7 +323,7 @@ fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room()];
+    let worlds = [life(), assistance(), making_room(), crate::comments::commented()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -466,7 +466,7 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
-    let scenarios: [(&str, &str, World); 5] = [
+    let scenarios: [(&str, &str, World); 6] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
         (
@@ -474,6 +474,7 @@ fn the_golden_scenarios_lead_to_their_states() {
             "an idle conversation, functions of a dead kernel and an expired grant make room",
             making_room(),
         ),
+        ("comments", "threads on cells and ranges; edits, a split, a merge, the trash", crate::comments::commented()),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];

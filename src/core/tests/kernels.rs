@@ -1,7 +1,7 @@
 //! Kernel sessions: launched, claimed, started, restarted, ended, reconciled.
 
 use crate::support::*;
-use notarium_core::{ExecutionStatus as Status, KernelPhase, KernelSessionId, RejectionCode as Code};
+use notarium_core::{EndCause, ExecutionStatus as Status, KernelPhase, KernelSessionId, RejectionCode as Code};
 
 fn on_kernel(command: &str) -> serde_json::Value {
     json!({command: {"kernel_session": "$kernel"}})
@@ -342,4 +342,15 @@ fn the_first_launch_after_a_loss_says_what_is_gone_and_the_next_does_not() {
     assert_eq!(lost(&mut started().with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));
     let asked = running().with(&user("ann"), on_kernel("ShutDownKernel"));
     assert_eq!(lost(&mut asked.with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));
+}
+
+#[test]
+fn a_run_that_ends_with_its_kernel_says_what_was_asked_of_that() {
+    let ended = json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut_down"}});
+    for (asked, cause) in [("RestartKernel", EndCause::KernelRestarted), ("ShutDownKernel", EndCause::KernelShutDown)] {
+        let world = running().with(&user("ann"), json!({"CancelExecution": {"execution_id": "run-a"}}));
+        let world = world.with(&user("ann"), on_kernel(asked)).with(&agent("gpu"), ended.clone());
+        let run = world.execution("run-a").unwrap();
+        assert_eq!((run.status, run.end_cause.clone()), (Status::Cancelled, Some(cause.into())));
+    }
 }

@@ -10,6 +10,7 @@ mod bound;
 mod causation;
 mod cells;
 mod closed;
+mod comments;
 mod conversations;
 mod digest;
 mod edits;

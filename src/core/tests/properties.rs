@@ -46,6 +46,8 @@ enum Try {
     },
     /// Its connection breaks. It is back when it says which kernels it has.
     Leave(&'static str),
+    /// About the thread of that index, and its first comment.
+    Thread(&'static str, &'static str, Index),
 }
 
 const PEOPLE: [&str; 7] = ["ann", "editor", "author", "runner", "viewer", "it", "stranger"];
@@ -84,6 +86,10 @@ fn simple_command() -> impl Strategy<Value = Value> {
         1 => (0..4).prop_map(|title| json!({"RenameNotebook": {"title": format!("T{title}")}})),
         1 => cell().prop_map(|id| json!({"ClearOutputs": {"cell_id": id}})),
         4 => (cell(), any::<bool>()).prop_map(|(id, stop)| json!({"RequestExecution": {"target": {"cell": {"cell_id": id}}, "stop_on_error": stop}})),
+        1 => cell().prop_map(|id| json!({"AddComment": {"target": {"cell": {"cell_id": id}}, "text": "x"}})),
+        2 => (cell(), 0..3_u64, 1..4_u64).prop_map(|(id, at, length)| {
+            json!({"AddComment": {"target": {"cell": {"cell_id": id, "range": [at, at + length]}}, "text": "x"}})
+        }),
         1 => cell().prop_map(|id| json!({"RecordExecution": {"cell_id": id, "outputs": [text_output("f")]}})),
         1 => Just(json!({"LaunchKernel": {}})),
         1 => Just(json!({"StopAll": {}})),
@@ -129,6 +135,8 @@ fn attempt() -> impl Strategy<Value = Try> {
         4 => (agents(), by_agents, any::<Index>()).prop_map(|(who, command, session)| Try::Kernel { who, command, session }),
         6 => (agents(), any::<Index>(), 0..3_u64, report())
             .prop_map(|(who, execution, ahead, report)| Try::Report { who, execution, ahead, report }),
+        2 => (person(), select(vec!["ResolveThread", "ReopenThread", "DeleteComment", "MoveThread"]), any::<Index>())
+            .prop_map(|(who, command, thread)| Try::Thread(who, command, thread)),
         2 => (person(), select(vec!["CancelExecution", "GiveUpExecution", "AnswerInput"]), any::<Index>())
             .prop_map(|(who, command, execution)| Try::Execution { who, command, execution }),
         2 => agents().prop_map(Try::Leave),
@@ -217,6 +225,10 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
                 json!({"ReportExecution": {"execution_id": id, "fence": fence, "seq": last + ahead, "report": report}}),
             )
         }
+        Try::Thread(name, command, thread) => {
+            let threads: Vec<_> = world.notebook.threads.iter().collect();
+            (who(name), crate::comments::about_thread(command, *pick(thread, &threads)?))
+        }
         Try::Execution { who: name, command, execution } => {
             let ids: Vec<_> = world.notebook.executions.keys().collect();
             let mut body = json!({"execution_id": pick(execution, &ids)?});
@@ -266,6 +278,7 @@ fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
 
 fn check_invariants(world: &World) {
     let notebook = &world.notebook;
+    crate::comments::check_threads(notebook);
     let mut expected: Vec<_> = notebook.cells.iter().map(|(id, cell)| (&cell.content.order_key, id)).collect();
     expected.sort();
     assert!(expected.windows(2).all(|pair| pair[0].0 < pair[1].0), "two cells at one place");

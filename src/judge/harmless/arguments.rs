@@ -5,19 +5,26 @@ use ruff_python_ast::{Expr, ExprCall, Keyword};
 use super::builtins;
 use super::cells::shows_script;
 use super::rules::{self, Rule};
-use super::scope::{Globals, What, elements};
+use super::scope::{What, elements};
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::{self, *};
 use crate::known::{Attribute, attribute};
-use crate::{Lines, python};
 
 impl<'a> Checker<'a> {
     /// A call of a function that is judged by its arguments.
     pub(crate) fn ruled(&mut self, rule: Rule, path: &str, call: &'a ExprCall) {
         let found = path.strip_prefix("builtins.").unwrap_or(path);
-        if let Some((rule, taints)) = self.harm(rule, path, call) {
-            self.add(rule, found, call, taints);
-        }
+        let Some((danger, taints)) = self.harm(rule, path, call) else { return };
+        let danger = match rule {
+            Rule::Evaluates => self.run_texts(call.arguments.args.first(), true, call),
+            Rule::Measures => {
+                let codes = ["stmt", "setup", "statement"].map(|name| call.arguments.find_keyword(name));
+                let codes = codes.into_iter().flatten().map(|keyword| &keyword.value);
+                self.run_texts(call.arguments.args.iter().chain(codes), false, call)
+            }
+            _ => danger,
+        };
+        self.add(danger, found, call, taints);
     }
 
     /// What the call could do, and whether its answer may be more than data.
@@ -27,40 +34,33 @@ impl<'a> Checker<'a> {
         let data = |is_harmless: bool, rule| (!is_harmless).then_some((rule, false));
         match rule {
             Rule::Reads => data(self.reads_inside(path, call), ReadsElsewhere),
-            Rule::Opens => plain(self.reads_inside(path, call) && self.has_reading_mode(call), ReadsElsewhere),
+            Rule::Opens => match self.rule_of_mode(call, 1) {
+                Some(rule) => Some((rule, true)),
+                // The eighth argument opens it.
+                None => plain(
+                    self.reads_inside(path, call) && self.has_reading_mode(call) && call.arguments.args.len() < 8,
+                    ReadsElsewhere,
+                ),
+            },
             Rule::Place => {
                 data(call.arguments.args.iter().all(|part| self.is_place(part, 0)) && !has_stars(call), ReadsElsewhere)
             }
-            Rule::AttributeByName => plain(self.is_attribute_told(path, call), ComputedAttribute),
+            Rule::AttributeByName => plain(self.is_attribute_told(path, call), self.rule_of_named(call)),
             Rule::NamesAttributes => {
                 let told = |name: &Expr| {
                     self.texts(name, 0).is_some_and(|names| names.iter().all(|name| is_path_of_attributes(name)))
                 };
-                plain(call.arguments.args.iter().take(1).all(told) && !has_stars(call), ComputedAttribute)
+                let is_told = call.arguments.args.iter().take(1).all(told) && !has_stars(call);
+                plain(is_told, self.rule_of_later_name(call))
             }
             Rule::Type => plain(self.is_looked_at(call) && has_one_argument(call), HandedOn),
-            Rule::Wraps => plain(has_one_argument(call), HooksIn),
+            Rule::Defines => Some((HooksIn, true)),
+            Rule::Formats => plain(self.formats_plainly(path, call), RunsText),
+            Rule::Searches => plain(self.searches_plainly(path, call), UnknownSetting),
             Rule::Word => plain(self.is_word(call), UnknownSetting),
             Rule::Settings => plain(self.are_settings_of_group(call), UnknownSetting),
             Rule::SettingsOf => plain(self.are_settings(call), UnknownSetting),
-            Rule::Option => {
-                let is_display = |text: &String| {
-                    text.starts_with("display.")
-                        || matches!(
-                            text.as_str(),
-                            "max_rows" | "max_columns" | "precision" | "mode.copy_on_write" | "mode.chained_assignment"
-                        )
-                };
-                let told = |key: &Expr| self.texts(key, 0).is_some_and(|texts| texts.iter().all(is_display));
-                let keys = call.arguments.args.iter().step_by(
-                    if path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context") {
-                        2
-                    } else {
-                        1
-                    },
-                );
-                plain(!has_stars(call) && keys.into_iter().all(told), UnknownSetting)
-            }
+            Rule::Option => plain(self.are_display_options(path, call), UnknownSetting),
             Rule::Formula => plain(self.formula(call), RunsText),
             Rule::Evaluates => plain(self.evaluates(call), RunsText),
             Rule::Shows => plain(self.shows(first, call), BrowserScript),
@@ -75,12 +75,19 @@ impl<'a> Checker<'a> {
                 let known = ["level", "format", "datefmt", "force", "style"];
                 plain(
                     call.arguments.args.is_empty()
-                        && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known)),
+                        && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known))
+                        && self.formats_plainly(path, call),
                     WritesFile,
                 )
             }
-            Rule::Namespace => Some((Internals, true)),
-            Rule::Magic => Some((UnknownFunction, true)),
+            Rule::Variable => Some((self.rule_of_variable(first), false)),
+            Rule::Fetches => {
+                let sends = call.arguments.find_argument_value("data", 1).is_some()
+                    || first.is_none_or(|url| self.text_with_gaps(url, 0).is_none());
+                Some((if sends { NetworkSend } else { NetworkRead }, false))
+            }
+            Rule::Imports => Some((self.rule_of_import(first), true)),
+            Rule::Namespace | Rule::Magic => Some((Internals, true)),
         }
     }
 
@@ -125,6 +132,42 @@ impl<'a> Checker<'a> {
             && !has_stars(call)
             && place.is_none_or(|place| self.is_source(place, 0))
             && call.arguments.keywords.iter().all(is_told)
+    }
+
+    fn are_display_options(&self, path: &str, call: &ExprCall) -> bool {
+        const OTHERS: &[&str] =
+            &["max_rows", "max_columns", "precision", "mode.copy_on_write", "mode.chained_assignment"];
+        let is_display = |text: &String| text.starts_with("display.") || OTHERS.contains(&text.as_str());
+        let told = |key: &Expr| self.texts(key, 0).is_some_and(|texts| texts.iter().all(is_display));
+        // Of these two every second argument is a value.
+        let has_values = path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context");
+        let mut keys = call.arguments.args.iter().step_by(if has_values { 2 } else { 1 });
+        !has_stars(call) && keys.all(told)
+    }
+
+    /// `{…}` in a format reaches what the formatted objects have; `%(…)s`, which a log is written in by default, does not.
+    fn formats_plainly(&self, path: &str, call: &ExprCall) -> bool {
+        let value = |name: &str, place| call.arguments.find_argument_value(name, place);
+        let is_percent = |style: &Expr| self.texts(style, 0).is_some_and(|texts| texts.iter().all(|text| text == "%"));
+        let by_percent = path.starts_with("logging.") && value("style", 2).is_none_or(is_percent);
+        let format = value("fmt", 0).or_else(|| value("format", 0));
+        !has_stars(call) && (by_percent || format.is_none_or(|format| self.is_plain_format(format, 0)))
+    }
+
+    /// The names that a search sets one after the other.
+    fn searches_plainly(&self, path: &str, call: &ExprCall) -> bool {
+        let places: &[(&str, usize)] = match path.ends_with("_curve") {
+            true => &[("param_name", 3)],
+            false => &[("param_grid", 1), ("param_distributions", 1)],
+        };
+        let is_plain = |name: &String| !rules::is_told_keyword(name) && rules::own_name(name) != "input";
+        let names = |given: &Expr| self.texts(given, 0).or_else(|| self.keys(given, 0));
+        let is_told = |given: &Expr| {
+            let grids = elements(given).unwrap_or(std::slice::from_ref(given));
+            grids.iter().all(|grid| names(grid).is_some_and(|names| names.iter().all(is_plain)))
+        };
+        let mut told = places.iter().filter_map(|(name, place)| call.arguments.find_argument_value(name, *place));
+        !has_stars(call) && told.all(is_told)
     }
 
     fn is_reading_map(&self, mode: &Expr) -> bool {
@@ -269,16 +312,7 @@ impl<'a> Checker<'a> {
 
     /// Python in a text: names that nobody binds are columns.
     pub(crate) fn is_harmless_text(&self, text: &str) -> bool {
-        if text.len() > 2_000 || !self.globals.budget.spend(text.len() * 20) {
-            return false;
-        }
-        let text = without_quoted_names(text).replace('@', " ");
-        let Some(parsed) = python::parse(text.trim()).filter(|parsed| parsed.has_valid_syntax()) else { return false };
-        let globals: &Globals<'_> = self.globals;
-        let mut checker = Checker::new(globals, Lines::of(&text, 1));
-        checker.is_text = true;
-        checker.check_body(&parsed.syntax().body);
-        checker.is_clean()
+        self.found_in_text(text, true).is_some_and(|found| found.is_empty())
     }
 
     fn shows(&self, first: Option<&Expr>, call: &ExprCall) -> bool {
@@ -326,7 +360,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn is_callable(&self, value: &Expr) -> bool {
+    pub(super) fn is_callable(&self, value: &Expr) -> bool {
         match value {
             Expr::Lambda(_) => true,
             Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
@@ -337,7 +371,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn has_one_argument(call: &ExprCall) -> bool {
+pub(super) fn has_one_argument(call: &ExprCall) -> bool {
     call.arguments.args.len() == 1 && call.arguments.keywords.is_empty() && !has_stars(call)
 }
 
@@ -363,13 +397,4 @@ pub(crate) fn is_harmless_name(name: &str) -> bool {
 
 fn is_path_of_attributes(path: &str) -> bool {
     path.split('.').all(is_harmless_name)
-}
-
-/// `` `a column` `` → `x`.
-fn without_quoted_names(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    match parts.len() % 2 {
-        1 => parts.iter().enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect(),
-        _ => text.to_owned(),
-    }
 }

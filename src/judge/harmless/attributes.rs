@@ -29,6 +29,10 @@ impl<'a> Checker<'a> {
             Some(call) if is_told && !self.names_harmless_functions(name, call) => {
                 self.add(RunsText, path, expression, true);
             }
+            // The sixteenth is a format.
+            Some(call) if path.starts_with("tqdm.") && call.arguments.args.len() > 15 => {
+                self.add(RunsText, path, expression, false);
+            }
             Some(call)
                 if path.starts_with("altair.") && call.arguments.args.iter().any(|given| self.is_address(given)) =>
             {
@@ -92,7 +96,7 @@ impl<'a> Checker<'a> {
             _ if name.starts_with("__") && name.ends_with("__") => builtins::is_harmless_dunder(name),
             _ if name.starts_with('_') => own.is_some() && !known::is_withheld_private(name),
             _ if rules::names_functions(name) => call.is_some(),
-            "format" => call.is_some(),
+            "format" | "inspect" | "format_index" => call.is_some(),
             _ => match known::attribute(name) {
                 Attribute::Harmless => true,
                 Attribute::Unknown => {
@@ -104,12 +108,30 @@ impl<'a> Checker<'a> {
                 }
             },
         };
+        if is_harmless && call.is_some() && self.sends(name, &attribute.value) {
+            self.add(NetworkSend, &format!(".{name}"), attribute, true);
+        }
         if !is_harmless {
-            let rule = call.and_then(|_| table::rule_of_method(name)).unwrap_or(UnknownAttribute);
+            let rule = self.rule_of(&format!(".{name}"), UnknownAttribute, call);
             // What a writer answers is text or nothing.
             let taints = !(name.starts_with("to_") || name.starts_with("save") || name.starts_with("write"));
             self.add(rule, &format!(".{name}"), attribute, taints);
         }
+    }
+
+    /// `session.post(…)`, where nobody knows what made the session.
+    fn sends(&self, name: &str, value: &Expr) -> bool {
+        let is_unknown = |call: &ExprCall| {
+            let meant = self.path(&call.func);
+            meant.iter().any(|meaning| matches!(meaning, Meaning::Unknown(_) | Meaning::Unbound(_)))
+        };
+        let is_given = |what: &What| matches!(what, What::Value(Expr::Call(call)) if is_unknown(call));
+        table::rule_of_attribute(name) == Some(NetworkSend)
+            && match value {
+                Expr::Call(call) => is_unknown(call),
+                Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| bound.iter().any(is_given)),
+                _ => false,
+            }
     }
 
     fn is_class(&self, base: &Expr) -> bool {

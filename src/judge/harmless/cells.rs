@@ -1,21 +1,9 @@
 //! A cell as Python: what IPython takes away or runs as Python is taken away here too, line for line, and what it reads in
 //! another way than a parser of Python is refused.
 
-use crate::line_magics::without_options;
-use crate::magics::{after_blank_lines, plain};
-use crate::python;
-
-/// Why a cell cannot be read as Python.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// IPython cuts lines where Python does not.
-    Separator,
-    /// Copied prompts.
-    Prompt,
-    /// A line that IPython takes for a magic.
-    Automagic,
-    CellMagic,
-}
+use crate::DangerRule::{self, *};
+use crate::magics::{self, after_blank_lines, plain, without_options};
+use crate::{Lines, MAX_CHECKED_BYTES, python, sql};
 
 /// Characters at which `str.splitlines` cuts, beside the line feed, and those that end a text for others.
 const SEPARATORS: &[char] = &[
@@ -33,40 +21,83 @@ const AUTOMAGICS: &str = "alias alias_magic autoawait autocall automagic autosav
 /// Cell magics in cell magics.
 const MAX_CELL_MAGICS: usize = 3;
 
-/// The cell's Python, with as many lines as the cell has before the end of what is run.
-pub(crate) fn python_of(code: &str) -> Result<String, Unreadable> {
-    python_inside(code, 0)
+/// A cell's Python, with as many lines as the cell has before the end of what is run.
+#[derive(Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// What of it is no Python, or not for sure: rule, words, line.
+    pub(crate) refused: Vec<(DangerRule, String, u32)>,
 }
 
-fn python_inside(code: &str, depth: usize) -> Result<String, Unreadable> {
-    if depth > MAX_CELL_MAGICS {
-        return Err(Unreadable::CellMagic);
+impl Cell {
+    pub(crate) fn read(code: &str) -> Self {
+        let mut cell = Self::default();
+        match code.len() > MAX_CHECKED_BYTES {
+            true => cell.refuse(TooLong, "This code", 1),
+            false => cell.text = cell.python_inside(code, 1, 0),
+        }
+        cell
     }
-    let (first, text) = after_blank_lines(code);
-    let text = text.trim_end();
-    if let Some(found) = refusal(text) {
-        return Err(found);
+
+    fn refuse(&mut self, rule: DangerRule, found: &str, line: u32) {
+        self.refused.push((rule, found.to_owned(), line));
     }
-    let text = plain(text);
-    let blank = "\n".repeat(usize::try_from(first - 1).unwrap_or(0));
-    let Some(after) = text.strip_prefix("%%") else {
-        return Ok(blank + &with_timed_code(&text));
-    };
-    let (head, body) = after.split_once('\n').unwrap_or((after, ""));
-    let (name, rest) = head.trim_end().split_once(' ').unwrap_or((head.trim_end(), ""));
-    let body = || python_inside(body, depth + 1).map(|body| format!("{body}\n"));
-    match name {
-        "time" | "timeit" | "prun" => {
-            let setup = timed(name, rest).ok_or(Unreadable::CellMagic)?;
-            Ok(format!("{blank}{setup}\n{}", body()?))
+
+    /// The Python of a text that begins in this line.
+    fn python_inside(&mut self, code: &str, start: u32, depth: usize) -> String {
+        if depth > MAX_CELL_MAGICS {
+            self.refuse(TooNested, "%%", 1);
+            return String::new();
         }
-        "capture" if rest.chars().all(|found| found.is_alphanumeric() || "_- ".contains(found)) => {
-            Ok(format!("{blank}\n{}", body()?))
+        let (first, text) = after_blank_lines(code);
+        let text = text.trim_end();
+        if let Some(rule) = refusal(text) {
+            self.refuse(rule, "This code", 1);
+            if rule == OddLines {
+                return String::new();
+            }
         }
-        "html" | "HTML" | "markdown" | "latex" | "svg" | "SVG" if rest.is_empty() && !shows_script(code) => {
-            Ok(String::new())
+        let text = plain(text);
+        let blank = "\n".repeat(usize::try_from(first - 1).unwrap_or(0));
+        let Some(after) = text.strip_prefix("%%") else {
+            return blank + &with_timed_code(&text);
+        };
+        let line = start + first - 1;
+        let (head, body) = after.split_once('\n').unwrap_or((after, ""));
+        let (name, rest) = head.trim().split_once(char::is_whitespace).unwrap_or((head.trim(), ""));
+        let setup = self.head(name, rest.trim(), body, line);
+        let body = match name {
+            "time" | "timeit" | "prun" | "capture" | "debug" | "memit" | "mprun" | "lprun" => {
+                self.python_inside(body, line + 1, depth + 1)
+            }
+            _ => String::new(),
+        };
+        format!("{blank}{setup}\n{body}\n")
+    }
+
+    /// The Python in the first line of a cell magic; what the magic does beside is refused.
+    fn head(&mut self, name: &str, rest: &str, body: &str, line: u32) -> String {
+        let is_shown = matches!(name, "html" | "HTML" | "markdown" | "latex" | "svg" | "SVG");
+        let rule = match name {
+            "capture" if rest.chars().all(|found| found.is_alphanumeric() || "_- ".contains(found)) => None,
+            "time" | "timeit" | "prun" if timed(name, rest).is_some() => None,
+            "prun" | "lprun" | "mprun" if magics::writes_profile(rest) => Some(WritesFile),
+            _ if is_shown && shows_script(body) => Some(BrowserScript),
+            _ if is_shown && rest.is_empty() => None,
+            _ => Some(magics::rule_of_cell(name)),
+        };
+        if let Some(rule) = rule {
+            self.refuse(rule, &format!("%%{name}"), line);
         }
-        _ => Err(Unreadable::CellMagic),
+        if magics::is_sql(name) {
+            let lines = Lines::of(body, line + 1);
+            sql::dangers(rest).into_iter().for_each(|(_, rule, word)| self.refuse(rule, word, line));
+            sql::dangers(body).into_iter().for_each(|(at, rule, word)| self.refuse(rule, word, lines.at(at)));
+        }
+        match name {
+            "time" | "timeit" | "prun" | "debug" | "memit" | "mprun" | "lprun" => without_options(rest).to_owned(),
+            _ => magics::fields(rest).join("; "),
+        }
     }
 }
 
@@ -75,18 +106,17 @@ pub(crate) fn shows_script(text: &str) -> bool {
     ["<script", "javascript:", "<iframe", "onerror", "onload", "http"].iter().any(|word| text.contains(word))
 }
 
-fn refusal(text: &str) -> Option<Unreadable> {
+/// Why a text cannot be read as IPython reads it.
+fn refusal(text: &str) -> Option<DangerRule> {
     if text.contains(SEPARATORS) {
-        return Some(Unreadable::Separator);
+        return Some(OddLines);
     }
     let has_prompt = |line: &str| {
         let line = line.trim_start();
         [">>>", "In [", "...:", "... "].iter().any(|prompt| line.starts_with(prompt)) || line == "..."
     };
-    if text.lines().take(2).any(has_prompt) {
-        return Some(Unreadable::Prompt);
-    }
-    (!text.contains('\n') && is_automagic(text)).then_some(Unreadable::Automagic)
+    let is_refused = text.lines().take(2).any(has_prompt) || !text.contains('\n') && is_automagic(text);
+    is_refused.then_some(DoesNotParse)
 }
 
 /// `reset -f` and `rm -f` are valid Python as well.
@@ -127,43 +157,4 @@ fn timed<'a>(name: &str, rest: &'a str) -> Option<&'a str> {
     // What ends on this line for IPython must end here too: no text may go on over the lines below.
     let is_whole = || code.is_empty() || python::parse(code).is_some_and(|parsed| parsed.has_valid_syntax());
     (!code.starts_with('-') && is_whole()).then_some(code)
-}
-
-/// Magics of a line that change what is shown, or nothing, with these arguments.
-pub(crate) fn is_harmless_magic(line: &str) -> bool {
-    let line = line.trim_start_matches('%').trim();
-    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let rest = rest.trim();
-    let words = |found: char| found.is_ascii_alphanumeric() || "_. ".contains(found);
-    match name {
-        "matplotlib" => matches!(rest, "" | "inline" | "notebook" | "widget" | "ipympl" | "agg" | "nbagg" | "--list"),
-        "autoreload" | "precision" | "xmode" | "colors" | "pdb" => {
-            rest.chars().all(|found| words(found) || found == '%')
-        }
-        "load_ext" | "reload_ext" => rest == "autoreload",
-        "pwd" | "who" | "who_ls" | "whos" | "lsmagic" | "quickref" | "magic" | "dhist" => rest.chars().all(words),
-        "time" | "timeit" => rest.is_empty(),
-        "config" => is_harmless_setting(rest),
-        _ => false,
-    }
-}
-
-fn is_harmless_setting(rest: &str) -> bool {
-    let Some(setting) = rest.strip_prefix("InlineBackend").map(|rest| rest.trim_start_matches('.')) else {
-        return false;
-    };
-    let is_value = |found: char| found.is_ascii_alphanumeric() || "_-.,'\"{}[]: ()=".contains(found);
-    setting.chars().all(is_value) && setting.matches('=').count() <= 1 && !has_call(setting)
-}
-
-/// A bracket right behind a word.
-fn has_call(text: &str) -> bool {
-    text.as_bytes()
-        .windows(2)
-        .any(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || b")]}_".contains(&pair[0])))
-}
-
-/// `np.sin?` shows a documentation.
-pub(crate) fn is_harmless_help(value: &str) -> bool {
-    value.trim_start_matches('%').chars().all(|found| found.is_alphanumeric() || "_.*".contains(found))
 }

@@ -78,6 +78,48 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A text as far as it stands in the code: what is computed reads `?`.
+    pub(super) fn text_with_gaps(&self, expression: &Expr, depth: usize) -> Option<String> {
+        if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
+            return None;
+        }
+        let next = |inner: &Expr| self.text_with_gaps(inner, depth + 1);
+        match expression {
+            Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+            Expr::FString(text) => {
+                let element = |element: &InterpolatedStringElement| match element {
+                    InterpolatedStringElement::Literal(literal) => literal.value.to_string(),
+                    InterpolatedStringElement::Interpolation(_) => "?".to_owned(),
+                };
+                let part = |part: &FStringPart| match part {
+                    FStringPart::Literal(literal) => literal.value.to_string(),
+                    FStringPart::FString(inner) => inner.elements.iter().map(element).collect(),
+                };
+                Some(text.value.iter().map(part).collect())
+            }
+            Expr::BinOp(sum) if sum.op == Operator::Add => {
+                let (left, right) = (next(&sum.left), next(&sum.right));
+                let or_gap = |text: &Option<String>| text.clone().unwrap_or_else(|| " ? ".to_owned());
+                (left.is_some() || right.is_some()).then(|| or_gap(&left) + &or_gap(&right))
+            }
+            Expr::BinOp(format) if format.op == Operator::Mod => next(&format.left),
+            Expr::Call(call) => match &*call.func {
+                Expr::Attribute(method) => next(&method.value).or_else(|| next(call.arguments.args.first()?)),
+                _ => next(call.arguments.args.first()?),
+            },
+            Expr::Named(named) => next(&named.value),
+            Expr::Name(name) => {
+                let values = self.bound(name.id.as_str())?.into_iter().filter_map(|what| match what {
+                    What::Value(value) | What::Part(value) | What::Inserted(value) => next(value),
+                    _ => None,
+                });
+                let texts: Vec<String> = values.collect();
+                (!texts.is_empty()).then(|| texts.join(";\n"))
+            }
+            _ => None,
+        }
+    }
+
     /// A whole number for sure: an element of a range.
     fn is_number(&self, expression: &Expr) -> bool {
         match expression {

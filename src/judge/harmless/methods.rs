@@ -3,7 +3,6 @@
 use ruff_python_ast::{Expr, ExprCall, Keyword};
 
 use super::arguments::{has_stars, is_harmless_name, is_named};
-use super::cells::is_harmless_magic;
 use super::rules;
 use super::scope::{What, elements};
 use super::walk::{Checker, Meaning};
@@ -15,8 +14,15 @@ impl<'a> Checker<'a> {
     pub(crate) fn harm_of_method(&self, name: &str, base: &Expr, call: &'a ExprCall) -> Option<DangerRule> {
         let harmless = match name {
             "format" => self.formats(base, call),
+            "inspect" | "format_index" => self.are_plain_formats(call),
             // `fig.show('browser')` starts a program.
             "show" => call.arguments.args.iter().all(|given| self.is_flag(given)),
+            // The tenth argument or one after it names the module that draws.
+            "hist" | "boxplot" => {
+                let is_star = |given: &Expr| given.is_starred_expr();
+                let args = &call.arguments.args;
+                !args.iter().any(is_star) && args.iter().skip(9).all(|given| self.is_flag(given))
+            }
             _ if rules::names_functions(name) => {
                 return (!self.names_harmless_functions(name, call)).then_some(RunsText);
             }
@@ -80,23 +86,8 @@ impl<'a> Checker<'a> {
             "extract" => matches!(base, Expr::Attribute(texts) if texts.attr.as_str() == "str"),
             "write" | "writelines" => self.is_memory(base) || self.is_standard_stream(base),
             "from_formula" => self.formula(call),
-            "run_line_magic" | "run_cell_magic" | "magic" => self.is_harmless_magic_call(base, name, call),
             _ => false,
         }
-    }
-
-    fn is_harmless_magic_call(&self, base: &Expr, method: &str, call: &ExprCall) -> bool {
-        let is_shell = matches!(base, Expr::Call(shell) if self.calls(shell, "builtins.get_ipython") || self.calls(shell, "IPython.get_ipython"));
-        let words: Option<Vec<String>> = call
-            .arguments
-            .args
-            .iter()
-            .map(|word| word.as_string_literal_expr().map(|text| text.value.to_str().to_owned()))
-            .collect();
-        is_shell
-            && method != "run_cell_magic"
-            && call.arguments.keywords.is_empty()
-            && words.is_some_and(|words| is_harmless_magic(&words.join(" ")))
     }
 
     fn opens_for_reading(&self, call: &ExprCall) -> bool {
@@ -132,7 +123,6 @@ impl<'a> Checker<'a> {
 
     /// `'{0.__class__}'.format(x)` walks through objects.
     fn formats(&self, base: &Expr, call: &ExprCall) -> bool {
-        let is_plain = |text: &String| !text.contains("__") && names_in_fields(text).all(is_column_or_harmless);
         let is_style = |base: &Expr| matches!(base, Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "style" | "hide"));
         let is_styled = match base {
             Expr::Call(inner) => {
@@ -140,13 +130,38 @@ impl<'a> Checker<'a> {
             }
             base => is_style(base),
         };
-        is_styled
-            && call
-                .arguments
-                .args
-                .iter()
-                .all(|given| self.texts(given, 0).is_none_or(|texts| texts.iter().all(is_plain)))
-            || self.texts(base, 0).is_some_and(|texts| texts.iter().all(is_plain))
+        is_styled && self.are_plain_formats(call)
+            || self.texts(base, 0).is_some_and(|texts| texts.iter().all(|text| is_plain_format(text)))
+    }
+
+    fn are_plain_formats(&self, call: &ExprCall) -> bool {
+        let named = call.arguments.keywords.iter().filter(|keyword| is_named(keyword, &["formatter", "fmt"]));
+        let mut formats = call.arguments.args.iter().chain(named.map(|keyword| &keyword.value));
+        !has_stars(call) && formats.all(|format| self.is_plain_format(format, 0))
+    }
+
+    /// A text the fields of which walk to nothing that does harm, or no text: a function that makes one.
+    pub(super) fn is_plain_format(&self, format: &Expr, depth: usize) -> bool {
+        if depth > 4 || !self.globals.budget.spend(1) {
+            return false;
+        }
+        if let Some(texts) = self.texts(format, 0) {
+            return texts.iter().all(|text| is_plain_format(text));
+        }
+        match format {
+            Expr::Lambda(_) => true,
+            Expr::Dict(dict) => dict.iter_values().all(|value| self.is_plain_format(value, depth + 1)),
+            Expr::Name(name) if !self.is_member(format) && !self.is_own_definition(format) => {
+                self.bound(name.id.as_str()).is_some_and(|bound| {
+                    let is_plain =
+                        |what: &What| matches!(what, What::Value(value) if self.is_plain_format(value, depth + 1));
+                    !bound.is_empty() && bound.iter().all(is_plain)
+                })
+            }
+            Expr::Name(_) => true,
+            Expr::Attribute(_) => self.is_member(format),
+            other => self.is_flag(other),
+        }
     }
 
     /// `df.agg('mean')` calls what the text names, with whatever else is given. A text that nobody knows harms only then.
@@ -182,6 +197,11 @@ impl<'a> Checker<'a> {
         let more =
             keywords.iter().any(|keyword| !is_named(keyword, PLAIN) && !is_function(&keyword) && !is_renamed(&keyword));
         let is_pivot = matches!(method, "pivot_table" | "crosstab");
+        let is_bad = |given: &Expr| self.names_bad_function(given, 0);
+        let named = || keywords.iter().filter(|keyword| !is_named(keyword, PLAIN)).map(|keyword| &keyword.value);
+        if matches!(method, "agg" | "aggregate") && named().any(is_bad) {
+            return false;
+        }
         if has_stars(call) || more || arguments.len() > 1 && !is_pivot {
             // The second, too: `DataFrame.agg(df, 'mean')`.
             return arguments
@@ -191,10 +211,22 @@ impl<'a> Checker<'a> {
                 && functions().all(|given| self.is_harmless_function(given, 0))
                 && !has_stars(call);
         }
-        let is_bad = |given: &Expr| {
-            self.texts(given, 0).is_some_and(|texts| !texts.iter().all(|text| is_column_or_harmless(text)))
-        };
         !arguments.iter().chain(functions()).any(is_bad)
+    }
+
+    /// A text among these that names what is not known to be harmless.
+    fn names_bad_function(&self, given: &Expr, depth: usize) -> bool {
+        if depth > 4 || !self.globals.budget.spend(1) {
+            return true;
+        }
+        let is_bad = |part: &Expr| self.names_bad_function(part, depth + 1);
+        match (self.texts(given, 0), given) {
+            (Some(texts), _) => !texts.iter().all(|text| is_column_or_harmless(text)),
+            (None, Expr::Dict(dict)) => dict.iter_values().any(is_bad),
+            // `pd.NamedAgg('column', 'mean')`
+            (None, Expr::Call(call)) => call.arguments.args.iter().any(is_bad),
+            (None, other) => elements(other).is_some_and(|parts| parts.iter().any(is_bad)),
+        }
     }
 
     /// Not a text, or one that names a harmless function.
@@ -255,9 +287,12 @@ impl<'a> Checker<'a> {
             if name.contains("formula") && !self.are_formulas(value) {
                 self.add(RunsText, &format!("{name}="), call, false);
             }
+            if name == "bar_format" && !self.is_plain_format(value, 0) {
+                self.add(RunsText, "bar_format=", call, false);
+            }
             let reads_files =
                 || self.texts(value, 0).is_none_or(|texts| texts.iter().any(|text| text.starts_with("file")));
-            if name == "input" && self.is_of_libraries(&call.func) && reads_files() {
+            if rules::own_name(name.as_str()) == "input" && self.is_of_libraries(&call.func) && reads_files() {
                 self.add(ReadsElsewhere, "input=", call, false);
             }
             if name == "raw" && self.displays(call) && !is_harmless_value(value) && !self.shows_pictures(call) {
@@ -269,7 +304,10 @@ impl<'a> Checker<'a> {
     /// `f(**settings)`
     fn check_spread(&mut self, call: &'a ExprCall, value: &Expr) {
         let is_told = |key: &String| {
-            rules::is_told_keyword(key) || key.contains("formula") || key == "input" || key.starts_with("__")
+            rules::is_told_keyword(key)
+                || key.contains("formula")
+                || matches!(rules::own_name(key), "input" | "bar_format")
+                || key.starts_with("__")
         };
         let is_bad = match self.keys(value, 0) {
             Some(keys) => keys.iter().any(is_told),
@@ -314,6 +352,7 @@ impl<'a> Checker<'a> {
     fn takes_told_keywords(&self, call: &ExprCall) -> bool {
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
+            Expr::Name(name) => name.id.as_str(),
             _ => return false,
         };
         matches!(
@@ -331,6 +370,10 @@ impl<'a> Checker<'a> {
                 | "hist"
                 | "boxplot"
                 | "signature"
+                | "set_params"
+                | "tqdm"
+                | "trange"
+                | "tqdm_notebook"
         ) || name == "plot" && call.arguments.args.is_empty()
     }
 
@@ -338,6 +381,10 @@ impl<'a> Checker<'a> {
     fn is_own_parameter(&self, value: &Expr) -> bool {
         matches!(value, Expr::Name(name) if self.bound(name.id.as_str()).is_some_and(|bound| bound.iter().all(|what| matches!(what, What::Nothing))))
     }
+}
+
+fn is_plain_format(text: &str) -> bool {
+    !text.contains("__") && names_in_fields(text).all(is_column_or_harmless)
 }
 
 /// `a` and `b` of `'{0.a.b:>3}'`.

@@ -1,5 +1,5 @@
-//! The allow list at work: a cell passes when every import, name, attribute and call in it is known to be harmless. What
-//! is found here is *unknown*; the rules of the table say what of it is known to destroy.
+//! The walk: a cell passes when every import, name, attribute and call in it is known to be harmless. What is not known is
+//! looked up in the table, which says whether a person may grant it.
 //!
 //! **Why it holds.** Whatever value the code can get hold of does no harm, whatever it is called with: what could is
 //! withheld, and asks where it is mentioned. So a parameter, an element of a list or the answer of a call may be called and
@@ -10,18 +10,20 @@ mod arguments;
 mod attributes;
 mod builtins;
 mod cells;
+mod dangers;
 mod literals;
 mod methods;
-mod rules;
+pub(crate) mod rules;
 mod scope;
 mod visit;
 mod walk;
 
 use ruff_python_ast::ModModule;
+use ruff_python_ast::visitor::Visitor;
 use ruff_python_parser::Parsed;
 
 use crate::{DangerRule, Findings, Grade, Lines, MAX_CHECKED_BYTES, python};
-use cells::Unreadable;
+use cells::Cell;
 use scope::Globals;
 use walk::Checker;
 
@@ -30,8 +32,9 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
     let longest =
         earlier.iter().chain(codes).map(|code| code.len()).filter(|length| *length <= MAX_CHECKED_BYTES).max();
     python::with_stack(longest.unwrap_or(0), || {
-        let read = |code: &&str| read(code).map(|text| (python::parse(&text), text));
-        let cells: Vec<_> = earlier.iter().chain(codes).map(read).collect();
+        let read = |code: &&str| Cell::read(code);
+        let cells: Vec<_> =
+            earlier.iter().chain(codes).map(read).map(|cell| (python::parse(&cell.text), cell)).collect();
         let mut globals = Globals { judged_from: earlier.len(), ..Globals::default() };
         for (name, grade) in registered {
             match grade {
@@ -39,15 +42,16 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
                 None => _ = globals.vouched.insert(name),
             }
         }
-        for (index, cell) in cells.iter().enumerate() {
-            if let Ok((Some(parsed), _)) = cell
+        for (index, (parsed, cell)) in cells.iter().enumerate() {
+            if let Some(parsed) = parsed
                 && parsed.has_valid_syntax()
+                && cell.refused.is_empty()
             {
                 globals.collect(index, parsed.syntax());
             }
         }
-        for (cell, findings) in cells.iter().skip(earlier.len()).zip(findings.iter_mut()) {
-            check_cell(cell, &globals, findings);
+        for ((parsed, cell), findings) in cells.iter().skip(earlier.len()).zip(findings.iter_mut()) {
+            check_cell(parsed.as_ref(), cell, &globals, findings);
         }
         if globals.budget.is_spent() {
             findings.iter_mut().for_each(|findings| findings.add(DangerRule::NotChecked, "This code", 1));
@@ -55,30 +59,24 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
     });
 }
 
-fn read(code: &str) -> Result<String, Unreadable> {
-    match code.len() > MAX_CHECKED_BYTES {
-        true => Ok(String::new()),
-        false => cells::python_of(code),
+fn check_cell<'a>(
+    parsed: Option<&'a Parsed<ModModule>>,
+    cell: &Cell,
+    globals: &'a Globals<'a>,
+    findings: &mut Findings,
+) {
+    cell.refused.iter().for_each(|(rule, found, line)| findings.add(*rule, found, *line));
+    let Some(parsed) = parsed else {
+        return findings.add(DangerRule::NotChecked, "This code", 1);
+    };
+    let lines = Lines::of(&cell.text, 1);
+    let error = parsed.errors().first().map(|error| lines.at(error.location.start().to_usize()));
+    let mut checker = Checker::new(globals, lines);
+    checker.visit_body(&parsed.syntax().body);
+    if let Some(line) = error {
+        findings.add(DangerRule::DoesNotParse, "This code", line);
+        // The words of what is no Python are no names.
+        checker.found.retain(|found| found.danger.grade() == Grade::Destructive);
     }
-}
-
-type Cell = Result<(Option<Parsed<ModModule>>, String), Unreadable>;
-
-fn check_cell<'a>(cell: &'a Cell, globals: &'a Globals<'a>, findings: &mut Findings) {
-    match cell {
-        Err(Unreadable::Separator) => findings.add(DangerRule::OddLines, "This code", 1),
-        Err(Unreadable::Prompt | Unreadable::Automagic) => findings.add(DangerRule::DoesNotParse, "This code", 1),
-        Err(Unreadable::CellMagic) => findings.add_unknown(DangerRule::UnknownMagic, "%%", 1),
-        Ok((None, _)) => findings.add(DangerRule::NotChecked, "This code", 1),
-        Ok((Some(parsed), text)) => {
-            let lines = Lines::of(text, 1);
-            if let Some(error) = parsed.errors().first() {
-                let line = lines.at(error.location.start().to_usize());
-                return findings.add_unknown(DangerRule::DoesNotParse, "This code", line);
-            }
-            let mut checker = Checker::new(globals, lines);
-            checker.check_body(&parsed.syntax().body);
-            checker.into_findings(findings);
-        }
-    }
+    checker.into_findings(findings);
 }

@@ -15,8 +15,12 @@ pub(crate) enum Rule {
     NamesAttributes,
     /// One argument, of which it tells the type.
     Type,
-    /// `functools.wraps(f)` and no more.
-    Wraps,
+    /// Changes a definition, or makes one from names that nobody sees: only as a decorator, a base, a metaclass.
+    Defines,
+    /// A format, whose fields walk through objects.
+    Formats,
+    /// What a search sets by its name: no setting that opens a file.
+    Searches,
     /// A name of a style, a backend or a display: a plain word.
     Word,
     /// A group of settings of pictures.
@@ -35,6 +39,12 @@ pub(crate) enum Rule {
     Measures,
     /// `logging.basicConfig` without a file.
     LogsToScreen,
+    /// Reads a variable of the environment.
+    Variable,
+    /// Gets what an address has, or sends data there.
+    Fetches,
+    /// A module by its name.
+    Imports,
     /// Names of the notebook: only to ask whether there is one.
     Namespace,
     /// A magic by its name.
@@ -57,7 +67,15 @@ const RULES: &[(Rule, &str)] = &[
     (Rule::AttributeByName, "builtins.getattr builtins.hasattr builtins.setattr builtins.delattr"),
     (Rule::NamesAttributes, "operator.attrgetter operator.methodcaller"),
     (Rule::Type, "builtins.type"),
-    (Rule::Wraps, "functools.wraps"),
+    (Rule::Defines, "functools.wraps dataclasses.dataclass typing.TypedDict abc.ABCMeta"),
+    (Rule::Formats, "matplotlib.ticker.StrMethodFormatter logging.Formatter"),
+    (
+        Rule::Searches,
+        "sklearn.model_selection.GridSearchCV sklearn.model_selection.RandomizedSearchCV sklearn.grid_search.GridSearchCV \
+         sklearn.model_selection.HalvingGridSearchCV sklearn.model_selection.HalvingRandomSearchCV \
+         sklearn.grid_search.RandomizedSearchCV sklearn.model_selection.validation_curve \
+         sklearn.learning_curve.validation_curve",
+    ),
     (
         Rule::Word,
         "matplotlib.use matplotlib.pyplot.switch_backend matplotlib.pyplot.style.use matplotlib.style.use \
@@ -79,7 +97,13 @@ const RULES: &[(Rule, &str)] = &[
          IPython.display.Image IPython.display.Audio IPython.core.display.HTML IPython.display.JSON IPython.display.Code \
          IPython.core.display.Image IPython.display.Pretty IPython.core.display.Markdown",
     ),
-    (Rule::Measures, "timeit.timeit timeit.repeat"),
+    (
+        Rule::Measures,
+        "timeit.timeit timeit.repeat timeit.Timer cProfile.run cProfile.runctx profile.run profile.runctx",
+    ),
+    (Rule::Variable, "os.getenv os.environ.get os.environ.pop"),
+    (Rule::Fetches, "urllib.request.urlopen"),
+    (Rule::Imports, "importlib.import_module"),
     (Rule::LogsToScreen, "logging.basicConfig"),
     (Rule::Namespace, "builtins.globals builtins.locals"),
     (Rule::Magic, "builtins.get_ipython IPython.get_ipython"),
@@ -188,12 +212,16 @@ pub(crate) fn is_mild(attribute: &str) -> bool {
 
 /// Attributes of objects of the libraries that make them open files, run programs or build other objects.
 pub(crate) fn is_told_attribute(name: &str) -> bool {
-    matches!(name, "input" | "memory" | "usetex" | "klass" | "default_args" | "default_kwargs")
+    matches!(
+        name,
+        "input" | "memory" | "usetex" | "klass" | "default_args" | "default_kwargs" | "allow_pickle" | "bar_format"
+    )
 }
 
 /// Attributes that nobody may reach by their names in a text.
 pub(crate) fn is_never_named(attribute: &str) -> bool {
-    names_functions(attribute) || matches!(attribute, "rename" | "replace" | "move" | "show" | "format")
+    names_functions(attribute)
+        || matches!(attribute, "rename" | "replace" | "move" | "show" | "format" | "format_index" | "inspect")
 }
 
 /// Attributes that run what they are told by a text: `df.agg('to_csv')`.
@@ -204,7 +232,7 @@ pub(crate) fn names_functions(attribute: &str) -> bool {
 /// Arguments by name that make a harmless call do more.
 pub(crate) fn is_told_keyword(name: &str) -> bool {
     matches!(
-        name,
+        own_name(name),
         "usetex"
             | "backend"
             | "eval_str"
@@ -222,6 +250,11 @@ pub(crate) fn is_told_keyword(name: &str) -> bool {
             | "engine_kwargs"
             | "filesystem"
     )
+}
+
+/// `memory` of `step__memory`: a setting of a part.
+pub(crate) fn own_name(keyword: &str) -> &str {
+    keyword.rsplit_once("__").map_or(keyword, |(_, name)| name)
 }
 
 /// Settings of pictures that change how they look and nothing else.

@@ -2,21 +2,22 @@
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprCompare, ExprContext, ExprSubscript,
+    Alias, CmpOp, Comprehension, Decorator, Expr, ExprAttribute, ExprCall, ExprCompare, ExprContext, ExprSubscript,
     InterpolatedStringElement, IpyEscapeKind, Operator, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
     StmtImportFrom,
 };
 use ruff_text_size::Ranged;
 
-use super::arguments::is_harmless_name;
+use super::arguments::{has_one_argument, is_harmless_name, is_named};
 use super::builtins;
-use super::cells::{is_harmless_help, is_harmless_magic, shows_script};
+use super::cells::shows_script;
 use super::rules::{self, Rule};
 use super::scope::{Names, elements, of_comprehension, of_function};
 use super::walk::{Checker, LOOKS, Meaning, Scope, of_path, spoken};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute, attribute};
 use crate::python::MAX_DEPTH;
+use crate::{magics, table};
 
 impl<'a> Checker<'a> {
     fn deeper(&mut self, node: &impl Ranged, visit: impl FnOnce(&mut Self)) {
@@ -40,15 +41,45 @@ impl<'a> Checker<'a> {
     // --- definitions ---
 
     pub(crate) fn function(&mut self, function: &'a StmtFunctionDef) {
-        function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+        function.decorator_list.iter().for_each(|decorator| self.decorator(decorator));
         self.visit_parameters(&function.parameters);
         function.returns.iter().for_each(|returns| self.visit_annotation(returns));
         self.definition(function.name.as_str(), function);
+        function.type_params.iter().for_each(|parameters| self.visit_type_params(parameters));
         let names = of_function(Some(&function.parameters), &function.body);
         let outer = self.is_shown;
         self.is_shown |= function.name.starts_with("_repr_");
         self.inside(names, false, |checker| checker.visit_body(&function.body));
         self.is_shown = outer;
+    }
+
+    /// `@wraps(f)` and `@dataclass` change the definition below them, and nothing else.
+    fn decorator(&mut self, decorator: &'a Decorator) {
+        let (func, call) = match &decorator.expression {
+            Expr::Call(call) => (&*call.func, Some(call)),
+            func => (func, None),
+        };
+        let is_known = match self.definers(func).as_deref() {
+            Some("functools.wraps") => call.is_some_and(has_one_argument),
+            Some("dataclasses.dataclass") => call.is_none_or(|call| call.arguments.args.is_empty()),
+            _ => false,
+        };
+        match call {
+            Some(call) if is_known => {
+                self.check_keywords(call, false);
+                self.visit_arguments(&call.arguments);
+            }
+            None if is_known => {}
+            _ => self.visit_decorator(decorator),
+        }
+    }
+
+    /// The path of what makes or changes a definition.
+    fn definers(&self, expression: &Expr) -> Option<String> {
+        match self.path(expression).as_slice() {
+            [Meaning::Ruled(path, Rule::Defines)] => Some(path.clone()),
+            _ => None,
+        }
     }
 
     fn lambda(&mut self, parameters: Option<&'a Parameters>, body: &'a Expr) {
@@ -57,22 +88,41 @@ impl<'a> Checker<'a> {
     }
 
     pub(crate) fn class(&mut self, class: &'a StmtClassDef) {
-        class.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+        class.decorator_list.iter().for_each(|decorator| self.decorator(decorator));
         if let Some(arguments) = &class.arguments {
-            arguments.args.iter().for_each(|base| self.visit_expr(base));
-            for keyword in &arguments.keywords {
-                let meant = self.path(&keyword.value);
-                let is_abstract =
-                    meant.iter().all(|meaning| matches!(meaning, Meaning::Member(path) if path == "abc.ABCMeta"));
-                if meant.is_empty() || !is_abstract {
-                    self.add(HooksIn, "metaclass=", keyword, true);
+            for base in &arguments.args {
+                if self.definers(base).as_deref() != Some("typing.TypedDict") {
+                    self.visit_expr(base);
                 }
             }
+            for keyword in &arguments.keywords {
+                let is_total = is_named(keyword, &["total"]) && keyword.value.is_boolean_literal_expr();
+                if !is_total && self.definers(&keyword.value).as_deref() != Some("abc.ABCMeta") {
+                    self.add(HooksIn, "metaclass=", keyword, true);
+                    self.visit_expr(&keyword.value);
+                }
+            }
+            if !arguments.args.is_empty() {
+                self.parameters_of_library(class);
+            }
         }
+        class.type_params.iter().for_each(|parameters| self.visit_type_params(parameters));
         let names = of_function(None, &class.body);
         self.classes.push(class);
         self.inside(names, true, |checker| class.body.iter().for_each(|statement| checker.member(statement)));
         self.classes.pop();
+    }
+
+    /// Parameters of `__init__` are attributes that a library reads by their names: `BaseEstimator.get_params`.
+    fn parameters_of_library(&mut self, class: &'a StmtClassDef) {
+        let functions = class.body.iter().filter_map(Stmt::as_function_def_stmt);
+        for function in functions.filter(|function| function.name.as_str() == "__init__") {
+            for parameter in function.parameters.iter().map(|parameter| parameter.name()) {
+                if attribute(parameter.as_str()) == Attribute::Withheld {
+                    self.add(UnknownAttribute, &format!(".{parameter}"), parameter, true);
+                }
+            }
+        }
     }
 
     fn member(&mut self, statement: &'a Stmt) {
@@ -89,7 +139,8 @@ impl<'a> Checker<'a> {
     /// Names between underscores are called by Python itself.
     fn definition(&mut self, name: &str, node: &impl Ranged) {
         let is_hook = name.starts_with("__") && name.ends_with("__") && name.len() > 4;
-        let shows = matches!(name, "_repr_javascript_" | "_repr_mimebundle_" | "_ipython_display_");
+        let shows =
+            matches!(name, "_repr_javascript_" | "_repr_mimebundle_" | "_ipython_display_" | "_get_param_names");
         if is_hook && !builtins::is_harmless_dunder(name) || shows {
             self.add(HooksIn, name, node, true);
         }
@@ -117,7 +168,7 @@ impl<'a> Checker<'a> {
     fn import(&mut self, alias: &'a Alias) {
         let path = alias.name.as_str();
         if !known::is_module(path) {
-            self.add(UnknownModule, path, alias, true);
+            self.add(table::rule_of(path).unwrap_or(UnknownModule), path, alias, true);
         }
     }
 
@@ -128,13 +179,17 @@ impl<'a> Checker<'a> {
             if import.level > 0
                 || !known::is_module(module) && !matches!(of_path(&path), Meaning::Module(_) | Meaning::Ruled(..))
             {
-                self.add(UnknownModule, if module.is_empty() { "." } else { module }, alias, true);
+                match table::rule_of(&path) {
+                    Some(rule) => self.add(rule, &path, alias, true),
+                    None => self.add(UnknownModule, if module.is_empty() { "." } else { module }, alias, true),
+                }
             } else if alias.name.as_str() == "*" && !rules::is_harmless_star(module) {
                 self.add(UnknownModule, &format!("{module}.*"), alias, true);
             } else if alias.name.as_str() != "*"
                 && let Meaning::Unknown(path) = of_path(&path)
             {
-                self.add(UnknownFunction, &path, alias, true);
+                let rule = self.rule_of(&path, UnknownFunction, None);
+                self.add(rule, &path, alias, true);
             }
         }
     }
@@ -154,11 +209,14 @@ impl<'a> Checker<'a> {
             _ => false,
         });
         let is_class = matches!(base, Expr::Call(call) if self.calls(call, "builtins.type"));
-        if rules::is_told_attribute(name) && !is_own {
+        // Of `self` too: `A.method(other)` makes it any object.
+        if rules::is_told_attribute(name) {
             self.add(UnknownSetting, &format!(".{name} ="), target, true);
         }
         if is_library || is_class || name.starts_with("__") || name.starts_with('_') && !is_own {
-            self.add(ChangesLibrary, &format!(".{name} ="), target, true);
+            let is_core = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("builtins") || path.starts_with("importlib"));
+            let rule = if meanings.iter().any(is_core) { Internals } else { ChangesLibrary };
+            self.add(rule, &format!(".{name} ="), target, true);
         }
         match base {
             Expr::Name(_) | Expr::Attribute(_)
@@ -260,15 +318,7 @@ impl<'a> Checker<'a> {
     }
 
     fn escape(&mut self, kind: IpyEscapeKind, value: &str, node: &impl Ranged) {
-        let is_harmless = match kind {
-            IpyEscapeKind::Magic => is_harmless_magic(value),
-            IpyEscapeKind::Help | IpyEscapeKind::Help2 => is_harmless_help(value),
-            _ => false,
-        };
-        if !is_harmless {
-            let sign = if matches!(kind, IpyEscapeKind::Magic) { "%" } else { "" };
-            self.add(UnknownMagic, &format!("{sign}{value}"), node, true);
-        }
+        self.add_magic(&magics::of_escape(kind, value), node);
     }
 }
 
@@ -299,19 +349,31 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 _ => checker.set_attribute(target),
             },
             Expr::Call(call) => checker.call(call),
-            Expr::Subscript(subscript) if checker.setting(subscript) => checker.visit_expr(&subscript.slice),
+            Expr::Subscript(subscript) if checker.setting(subscript) || checker.looks_up(subscript) => {
+                checker.visit_expr(&subscript.slice);
+            }
             Expr::Compare(compare) => {
                 checker.compare(compare);
                 let is_membership = compare.ops.iter().all(|op| matches!(op, CmpOp::In | CmpOp::NotIn));
                 checker.visit_expr(&compare.left);
                 for place in &compare.comparators {
-                    if !is_membership || !checker.asks_for_names(place) {
+                    if is_membership && checker.is_only_asked(place) {
+                        checker.add(UnknownFunction, "in", compare, false);
+                    } else if !is_membership || !checker.asks_for_names(place) {
                         checker.visit_expr(place);
                     }
                 }
             }
             Expr::BinOp(made) if made.op == Operator::Mod && made.left.is_string_literal_expr() => {
                 checker.look_at(&made.right);
+                visitor::walk_expr(checker, expression);
+            }
+            // `'__glo' + 'bals__'`
+            Expr::BinOp(sum) if sum.op == Operator::Add => {
+                let texts = checker.texts(expression, 0).unwrap_or_default();
+                if let Some(text) = texts.iter().find(|text| names_internals(text)) {
+                    checker.add(Internals, text, sum, true);
+                }
                 visitor::walk_expr(checker, expression);
             }
             Expr::StringLiteral(text) => {
@@ -354,7 +416,8 @@ impl<'a> Visitor<'a> for Checker<'a> {
                     let name = keyword.attr.as_str();
                     let is_column = attribute(name) == Attribute::Unknown && !name.starts_with('_');
                     if !is_harmless_name(name) && !is_column {
-                        checker.add(UnknownAttribute, &format!(".{name}"), pattern, true);
+                        let rule = checker.rule_of(&format!(".{name}"), UnknownAttribute, None);
+                        checker.add(rule, &format!(".{name}"), pattern, true);
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ruff_python_ast::visitor::Visitor;
-use ruff_python_ast::{Expr, ExprAttribute, ExprCall, Stmt, StmtClassDef};
+use ruff_python_ast::{Expr, ExprAttribute, ExprCall, StmtClassDef};
 use ruff_text_size::Ranged;
 
 use super::builtins;
@@ -26,7 +26,7 @@ pub(crate) enum Meaning {
     Ruled(String, Rule),
     /// Of a module, and not known.
     Unknown(String),
-    /// Nobody binds it.
+    /// Nobody binds its first name.
     Unbound(String),
     /// Another cell binds it to what could do this.
     Leads(String, Danger),
@@ -44,7 +44,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// Modules known by none of whose answers is data: what they give can be anything.
-const GIVE_ANYTHING: &[&str] = &[
+pub(super) const GIVE_ANYTHING: &[&str] = &[
     "builtins.",
     "io.",
     "functools.",
@@ -71,6 +71,8 @@ pub(crate) struct Checker<'a> {
     pub(crate) found: Vec<Found>,
     /// Names that nobody binds are columns.
     pub(crate) is_text: bool,
+    /// Texts in texts around it.
+    pub(crate) nesting: usize,
     pub(crate) depth: usize,
     /// The places of calls whose answer is shown or compared, and not kept.
     pub(crate) looked_at: BTreeSet<usize>,
@@ -87,27 +89,17 @@ impl<'a> Checker<'a> {
             classes: Vec::new(),
             found: Vec::new(),
             is_text: false,
+            nesting: 0,
             depth: 0,
             looked_at: BTreeSet::new(),
             is_shown: false,
         }
     }
 
-    pub(crate) fn check_body(&mut self, body: &'a [Stmt]) {
-        self.visit_body(body);
-    }
-
-    pub(crate) fn is_clean(&self) -> bool {
-        self.found.is_empty()
-    }
-
     pub(crate) fn into_findings(self, findings: &mut Findings) {
         for Found { danger, .. } in self.found {
             let line = danger.lines.first().copied().unwrap_or(1);
-            match danger.through {
-                Some(through) => findings.add_through(danger.rule, &danger.found, &through, line),
-                None => findings.add_unknown(danger.rule, &danger.found, line),
-            }
+            findings.insert(danger.rule, &danger.found, danger.through, line);
         }
     }
 
@@ -150,8 +142,11 @@ impl<'a> Checker<'a> {
     }
 
     fn starred(&self, name: &str) -> impl Iterator<Item = String> {
-        let modules =
-            self.globals.names.stars.iter().filter(|module| known::members(module).any(|member| member == name));
+        let has = |module: &str| {
+            known::members(module).any(|member| member == name)
+                || table::is_module(module) && table::rule_of(&format!("{module}.{name}")).is_some()
+        };
+        let modules = self.globals.names.stars.iter().filter(|module| self.globals.budget.spend(1) && has(module));
         modules.map(|module| format!("{module}.{name}")).collect::<Vec<_>>().into_iter()
     }
 
@@ -167,8 +162,9 @@ impl<'a> Checker<'a> {
             self.scope_of(name).into_iter().flat_map(|scope| of_imports(&scope.names, name)).collect();
         meanings.extend(of_imports(&self.globals.names, name));
         meanings.extend(self.starred(name).map(|path| of_path(&path)));
-        if rules::is_hidden_by_star(name) && !self.globals.names.stars.is_empty() {
-            meanings.push(Meaning::Unknown(name.to_owned()));
+        if rules::is_hidden_by_star(name) {
+            let stars = self.globals.names.stars.iter();
+            meanings.extend(stars.map(|module| Meaning::Unknown(format!("{module}.{name}"))));
         }
         if builtins::is_other_builtin(name) {
             meanings.push(of_path(&format!("builtins.{name}")));
@@ -189,6 +185,10 @@ impl<'a> Checker<'a> {
                 || is_history(name) && !self.globals.mentions.asks_types
                 || self.globals.vouched.contains(name);
             meanings.push(if is_data { Meaning::Data } else { Meaning::Unbound(name.to_owned()) });
+            // What nobody imports here may have been imported by code that no cell shows any more.
+            if table::is_never_handed_on(name) || !is_data && table::is_module(name) {
+                meanings.push(of_path(name));
+            }
         }
         meanings
     }
@@ -287,9 +287,36 @@ impl<'a> Checker<'a> {
                 return vec![Meaning::Unknown("this code".to_owned())];
             }
         }
-        let Expr::Name(name) = base else { return Vec::new() };
+        let meanings = match base {
+            Expr::Name(name) => self.of_name(name.id.as_str()),
+            Expr::Call(call) if !names.is_empty() => self.of_namespace(call).into_iter().collect(),
+            _ => return Vec::new(),
+        };
         let follow = |meaning| names.iter().rev().fold(meaning, |base, name| self.step(base, name));
-        self.of_name(name.id.as_str()).into_iter().map(follow).collect()
+        meanings.into_iter().map(follow).collect()
+    }
+
+    /// `globals()`, `get_ipython()`, `import_module('os')`: what they give is looked up by its dotted name.
+    pub(super) fn of_namespace(&self, call: &ExprCall) -> Option<Meaning> {
+        let is_short = match &*call.func {
+            Expr::Attribute(attribute) => attribute.value.is_name_expr(),
+            func => func.is_name_expr(),
+        };
+        let named = || {
+            call.arguments.args.first().and_then(|name| self.texts(name, 0)).and_then(|names| names.into_iter().next())
+        };
+        let given = |meaning| match meaning {
+            Meaning::Ruled(path, Rule::Namespace | Rule::Magic) => {
+                Some(format!("{}()", path.rsplit('.').next().unwrap_or_default()))
+            }
+            Meaning::Ruled(_, Rule::Imports) => named().map(|module| format!("import_module().{module}")),
+            Meaning::Unknown(path) if path == "builtins.vars" && call.arguments.is_empty() => {
+                Some("globals()".to_owned())
+            }
+            _ => None,
+        };
+        let meanings = if is_short { self.path(&call.func) } else { Vec::new() };
+        meanings.into_iter().find_map(given).map(Meaning::Unknown)
     }
 
     pub(crate) fn step(&self, base: Meaning, name: &str) -> Meaning {
@@ -305,7 +332,8 @@ impl<'a> Checker<'a> {
                 _ => Meaning::Unknown(format!("{path}.{name}")),
             },
             Meaning::Data | Meaning::Member(_) | Meaning::Attribute | Meaning::Ruled(..) => Meaning::Attribute,
-            other @ (Meaning::Unbound(_) | Meaning::Leads(..)) => other,
+            Meaning::Unbound(path) => Meaning::Unbound(format!("{path}.{name}")),
+            other @ Meaning::Leads(..) => other,
         }
     }
 
@@ -330,20 +358,21 @@ impl<'a> Checker<'a> {
                 (Meaning::Member(path), call) => self.told_member(&path, expression, call, is_base),
                 (Meaning::Module(path), _) => {
                     if !is_base {
-                        self.add(HandedOn, &path, expression, true);
+                        let rule = if table::is_never_handed_on(&path) { HiddenCode } else { HandedOn };
+                        self.add(rule, &path, expression, true);
                     }
                 }
                 (Meaning::Ruled(path, rule), Some(call)) => self.ruled(rule, &path, call),
                 (Meaning::Ruled(path, Rule::Magic), None) if is_base => {
-                    self.add(UnknownFunction, spoken(&path), expression, true)
+                    self.add(Internals, spoken(&path), expression, true)
                 }
                 (Meaning::Ruled(path, rule), None) => {
                     if !matches!(rule, Rule::Place) || !is_base {
-                        self.add(HandedOn, spoken(&path), expression, true);
+                        self.add(rule.handed_on(), spoken(&path), expression, true);
                     }
                 }
-                (Meaning::Unknown(path), _) => self.unknown(&path, expression, call),
-                (Meaning::Unbound(name), _) => self.add(UnknownName, &name, expression, true),
+                (Meaning::Unknown(path), _) => self.unknown(&path, UnknownFunction, expression, call),
+                (Meaning::Unbound(path), _) => self.unknown(&path, UnknownName, expression, call),
                 (Meaning::Leads(name, danger), _) => {
                     let line = self.lines.at(expression.start().to_usize());
                     let through = (danger.found != name).then_some(name);
@@ -366,14 +395,6 @@ impl<'a> Checker<'a> {
 
     pub(crate) fn is_looked_at(&self, call: &ExprCall) -> bool {
         self.looked_at.contains(&std::ptr::from_ref(call).addr())
-    }
-
-    fn unknown(&mut self, path: &str, expression: &'a Expr, call: Option<&'a ExprCall>) {
-        let root = path.split('.').next().unwrap_or_default();
-        let is_data =
-            call.is_some() && known::is_module(root) && !GIVE_ANYTHING.iter().any(|start| path.starts_with(start));
-        let rule = table::rule_of(path).unwrap_or(UnknownFunction);
-        self.add(rule, spoken(path), expression, !is_data);
     }
 }
 

@@ -94,6 +94,16 @@ const HARMLESS: &[&str] = &[
     "from dateutil import parser\nparser.parse('4th of July, 2015')",
     "import matplotlib.pyplot as plt\nplt.style.available[:5]\nplt.cm.get_cmap('viridis')",
     "'a-b'.replace('-', '_')",
+    "from dataclasses import dataclass, field\n@dataclass(frozen=True)\nclass P:\n    x: int\n    y: list = field(default_factory=list)\nP(1).x",
+    "from abc import ABC, ABCMeta, abstractmethod\nclass A(metaclass=ABCMeta):\n    @abstractmethod\n    def f(self): pass\nclass B(ABC): pass",
+    "from typing import TypedDict\nclass Row(TypedDict, total=False):\n    x: int\nrow: Row = {'x': 1}",
+    "import logging\nlogging.basicConfig(level=logging.INFO, format='%(asctime)s %(message)s')\nlogging.info('x')",
+    "from tqdm import tqdm\nfor x in tqdm([1], desc='x', bar_format='{l_bar}{bar}'): pass",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.style.format('{:.2f}')\ndf.style.format({'a': '{:.1%}'}).format(lambda x: 'x')",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1], 'k': [1]})\ndf.groupby('k').agg(total=pd.NamedAgg('a', 'sum'), most=('a', 'max'))",
+    "from sklearn.model_selection import GridSearchCV\nfrom sklearn.svm import SVC\ngrid = {'C': [1, 10], 'kernel': ['rbf']}\nGridSearchCV(SVC(), grid, cv=5)\nGridSearchCV(SVC(), param_grid=[{'C': [1]}, {'svc__gamma': [2]}])",
+    "from sklearn.base import BaseEstimator\nclass E(BaseEstimator):\n    def __init__(self, alpha=1): self.alpha = alpha\nE().set_params(alpha=2).get_params()",
+    "%config InlineBackend.rc = {'figure.figsize': (10, 6)}",
     "from pathlib import Path\nPath('data/x.txt').name.replace('.txt', '.csv')",
 ];
 

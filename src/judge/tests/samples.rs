@@ -430,7 +430,7 @@ pub const DANGEROUS_MAGICS: &[(&str, &str)] = &[
     ("%cd {open('F', 'w')}", "writes_file"),
     ("%who {os.remove('F')}", "deletes_file"),
     ("%cd {[open('F', 'w') for x in [{}]]}", "writes_file"),
-    ("%cd {[ '}', open('F', 'w')]}", "dynamic_code"),
+    ("%cd {[ '}', open('F', 'w')]}", "writes_file"),
     ("%cd {os.remove('F')!r}", "deletes_file"),
     ("%sql select {os.system('ls')}", "shell_command"),
     ("%pinfo {os.remove('F')}", "deletes_file"),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use crate::cell::CellContent;
 use crate::document::Document;
 use crate::envelope::Recorded;
-use crate::event::{CellMoved, CellRestored, Event};
+use crate::event::{CellMoved, CellRestored, CellSourceEdited, Event};
 use crate::ids::{CellId, Version};
 use crate::reply::CellReply;
 use crate::state::{Cell, Execution, Reply};
 
+use super::comments;
 use super::executions::forget_unshown;
 
 pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
@@ -19,13 +20,7 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::CellRestored(event) => restore(document, event, version),
         Event::CellDeleted(event) => remove(document, &event.cell_id),
         Event::CellMoved(event) => apply_moved(document, event, version),
-        Event::CellSourceEdited(event) => change(document, &event.cell_id, |cell| {
-            // An event that does not fit cannot come from `decide`; the text then stays as it is.
-            if event.change.apply_to(&mut cell.content.source).is_ok() {
-                cell.source_version = version;
-                cell.cell_version = version;
-            }
-        }),
+        Event::CellSourceEdited(event) => edit(document, event, version),
         Event::CellTypeChanged(event) => change(document, &event.cell_id, |cell| {
             cell.content.cell_type = event.cell_type;
             cell.cell_version = version;
@@ -48,6 +43,17 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
 fn change(document: &mut Document, cell_id: &CellId, with: impl FnOnce(&mut Cell)) {
     if let Some(cell) = document.cells.get_mut(cell_id) {
         with(Arc::make_mut(cell));
+    }
+}
+
+/// An event that does not fit cannot come from `decide`; the text and the ranges in it then stay as they are.
+fn edit(document: &mut Document, event: &CellSourceEdited, version: Version) {
+    let Some(cell) = document.cells.get_mut(&event.cell_id) else { return };
+    let cell = Arc::make_mut(cell);
+    if event.change.apply_to(&mut cell.content.source).is_ok() {
+        cell.source_version = version;
+        cell.cell_version = version;
+        comments::follow(document, &event.cell_id, &event.change);
     }
 }
 

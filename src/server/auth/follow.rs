@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use notarium_core::{Actor, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_core::{Actor, Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
 use tokio::sync::broadcast;
 
 use super::{Accounts, AuthError, Authenticated};
+
+/// The clock is looked at so often: it may be set, or its machine be asleep.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// Something that was allowed has changed: ask again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,20 +70,14 @@ impl FollowedToken {
             self.wait().await;
             self.is_stale = true;
         }
-        self.authenticated = self.accounts.recheck(&self.authenticated).await?;
+        self.authenticated = Box::pin(self.accounts.recheck(&self.authenticated)).await?;
         self.is_stale = false;
         Ok(self.authenticated.clone())
     }
 
     /// Until a revocation touches the token, or it expires, or revocations were missed.
     async fn wait(&mut self) {
-        let remaining = self.authenticated.expires_at.map(|at| at.saturating_sub(self.accounts.now()));
-        let expiry = async {
-            match remaining {
-                Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
-                None => std::future::pending().await,
-            }
-        };
+        let expiry = expired(&self.accounts, self.authenticated.expires_at);
         let revocations = &mut self.revocations;
         let authenticated = &self.authenticated;
         let revoked = async {
@@ -94,5 +91,12 @@ impl FollowedToken {
             () = expiry => {}
             () = revoked => {}
         }
+    }
+}
+
+async fn expired(accounts: &Accounts, expires_at: Option<Millis>) {
+    let Some(at) = expires_at else { return std::future::pending().await };
+    while let Some(left @ 1..) = at.checked_sub(accounts.now()) {
+        tokio::time::sleep(Duration::from_millis(left).min(LOOK_EVERY)).await;
     }
 }

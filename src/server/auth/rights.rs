@@ -1,7 +1,7 @@
 //! What a person may do now, for those who act in the person's name without a token of theirs.
 
 use notarium_core::{Actor, Authority, Door, NotebookId, TokenId, UserId};
-use notarium_store::accounts::{AccountError, Coverage, TokenKind};
+use notarium_store::accounts::{AccountError, Coverage, Token, TokenKind};
 
 use super::{Accounts, Authenticated};
 
@@ -9,9 +9,10 @@ use super::{Accounts, Authenticated};
 const NO_TOKEN: &str = "none";
 
 impl Accounts {
-    /// Whether a token was revoked, or is so long gone that nobody remembers it. One that only ran out was not.
-    pub async fn is_revoked(&self, token: &TokenId) -> Result<bool, AccountError> {
-        Ok(self.store().token(token).await?.is_none_or(|token| token.revoked_at.is_some()))
+    /// Whether a token was revoked, has expired, or is so long gone that nobody remembers it.
+    pub async fn has_ended(&self, token: &TokenId) -> Result<bool, AccountError> {
+        let is_over = |token: &Token| token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= self.now());
+        Ok(self.store().token(token).await?.as_ref().is_none_or(is_over))
     }
 
     /// The rights of a person in a notebook, beside its own access list, as an interactive session would have them;

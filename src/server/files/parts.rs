@@ -106,8 +106,13 @@ fn value_of(part: &BlobPart, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
     match known {
         Some(text) if part.json => RawValue::from_string(text.to_owned()).unwrap_or_else(|_| to_raw(&text)),
         Some(text) => to_raw(&text),
-        None => to_raw(&format!("[{} bytes are not stored any more: sha256 {}]", part.size_bytes, part.sha256)),
+        None => to_raw(&missing(part)),
     }
+}
+
+/// What stands in a file where a value was.
+pub fn missing(part: &BlobPart) -> String {
+    format!("[{} bytes are not stored any more: sha256 {}]", part.size_bytes, part.sha256)
 }
 
 /// Sets the value at a path of object keys; `None` where the path does not fit.

@@ -1,6 +1,6 @@
 //! A file on its way out, some cells at a time: nobody holds all of it, however many read it and however slowly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use notarium_core::{BlobPart, CellId, Document, Output};
 use notarium_wire::ipynb::{self, CellOutput};
 
 use super::export;
+use super::long::{self, LongOutput, Reading};
 use crate::app::App;
 use crate::blobs;
 use crate::problem::Problem;
@@ -27,7 +28,7 @@ pub const MAX_MAKING_MIB: u32 = 64;
 /// The file's text.
 pub fn of(app: App, state: Arc<Document>) -> impl Stream<Item = Result<String, std::io::Error>> + Send + 'static {
     let pieces = Arc::new(ipynb::Pieces::new(state.order.iter().map(CellId::as_str)));
-    let making = Making { app, state, pieces, next: 0, open: None, is_over: false };
+    let making = Making { app, state, pieces, next: 0, open: None, long: None, is_over: false };
     stream::try_unfold(making, async |mut making| {
         let piece = making.next().await.map_err(|problem| std::io::Error::other(problem.detail.clone()))?;
         Ok(piece.map(|piece| (piece, making)))
@@ -42,15 +43,23 @@ struct Making {
     next: usize,
     /// The large cell before it.
     open: Option<OpenCell>,
+    /// The text of one of its outputs, of which some is written.
+    long: Option<Reading>,
     is_over: bool,
+}
+
+/// Outputs that are written together.
+enum Batch {
+    Some(Range<usize>),
+    /// One that is never held as a whole.
+    Long(Box<LongOutput>),
 }
 
 /// A cell of which some is written.
 struct OpenCell {
     index: usize,
-    /// Outputs that are written together, and the next of these.
-    groups: Vec<Range<usize>>,
-    next: usize,
+    /// Outputs that are written together.
+    groups: VecDeque<Batch>,
     /// How many outputs stand in the file.
     written: usize,
     /// What stands behind them.
@@ -61,6 +70,11 @@ impl Making {
     async fn next(&mut self) -> Result<Option<String>, Problem> {
         if self.is_over {
             return Ok(None);
+        }
+        if let Some(reading) = &mut self.long {
+            let piece = reading.next(&self.app, &self.state.notebook_id).await?;
+            self.long.take_if(|reading| reading.is_over());
+            return Ok(Some(piece));
         }
         if let Some(open) = self.open.take() {
             return self.go_on(open).await.map(Some);
@@ -129,33 +143,48 @@ impl Making {
             return Ok(None);
         }
         // What does not fit into an output stands before all of them: they are looked at once for that.
-        let groups = batches(&run.outputs);
-        let (mut patches, mut count) = (Vec::new(), 0);
-        for group in &groups {
-            for output in self.outputs(index, group.clone(), count).await? {
+        let (mut groups, mut patches, mut count) = (VecDeque::new(), Vec::new(), 0);
+        for range in batches(&run.outputs) {
+            let some = &run.outputs[range.clone()];
+            let is_large = some.iter().map(bytes_of_output).sum::<u64>() > LARGE_CELL_BYTES;
+            if let Some(long) = is_large.then(|| long::of(some)).flatten() {
+                groups.push_back(Batch::Long(Box::new(long)));
+                count += 1;
+                continue;
+            }
+            for output in self.outputs(index, range.clone(), count).await? {
                 patches.extend(output.patch);
                 count += 1;
             }
+            groups.push_back(Batch::Some(range));
         }
         let Some((before, after)) = self.pieces.open(index, &bare, patches) else { return Ok(None) };
         self.next += 1;
-        self.open = Some(OpenCell { index, groups, next: 0, written: 0, after });
+        self.open = Some(OpenCell { index, groups, written: 0, after });
         Ok(Some(before))
     }
 
     async fn go_on(&mut self, mut open: OpenCell) -> Result<String, Problem> {
-        let Some(group) = open.groups.get(open.next).cloned() else {
-            let mut text = open.after;
-            self.end_file(&mut text);
-            return Ok(text);
-        };
         let mut text = String::new();
-        for output in self.outputs(open.index, group, open.written).await? {
-            text.push_str(if open.written > 0 { "," } else { "" });
-            text.push_str(&output.text);
-            open.written += 1;
+        match open.groups.pop_front() {
+            None => {
+                text = open.after;
+                self.end_file(&mut text);
+                return Ok(text);
+            }
+            Some(Batch::Long(long)) => {
+                text.push_str(if open.written > 0 { "," } else { "" });
+                self.long = Some(long.begin(&mut text));
+                open.written += 1;
+            }
+            Some(Batch::Some(range)) => {
+                for output in self.outputs(open.index, range, open.written).await? {
+                    text.push_str(if open.written > 0 { "," } else { "" });
+                    text.push_str(&output.text);
+                    open.written += 1;
+                }
+            }
         }
-        open.next += 1;
         self.open = Some(open);
         Ok(text)
     }

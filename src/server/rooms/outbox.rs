@@ -3,7 +3,6 @@
 //! Answers always fit; events and presence are dropped when the reader is slow, and the room then catches it up. It also
 //! counts the commands that are not answered yet: who has too many is not read from until there are fewer.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +12,9 @@ use super::frame::Frame;
 
 /// Bytes of queued frames above which the connection is given up: its reader takes nothing, not even answers.
 const MAX_BACKLOG_BYTES: usize = 256 << 20;
+
+/// Frames whose room is kept while the connection is idle.
+const KEPT_CAPACITY: usize = 8;
 
 /// What became of a frame that may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ type Wake = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct State {
-    frames: VecDeque<Frame>,
+    frames: Vec<Frame>,
     bytes: usize,
     is_closed: bool,
     /// Called when the queue has been emptied.
@@ -55,7 +57,7 @@ impl Shared {
 
     fn push(&self, state: &mut State, frame: Frame) {
         state.bytes += frame.size_bytes();
-        state.frames.push_back(frame);
+        state.frames.push(frame);
         self.ready.notify_one();
     }
 }
@@ -148,8 +150,8 @@ impl Outbox {
 }
 
 impl OutboxReceiver {
-    /// Waits for frames and moves all that are queued to `buffer`, for `feed` × n and one `flush`. False: closed, and
-    /// nothing is left. Cancel safe.
+    /// Waits for frames and gives all that are queued for `buffer`, which is emptied. False: closed, and nothing is left.
+    /// Cancel safe.
     pub async fn recv_many(&mut self, buffer: &mut Vec<Frame>) -> bool {
         loop {
             if let Some(is_open) = self.take(buffer) {
@@ -165,7 +167,11 @@ impl OutboxReceiver {
         if state.frames.is_empty() {
             return state.is_closed.then_some(false);
         }
-        buffer.extend(state.frames.drain(..));
+        buffer.clear();
+        if buffer.capacity() > KEPT_CAPACITY {
+            *buffer = Vec::new();
+        }
+        std::mem::swap(&mut state.frames, buffer);
         state.bytes = 0;
         let wakes = std::mem::take(&mut state.on_drained);
         drop(state);

@@ -23,7 +23,8 @@ const MAX_INPUTS: usize = 256;
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 /// What a room's inbox holds.
 pub(super) struct Message {
-    pub(super) input: Input,
+    /// In a box: a queue takes the memory of 32 messages when it is made, and each open room has two.
+    pub(super) input: Box<Input>,
     /// Its share of the inbox, given back when it is taken out.
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
@@ -31,7 +32,7 @@ pub(super) struct Message {
 impl Message {
     /// Whether it means something to a room that is opened for it.
     pub(super) fn outlives_the_room(&self) -> bool {
-        matches!(self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
+        matches!(*self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
     }
 }
 
@@ -60,9 +61,9 @@ impl Task {
         messages: mpsc::UnboundedReceiver<Message>,
         urgent: mpsc::UnboundedReceiver<Message>,
         report_to: mpsc::WeakUnboundedSender<Message>,
-    ) -> Self {
+    ) -> Box<Self> {
         let (room, outputs) = Room::new(id.clone(), rooms.room_config.clone(), entropy());
-        let mut task = Self {
+        let mut task = Box::new(Self {
             rooms,
             id,
             room,
@@ -74,13 +75,13 @@ impl Task {
             clients: HashSet::new(),
             follow_ups: Vec::new(),
             is_unloaded: false,
-        };
+        });
         task.perform(outputs);
         task
     }
 
     /// Until the room is unloaded, or a fault ends it: then another room takes its place.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self: Box<Self>) {
         let has_failed = AssertUnwindSafe(self.work()).catch_unwind().await.is_err();
         if has_failed {
             self.turn_away().await;
@@ -157,7 +158,7 @@ impl Task {
     fn taken(&mut self, message: Message) -> Input {
         let Message { input, permit } = message;
         drop(permit);
-        match &input {
+        match &*input {
             Input::Unsubscribe { client } => {
                 self.stalled.remove(client);
                 self.clients.remove(client);
@@ -172,7 +173,7 @@ impl Task {
             }
             _ => {}
         }
-        input
+        *input
     }
 
     // --- out ---
@@ -348,7 +349,7 @@ impl Task {
 
 impl From<Input> for Message {
     fn from(input: Input) -> Self {
-        Self { input, permit: None }
+        Self { input: Box::new(input), permit: None }
     }
 }
 

@@ -9,6 +9,7 @@ use notarium_core::{Command, NotebookId, RawJson, Rejection, Version};
 use notarium_wire::{AckMessage, rest};
 use serde::de::DeserializeOwned;
 
+use super::calls::decided;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Conditions, Created, Params};
@@ -85,9 +86,13 @@ pub async fn execute(
     command: &Command,
 ) -> Result<Accepted, Problem> {
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
-    let executed = app.execute(who, conditions.message(notebook, body)).await;
-    // Whoever asks by a route has sent no batch.
-    Ok(executed.map_err(|rejection| Rejection { part: None, ..rejection })?.into())
+    match app.execute(who, conditions.message(notebook, body)).await {
+        Ok(ack) => Ok(ack.into()),
+        // Whoever asks by a route has sent no batch.
+        Err(rejection) => {
+            Err(decided::named(app, &who.actor, notebook, command, Rejection { part: None, ..rejection }).await.into())
+        }
+    }
 }
 
 impl GuardedRouter<App> {

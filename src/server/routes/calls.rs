@@ -1,6 +1,7 @@
 //! Tool calls of assistants: what waits, what happened, and people's decisions.
 
 pub mod confirmation;
+pub mod decided;
 pub mod record;
 
 use std::collections::{BTreeSet, HashMap};

@@ -29,6 +29,8 @@ const MAX_TITLE_CHARACTERS: usize = 255;
 const IPYNB: &str = "application/x-ipynb+json";
 /// Names the blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
+/// How many threads of comments an export leaves out.
+const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
 /// More are not named: a header has its bounds.
 const MAX_NAMED_BLOBS: usize = 50;
 
@@ -42,7 +44,8 @@ pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRou
         .on(Guard::User(Scope::Edit), Method::POST, "/import", import_notebook)
         .says(
             "The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.\n\nLarge outputs whose bytes are missing or damaged \
-             are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.",
+             are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated. \
+             Comments are not in the file: the header `notarium-left-out-threads` counts their threads.",
         )
         .on(Guard::Notebook(Operation::Read), Method::GET, "/notebooks/{notebook}/export", export_notebook)
         .answers::<RawObject>("200", IPYNB)
@@ -143,6 +146,7 @@ async fn export_notebook(
     let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
     let missing = missing_blobs(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
+    let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
     let file = allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(IPYNB)),
@@ -153,6 +157,9 @@ async fn export_notebook(
     if !missing.is_empty() {
         let named = missing[..missing.len().min(MAX_NAMED_BLOBS)].join(",");
         response.headers_mut().insert(MISSING_BLOBS, HeaderValue::from_str(&named).map_err(|_| unwritable())?);
+    }
+    if threads > 0 {
+        response.headers_mut().insert(LEFT_OUT_THREADS, HeaderValue::from(threads));
     }
     Ok(response)
 }

@@ -71,6 +71,7 @@ impl Listener {
     }
 
     async fn read_log(&mut self) -> Option<()> {
+        self.watch.allows().await?;
         let stored = self.watch.app.store.read(self.watch.notebook(), self.version, PAGE).await.ok()?;
         self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
         self.ready.extend(stored.iter().map(|stored| {

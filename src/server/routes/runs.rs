@@ -1,5 +1,7 @@
 //! Runs: request, list, read, compare, cancel, answer.
 
+mod ends;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -118,14 +120,21 @@ async fn list_runs(
         let execution = execution_of(&app, state, &id).await?;
         runs.push(run(id, without_outputs(execution), state, &read.kernels));
     }
+    for run in runs.iter_mut().filter(|run| run.execution.output_seq <= ends::MAX_LISTED_WRITES) {
+        name_end(&app, &notebook, run).await;
+    }
     Ok(Json(RunPage { runs, next }))
+}
+
+async fn name_end(app: &App, notebook: &NotebookId, run: &mut Run) {
+    run.ended_by = ends::ended_by(&*app.store, notebook, &run.id, &run.execution).await;
 }
 
 fn run(id: ExecutionId, execution: Arc<Execution>, state: &Document, kernels: &[KernelStatus]) -> Run {
     let is_its = |status: &&KernelStatus| session_of(state, &execution) == Some(&status.kernel_session);
     let status = kernels.iter().find(is_its).filter(|_| !execution.status.is_finished());
     let unreachable_since = status.and_then(|status| status.unreachable_since);
-    Run { id, execution, unreachable_since }
+    Run { id, execution, unreachable_since, ended_by: None }
 }
 
 fn without_outputs(mut execution: Arc<Execution>) -> Arc<Execution> {
@@ -156,7 +165,9 @@ async fn read_run(
 ) -> Result<Json<Run>, Problem> {
     let read = app.read(&authenticated, &notebook).await?;
     let execution = execution_of(&app, &read.notebook, &id).await?;
-    Ok(Json(run(id, execution, &read.notebook, &read.kernels)))
+    let mut run = run(id, execution, &read.notebook, &read.kernels);
+    name_end(&app, &notebook, &mut run).await;
+    Ok(Json(run))
 }
 
 async fn compare_runs(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use notarium_core::{Actor, KernelSessionId, NotebookId, Rejection, Scope, Standings};
+use notarium_core::{Actor, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
     OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
@@ -140,7 +140,10 @@ impl Connection {
             }
             ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
-                self.kernel_status(&notebook, kernel_session, busy)
+                self.of_kernel(&notebook, |client| Input::KernelStatus { client, kernel_session, busy })
+            }
+            ClientMessage::KernelUse { notebook, kernel_session, usage } => {
+                self.of_kernel(&notebook, |client| Input::KernelUse { client, kernel_session, usage })
             }
         }
     }
@@ -334,10 +337,9 @@ impl Connection {
         Ok(())
     }
 
-    fn kernel_status(&self, notebook: &NotebookId, kernel_session: KernelSessionId, busy: bool) -> Done {
+    fn of_kernel(&self, notebook: &NotebookId, input: impl FnOnce(ClientId) -> Input) -> Done {
         self.check_is_agent()?;
-        let client = self.client.id;
-        self.subscribed(notebook)?.room.send(Input::KernelStatus { client, kernel_session, busy });
+        self.subscribed(notebook)?.room.send(input(self.client.id));
         Ok(())
     }
 }

@@ -1,16 +1,14 @@
-//! The upgrade of a request to a WebSocket (RFC 6455), and the stream that follows: one whose frames may go out in pieces.
+//! The upgrade of a request to a WebSocket (RFC 6455), and the bytes that follow.
 
 use axum::response::Response;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 /// A connection after its upgrade.
-pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub type Raw = TokioIo<Upgraded>;
 
 /// A request that may become a socket.
 pub struct Handshake {
@@ -38,7 +36,7 @@ impl Handshake {
     }
 
     /// The answer, and what the request becomes after it was sent.
-    pub fn accept(self, config: WebSocketConfig) -> (Response, impl Future<Output = hyper::Result<Socket>> + Send) {
+    pub fn accept(self) -> (Response, impl Future<Output = hyper::Result<Raw>> + Send) {
         let mut response = Response::default();
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = response.headers_mut();
@@ -51,11 +49,7 @@ impl Handshake {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
         }
         let on_upgrade = self.on_upgrade;
-        let socket = async move {
-            let upgraded = TokioIo::new(on_upgrade.await?);
-            Ok(WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await)
-        };
-        (response, socket)
+        (response, async move { on_upgrade.await.map(TokioIo::new) })
     }
 }
 

@@ -7,7 +7,7 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "hello",
     "refresh",
     "subscribe",
@@ -18,6 +18,7 @@ const NAMES: [&str; 11] = [
     "ask_kernel",
     "offer",
     "kernel_status",
+    "kernel_use",
     "answer_question",
 ];
 

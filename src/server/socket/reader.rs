@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::stream::SplitStream;
 use notarium_core::Door;
 use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
 };
+use tokio::io::{Join, ReadHalf};
 use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::budget::ErrorBudget;
 use super::dispatch::Connection;
 use super::follow::Follow;
-use super::handshake::Socket;
+use super::handshake::Raw;
 use super::hello::{agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
-use crate::agent_locks::AgentLock;
+use super::replies::Replies;
 use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
@@ -26,7 +27,7 @@ use crate::places::Place;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 
-type Stream = SplitStream<Socket>;
+type Stream = WebSocketStream<Join<ReadHalf<Raw>, Replies>>;
 
 /// After a message that was far too long: time for the client to read why, before the connection is cut.
 const LINGER: Duration = Duration::from_millis(500);
@@ -63,12 +64,9 @@ impl Stranger {
 }
 
 /// Reads until the connection ends. Its last messages are in the outbox.
-pub async fn read(app: App, mut stream: Stream, outbox: Outbox, stranger: Stranger) {
-    match Box::pin(greet(&app, &mut stream, stranger)).await {
-        Ok(Some(Greeted { protocol, authenticated, follow, agent_lock })) => {
-            let connection = Connection::new(app, protocol, authenticated, agent_lock, outbox);
-            serve(connection, stream, follow).await;
-        }
+pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, stranger: Stranger) {
+    match Box::pin(greet(app, stream, outbox, stranger)).await {
+        Ok(Some((mut connection, mut follow))) => serve(&mut connection, stream, &mut follow).await,
         Ok(None) => {}
         Err(error) => {
             let is_cut = error.code == ErrorCode::FrameTooLarge;
@@ -80,16 +78,13 @@ pub async fn read(app: App, mut stream: Stream, outbox: Outbox, stranger: Strang
 
 // --- the greeting ---
 
-/// A client that has identified itself.
-struct Greeted {
-    protocol: u32,
-    authenticated: Authenticated,
-    follow: Follow,
-    agent_lock: Option<AgentLock>,
-}
-
-/// `None`: the client left without a word.
-async fn greet(app: &App, stream: &mut Stream, stranger: Stranger) -> Result<Option<Greeted>, ErrorMessage> {
+/// The connection of a client that has identified itself; `None`: it left without a word.
+async fn greet(
+    app: &App,
+    stream: &mut Stream,
+    outbox: &Outbox,
+    stranger: Stranger,
+) -> Result<Option<(Box<Connection>, Follow)>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
     let hello = tokio::select! {
         biased;
@@ -105,7 +100,8 @@ async fn greet(app: &App, stream: &mut Stream, stranger: Stranger) -> Result<Opt
         let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
     stranger.budget.lift();
-    Ok(Some(Greeted { protocol, authenticated, follow, agent_lock }))
+    let connection = Connection::new(app.clone(), protocol, authenticated, agent_lock, outbox.clone());
+    Ok(Some((Box::new(connection), follow)))
 }
 
 fn hello_too_large(app: &App) -> ErrorMessage {
@@ -124,7 +120,7 @@ fn no_common_protocol(client: ProtocolRange) -> ErrorMessage {
 
 async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
     loop {
-        match classify(app, stream.next().await) {
+        match receive(app, stream).await {
             Received::Gone => return Ok(None),
             Received::Life => {}
             Received::Error(error) => return Err(ErrorMessage { fatal: true, ..error }),
@@ -144,14 +140,15 @@ async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMes
 /// What there is to do next.
 enum Next {
     Received(Received),
-    TokenChanged(Result<Authenticated, AuthError>),
+    TokenChanged(Result<Box<Authenticated>, AuthError>),
     Silent,
     CaughtUp,
     TakenOver,
     Stopping,
 }
 
-async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follow) {
+/// What many connections wait in: what it holds, each of them holds.
+async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Follow) {
     let app = connection.app().clone();
     let mut errors = ErrorBudget::new(app.limits.max_errors_per_minute);
     // Every ping is answered by a pong: silence for two and a half of them is death.
@@ -164,11 +161,11 @@ async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follo
         }
         is_paused = pauses;
         let next_input = tokio::select! {
-            next = timeout(patience, stream.next()), if !is_paused => {
-                next.map_or(Next::Silent, |next| Next::Received(classify(&app, next)))
+            received = timeout(patience, receive(&app, stream)), if !is_paused => {
+                received.map_or(Next::Silent, Next::Received)
             }
             () = connection.caught_up(), if is_paused => Next::CaughtUp,
-            changed = follow.changed() => Next::TokenChanged(changed),
+            changed = follow.changed() => Next::TokenChanged(changed.map(Box::new)),
             () = connection.taken_over() => Next::TakenOver,
             () = app.stopping.cancelled() => Next::Stopping,
         };
@@ -180,9 +177,9 @@ async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follo
             }
             Next::Received(Received::Gone) | Next::Silent => return,
             Next::Received(Received::Error(error)) => Err(error),
-            Next::Received(Received::Text(text)) => Box::pin(connection.handle(&text, &mut follow)).await,
+            Next::Received(Received::Text(text)) => Box::pin(connection.handle(&text, follow)).await,
             Next::TokenChanged(Ok(authenticated)) => {
-                connection.identity_changed(authenticated);
+                connection.identity_changed(*authenticated);
                 Ok(())
             }
             Next::TokenChanged(Err(error)) => Err(refusal(&error)),
@@ -191,7 +188,7 @@ async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follo
         };
         let Err(error) = done else { continue };
         let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
-        if !complain(&connection, error, &mut errors) {
+        if !complain(connection, error, &mut errors) {
             linger(is_cut).await;
             return;
         }
@@ -214,6 +211,16 @@ fn complain(connection: &Connection, error: ErrorMessage, errors: &mut ErrorBudg
     let stays = !error.fatal;
     connection.send(&ServerMessage::Error(error));
     stays
+}
+
+/// Cancel safe.
+async fn receive(app: &App, stream: &mut Stream) -> Received {
+    let next = stream.next().await;
+    if let Some(Ok(Message::Close(_))) = next {
+        // The close is answered when one reads on, and waits for nothing.
+        let _ = stream.next().await;
+    }
+    classify(app, next)
 }
 
 fn classify(app: &App, next: Option<Result<Message, Error>>) -> Received {

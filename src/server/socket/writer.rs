@@ -1,78 +1,95 @@
-//! Towards the client: drains the outbox, many frames for one flush, and pings.
+//! Towards the client: drains the outbox, many frames for one write, and pings.
+//!
+//! A server's frames are their header and their bytes (RFC 6455, 5.2), so they are written as they are: the memory for
+//! what goes out is held while it goes out, and a text that many get is not copied for each.
 
+use std::io;
 use std::time::Duration;
 
-use futures_util::SinkExt;
-use futures_util::stream::SplitSink;
+use tokio::io::{AsyncWrite, AsyncWriteExt, WriteHalf};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
-use tokio_tungstenite::tungstenite::protocol::frame::Frame as Piece;
+use tokio_tungstenite::tungstenite::protocol::frame::FrameHeader;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::handshake::Socket;
+use super::handshake::Raw;
+use super::replies::{CLOSE, PING, is_close};
+use crate::app::App;
 use crate::limits::ServerLimits;
 use crate::rooms::{Frame, OutboxReceiver};
 
-/// Frames whose room in the buffer is kept while the connection is idle.
-const KEPT_CAPACITY: usize = 32;
-/// What goes out at once of a longer text: the connection's buffer grows by no more, and never shrinks.
-const MAX_PIECE_BYTES: usize = 4 << 10;
+/// Frames are collected to writes of about this size.
+const BATCH_BYTES: usize = 32 << 10;
+/// The longest header of a server's frame.
+const MAX_HEADER_BYTES: usize = 10;
 
-type Sink = SplitSink<Socket, Message>;
+type Sink = WriteHalf<Raw>;
 
 /// Writes until the outbox is closed and empty, or the client takes nothing any more.
-pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, limits: ServerLimits) {
+pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App) {
+    let limits = &app.limits;
     let mut pings = interval_at(Instant::now() + limits.heartbeat, limits.heartbeat);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut frames = Vec::new();
+    let mut is_closed = false;
     loop {
         let sent = tokio::select! {
             is_open = receiver.recv_many(&mut frames) => {
                 if !is_open {
                     break;
                 }
-                deliver(&mut sink, &mut frames, &limits).await
+                is_closed |= frames.iter().any(is_close);
+                deliver(&mut sink, &mut frames, limits).await
             }
-            _ = pings.tick() => within(limits.stall_timeout, sink.send(Message::Ping(Vec::new().into()))).await,
+            _ = pings.tick() => within(limits.stall_timeout, sink.write_all(&PING)).await,
         };
         if !sent {
             return;
         }
     }
-    let _ = within(limits.stall_timeout, sink.send(Message::Close(None))).await;
+    let farewell: &[u8] = if is_closed { &[] } else { &CLOSE };
+    let _ = within(limits.stall_timeout, async {
+        sink.write_all(farewell).await?;
+        sink.shutdown().await
+    })
+    .await;
 }
 
 /// False: the client is gone, or took too little for too long.
 async fn deliver(sink: &mut Sink, frames: &mut Vec<Frame>, limits: &ServerLimits) -> bool {
-    let bytes: u64 = frames.iter().map(|frame| frame.size_bytes() as u64).sum();
-    let allowance = limits.stall_timeout + Duration::from_secs(bytes / limits.min_bytes_per_second.max(1));
-    let is_sent = within(allowance, Box::pin(feed_all(sink, frames))).await;
-    if frames.capacity() > KEPT_CAPACITY {
-        *frames = Vec::new();
-    }
-    is_sent
+    let bytes: usize = frames.iter().map(Frame::size_bytes).sum();
+    let allowance = limits.stall_timeout + Duration::from_secs(bytes as u64 / limits.min_bytes_per_second.max(1));
+    let room = bytes.saturating_add(frames.len() * MAX_HEADER_BYTES).min(2 * BATCH_BYTES);
+    within(allowance, write_all(sink, frames, Vec::with_capacity(room))).await
 }
 
-async fn feed_all(sink: &mut Sink, frames: &mut Vec<Frame>) -> Result<(), Error> {
+async fn write_all(
+    sink: &mut (impl AsyncWrite + Unpin),
+    frames: &mut Vec<Frame>,
+    mut batch: Vec<u8>,
+) -> io::Result<()> {
     for frame in frames.drain(..) {
-        feed(sink, frame).await?;
+        if !frame.is_control() {
+            let header = FrameHeader { opcode: OpCode::Data(Data::Text), ..FrameHeader::default() };
+            header.format(frame.size_bytes() as u64, &mut batch).map_err(io::Error::other)?;
+        }
+        for part in frame.parts() {
+            let is_large = part.len() > BATCH_BYTES;
+            if is_large || batch.len() > BATCH_BYTES {
+                sink.write_all(&batch).await?;
+                batch.clear();
+            }
+            if is_large {
+                sink.write_all(part).await?;
+            } else {
+                batch.extend_from_slice(part);
+            }
+        }
     }
+    sink.write_all(&batch).await?;
     sink.flush().await
 }
 
-/// A long text as a fragmented message (RFC 6455, 5.4).
-async fn feed(sink: &mut Sink, frame: Frame) -> Result<(), Error> {
-    let mut pieces = frame.pieces(MAX_PIECE_BYTES).peekable();
-    let mut kind = Data::Text;
-    while let Some(piece) = pieces.next() {
-        let is_last = pieces.peek().is_none();
-        sink.feed(Message::Frame(Piece::message(piece, OpCode::Data(kind), is_last))).await?;
-        kind = Data::Continue;
-    }
-    Ok(())
-}
-
-async fn within(allowance: Duration, sending: impl Future<Output = Result<(), Error>>) -> bool {
+async fn within(allowance: Duration, sending: impl Future<Output = io::Result<()>>) -> bool {
     match timeout(allowance, sending).await {
         Ok(Ok(())) => true,
         Ok(Err(_)) => false,
@@ -80,5 +97,34 @@ async fn within(allowance: Duration, sending: impl Future<Output = Result<(), Er
             tracing::info!(?allowance, "a client takes nothing any more: its connection is ended");
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::StreamExt;
+    use notarium_core::RawJson;
+    use notarium_wire::frame::SharedText;
+    use tokio_tungstenite::WebSocketStream;
+    use tokio_tungstenite::tungstenite::protocol::Role;
+
+    fn shared(bytes: usize) -> Frame {
+        let shared = RawJson::parse(&format!("\"{}\"", "s".repeat(bytes))).unwrap();
+        SharedText { before: "before ".into(), shared: Some(shared), after: " after".into() }.into()
+    }
+
+    #[tokio::test]
+    async fn frames_of_every_size_arrive_whole_and_in_order() {
+        let sizes = [0, 1, 125, 126, 1_000, BATCH_BYTES - 1, BATCH_BYTES, BATCH_BYTES + 1, 65_535, 65_536, 300_000];
+        let texts = sizes.iter().flat_map(|size| [Frame::from("t".repeat(*size)), shared(*size), "small".into()]);
+        let sent: Vec<Frame> = texts.clone().chain(texts.rev()).collect();
+        let mut bytes = Vec::new();
+        write_all(&mut bytes, &mut sent.clone(), Vec::new()).await.unwrap();
+        let incoming = tokio::io::join(&bytes[..], tokio::io::sink());
+        let received = WebSocketStream::from_raw_socket(incoming, Role::Client, None).await;
+        let received: Vec<String> =
+            received.take(sent.len()).map(|message| message.unwrap().into_text().unwrap().to_string()).collect().await;
+        assert!(received == sent.iter().map(ToString::to_string).collect::<Vec<_>>());
     }
 }

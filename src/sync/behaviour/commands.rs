@@ -97,7 +97,8 @@ fn the_same_command_twice_in_one_batch_is_applied_once() {
 #[test]
 fn a_late_change_is_merged_over_memory_and_over_the_store() {
     for max_recent_events in [100, 0] {
-        let mut scene = Scene::new(RoomConfig { max_recent_events, ..RoomConfig::default() });
+        let mut scene =
+            Scene::new(RoomConfig { max_recent_events, max_late_events: max_recent_events, ..RoomConfig::default() });
         for (base, text) in [(2, "one"), (3, "two"), (4, "three")] {
             let length = [0, 3, 6][base as usize - 2];
             let keep = if length == 0 { String::new() } else { format!("{length},") };
@@ -111,7 +112,8 @@ fn a_late_change_is_merged_over_memory_and_over_the_store() {
 #[test]
 fn many_late_changes_lead_to_the_same_text_from_memory_and_from_the_store() {
     let texts = [1_000, 7, 0].map(|max_recent_events| {
-        let mut scene = Scene::new(RoomConfig { max_recent_events, ..RoomConfig::default() });
+        let mut scene =
+            Scene::new(RoomConfig { max_recent_events, max_late_events: max_recent_events, ..RoomConfig::default() });
         for number in 0..40_u64 {
             // Every second one is as late as can be, the others follow five behind the newest.
             let base = if number % 2 == 0 { 2 } else { scene.room.version().saturating_sub(5).max(2) };

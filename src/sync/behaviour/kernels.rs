@@ -1,7 +1,7 @@
 //! Runtime agents: work, leases, answers, and control that overtakes output.
 
 use notarium_core::{ExecutionStatus, KernelSessionId, RejectionCode};
-use notarium_wire::AckMessage;
+use notarium_wire::{AckMessage, KernelUsage, ServerMessage};
 
 use super::scene::{LAUNCH, Scene, agent, edit, user};
 use crate::config::RoomConfig;
@@ -80,6 +80,52 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
     let lost = scene.room.state.executions.values().next().unwrap();
     assert_eq!(lost.status, notarium_core::ExecutionStatus::Lost);
     assert!(lost.notice.as_ref().unwrap().contains("15 minutes"));
+}
+
+#[test]
+fn kernels_are_measured_while_somebody_looks() {
+    let (mut scene, session) = with_kernel();
+    let usage = |memory_bytes| KernelUsage { memory_bytes, cpu_percent: Some(50) };
+    let use_of = |client, memory| Input::KernelUse {
+        client: ClientId(client),
+        kernel_session: session.clone(),
+        usage: usage(memory),
+    };
+    let told = |scene: &mut Scene| {
+        let asks = scene.seen(9).into_iter().filter_map(|message| match message {
+            ServerMessage::MeasureKernels { wanted, .. } => Some(wanted),
+            _ => None,
+        });
+        asks.collect::<Vec<_>>()
+    };
+    let shown = |scene: &mut Scene| {
+        scene.advance(100);
+        scene.seen(1).into_iter().rev().find_map(|message| match message {
+            ServerMessage::Subscribed(message) => Some(message.kernels[0].usage),
+            ServerMessage::Kernels { kernels, .. } => Some(kernels[0].usage),
+            _ => None,
+        })
+    };
+    scene.feed(use_of(9, 1));
+    assert!(told(&mut scene).is_empty(), "nobody looks");
+
+    scene.subscribe(1, &user("anna"), None);
+    assert_eq!(told(&mut scene), [true]);
+    assert_eq!(shown(&mut scene), Some(None), "what came unasked is not kept");
+    scene.feed(use_of(1, 2));
+    assert_eq!(shown(&mut scene).flatten(), None, "only its agent may say that");
+    scene.feed(use_of(9, 3));
+    assert_eq!(shown(&mut scene), Some(Some(usage(3))));
+    scene.subscribe(9, &agent(), None);
+    assert_eq!(told(&mut scene), [true], "it does not remember it over a subscription");
+
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    assert_eq!(shown(&mut scene), Some(None), "it is gone");
+    scene.subscribe(9, &agent(), None);
+    scene.feed(Input::Unsubscribe { client: ClientId(1) });
+    assert_eq!(told(&mut scene), [true, false]);
+    scene.subscribe(1, &user("anna"), None);
+    assert_eq!(shown(&mut scene), Some(None), "nothing is shown of the time before");
 }
 
 #[test]

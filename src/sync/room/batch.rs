@@ -242,7 +242,7 @@ impl Room {
             let recorded = Recorded { envelope: stored.envelope.clone(), event: decided.event };
             batch.effects.note(&recorded.event);
             state.apply(&recorded);
-            self.ring.push(stored.envelope.id.clone(), recorded.event.subject().map(Box::from), text);
+            self.ring.push(recorded.event.subject(), text);
             batch.bytes += stored.payload.get().len();
             batch.events.push(NewEvent::new(stored, &recorded.event));
             self.ring.note(recorded);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use notarium_core::{Millis, Version};
 
 use super::{Cycle, Room};
+use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
 
@@ -77,7 +78,11 @@ impl Room {
     /// Keeps the memory of events in its bounds; what somebody still has to be sent stays.
     pub(super) fn trim(&mut self) {
         let keep_after = self.least_sent();
-        self.ring.trim(self.config.max_recent_events, self.config.max_recent_bytes, keep_after);
+        let RoomConfig { max_recent_events, max_recent_bytes, max_late_events, max_late_bytes, .. } = *self.config;
+        match self.ring.has_missed() {
+            true => self.ring.trim(max_late_events, max_late_bytes, keep_after),
+            false => self.ring.trim(max_recent_events, max_recent_bytes, keep_after),
+        }
     }
 
     // --- those who are too slow ---

@@ -409,16 +409,19 @@ impl Room {
         let (presence, presence_ends_at) =
             before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
         let sent = self.committed;
-        let agent = agent_of(&identity.actor).cloned();
+        let agent = agent_of(&identity.actor).cloned().map(|agent| (agent, identity.name.clone()));
         let subscriber =
             Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at };
         self.subscribers.insert(client, subscriber);
         if is_new {
             self.presence.changed(client);
         }
-        if let Some(agent) = agent {
-            for (execution_id, value) in self.leases.came(&agent, client) {
+        if let Some((agent, name)) = agent {
+            for (execution_id, value) in self.leases.came(&agent, &name, client) {
                 self.send_value(cycle, client, execution_id, value);
+            }
+            if self.presence.is_measuring() {
+                self.send_measure(cycle, client);
             }
         }
     }

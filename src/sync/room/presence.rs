@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{KernelSessionId, Millis};
-use notarium_wire::{PresenceState, ServerMessage, frame};
+use notarium_core::{AgentId, KernelSessionId, Millis};
+use notarium_wire::{KernelUsage, PresenceState, ServerMessage, frame};
 
 use super::subscribers::Subscriber;
 use super::{Cycle, Room};
@@ -18,6 +18,8 @@ pub(super) struct PresenceQueue {
     changed: BTreeSet<ClientId>,
     /// Names of connections.
     left: Vec<String>,
+    /// Agents were asked to measure their kernels.
+    is_measuring: bool,
 }
 
 impl PresenceQueue {
@@ -34,6 +36,10 @@ impl PresenceQueue {
         if agent_of(&subscriber.identity.actor).is_none() {
             self.left.push(subscriber.identity.connection.clone());
         }
+    }
+
+    pub(super) fn is_measuring(&self) -> bool {
+        self.is_measuring
     }
 
     fn is_empty(&self) -> bool {
@@ -53,17 +59,50 @@ impl Room {
 
     /// Only the agent of a session knows whether it is busy.
     pub(super) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
-        let Some(subscriber) = self.subscribers.get(&client) else { return };
-        let agent = agent_of(&subscriber.identity.actor);
-        let is_its = self.state.kernels.get(&session).is_some_and(|kernel| kernel.agent.as_ref() == agent);
-        if agent.is_some() && is_its {
+        if self.agent_with(client, &session).is_some() {
             self.leases.set_busy(session, busy);
         }
+    }
+
+    /// What comes when nobody looks any more is passed over.
+    pub(super) fn take_usage(&mut self, client: ClientId, session: KernelSessionId, usage: KernelUsage) {
+        if let Some(agent) = self.agent_with(client, &session).filter(|_| self.presence.is_measuring) {
+            self.leases.set_usage(&agent, session, usage);
+        }
+    }
+
+    /// The client, where it is the agent of that session.
+    fn agent_with(&self, client: ClientId, session: &KernelSessionId) -> Option<AgentId> {
+        let agent = agent_of(&self.subscribers.get(&client)?.identity.actor)?;
+        (self.state.kernels.get(session)?.agent.as_ref() == Some(agent)).then(|| agent.clone())
+    }
+
+    /// Agents measure their kernels while somebody looks.
+    fn ask_to_measure(&mut self, cycle: &mut Cycle) {
+        let is_agent = |subscriber: &Subscriber| agent_of(&subscriber.identity.actor).is_some();
+        let wanted = self.subscribers.values().any(|subscriber| !is_agent(subscriber));
+        if wanted == self.presence.is_measuring {
+            return;
+        }
+        self.presence.is_measuring = wanted;
+        if !wanted {
+            self.leases.forget_usage();
+        }
+        let agents = self.subscribers.iter().filter(|(_, subscriber)| is_agent(subscriber));
+        for client in agents.map(|(client, _)| *client).collect::<Vec<_>>() {
+            self.send_measure(cycle, client);
+        }
+    }
+
+    pub(super) fn send_measure(&self, cycle: &mut Cycle, client: ClientId) {
+        let (notebook, wanted) = (self.notebook_id.clone(), self.presence.is_measuring);
+        cycle.send(client, &ServerMessage::MeasureKernels { notebook, wanted });
     }
 
     /// At most one frame of each kind in a while; the first goes at once.
     pub(super) fn send_presence(&mut self, cycle: &mut Cycle) {
         self.forget_old_cursors(cycle.now);
+        self.ask_to_measure(cycle);
         if cycle.now < self.presence.next_at {
             return;
         }

@@ -126,7 +126,8 @@ impl World {
     pub(crate) fn new(seed: u64, fault: Option<Fault>) -> Self {
         let mut chance = Chance::new(seed);
         let config = RoomConfig {
-            max_recent_events: chance.index(40) + 1,
+            max_recent_events: chance.index(20) + 1,
+            max_late_events: chance.index(40) + 1,
             max_recent_answers: chance.index(6),
             max_tail_events: [5, 200][chance.index(2)],
             max_batch_commands: chance.index(8) + 1,

@@ -149,6 +149,12 @@ fn new_line(out: &mut String, indent: Option<usize>) {
 
 fn print_string(out: &mut String, text: &str) {
     out.push('"');
+    print_escaped(out, text);
+    out.push('"');
+}
+
+/// What stands between the quotes of a string.
+pub fn print_escaped(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
         out.push_str(&rest[..at]);
@@ -156,7 +162,6 @@ fn print_string(out: &mut String, text: &str) {
         rest = &rest[at + 1..];
     }
     out.push_str(rest);
-    out.push('"');
 }
 
 fn print_escape(out: &mut String, byte: u8) {

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 mod draft;
 mod json;
+mod long_text;
 mod notice;
 mod output;
 mod read;
@@ -26,6 +27,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use long_text::{LONG_TEXT, LongText};
 pub use notice::{Notice, NoticeCode};
 pub use read::read;
 pub use write::{CellOutput, OutputPatch, Pieces, write};

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
 use super::json::{Json, Map};
+use super::long_text::{LONG_TEXT, LongText};
 use super::notice::Notices;
 use super::output;
 use super::schema::{self, Base};
@@ -111,6 +112,16 @@ impl CellOutput {
         let mut text = "\n    ".to_owned();
         written.print(&mut text, Some(4));
         Self { text, patch: patch.map(OutputPatch) }
+    }
+
+    /// An output of which one text is [`LONG_TEXT`]: what stands before that text, how it is written, and what stands behind
+    /// it. `None`: this output can be written only as a whole.
+    pub fn around(output: &RawValue) -> Option<(String, LongText, String)> {
+        let Self { text, patch } = Self::new(0, output);
+        let mut parts = text.split(LONG_TEXT);
+        let (before, after) = (parts.next()?.strip_suffix('"')?, parts.next()?.strip_prefix('"')?);
+        let is_alone = patch.is_none() && parts.next().is_none();
+        is_alone.then(|| (before.to_owned(), LongText::after(before), after.to_owned()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CellId, Execution, ExecutionId, KernelSessionId, Millis, Version};
+use notarium_core::{Actor, CellId, Execution, ExecutionId, KernelSessionId, Millis, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,10 @@ pub struct Run {
     /// the agent comes back; `POST …/give-up` does not wait for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
+    /// It was cancelled: who wanted that, by cancelling it, or by interrupting, restarting or shutting down its kernel. In lists
+    /// absent of runs that wrote much, in a comparison always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<Actor>,
 }
 
 /// What differs between two runs.

@@ -1,5 +1,6 @@
 // A notebook's document: README section 2, "apply".
 import { isDeepStrictEqual } from 'node:util'
+import { moved } from './text.mjs'
 
 const ENDED = ['ok', 'error', 'cancelled', 'blocked', 'lost']
 const SUBJECTS = ['user', 'share_link', 'workspace', 'agent']
@@ -131,10 +132,10 @@ const EVENTS = {
   },
   CellSourceEdited(s, p, e, apply) {
     const c = s.cells[p.cell_id]
-    if (c) {
-      c.source = apply(p.change, c.source)
-      c.cell_version = c.source_version = e.version
-    }
+    if (!c) return
+    c.source = apply(p.change, c.source)
+    c.cell_version = c.source_version = e.version
+    for (const t of Object.values(s.threads ?? {})) if (t.cell_id === p.cell_id && t.range) t.range = moved(t.range, p.change)
   },
   CellMoved(s, p, e) {
     const c = s.cells[p.cell_id]
@@ -167,6 +168,34 @@ const EVENTS = {
   },
   CellOutputsCleared(s, p) {
     delete s.latest[p.cell_id]
+  },
+  ThreadStarted(s, { thread_id, cell_id, range, quote }) {
+    set(s, 'threads', thread_id, { ...compact({ cell_id, range, quote }), comments: [] })
+  },
+  ThreadMoved: thread((t, p) => {
+    t.cell_id = p.cell_id
+    put(t, 'range', p.range)
+  }),
+  ThreadResolved: thread((t, p, e) => {
+    t.resolved = { by: e.actor, at: e.recorded_at }
+  }),
+  ThreadReopened: thread(t => {
+    delete t.resolved
+  }),
+  CommentPosted: thread((t, { comment_id, text, mentions }, e) => {
+    t.comments.push(compact({ comment_id, text, mentions, author: e.actor, posted_at: e.recorded_at }))
+  }),
+  CommentEdited: thread((t, p, e) => {
+    const comment = t.comments.find(c => c.comment_id === p.comment_id)
+    if (!comment) return
+    Object.assign(comment, { text: p.text, edited_at: e.recorded_at })
+    put(comment, 'mentions', p.mentions)
+  }),
+  CommentDeleted(s, p, e) {
+    thread(t => {
+      t.comments = t.comments.filter(c => c.comment_id !== p.comment_id)
+    })(s, p, e)
+    if (s.threads?.[p.thread_id]?.comments.length === 0) drop(s, 'threads', p.thread_id)
   },
   ExecutionRequested(s, p, e) {
     s.executions[p.execution_id] = {
@@ -372,6 +401,11 @@ const EVENTS = {
 }
 function compact2(x) {
   return { ...compact({ ...x }), output_seq: x.output_seq ?? 0 }
+}
+function thread(change) {
+  return (s, p, e) => {
+    if (s.threads?.[p.thread_id]) change(s.threads[p.thread_id], p, e)
+  }
 }
 function run(change) {
   return (s, p, e) => {

@@ -13,6 +13,25 @@ export function apply(json, doc) {
   return out
 }
 
+export function moved([start, end], change) {
+  // a range of the text, after the change: README section 4
+  const from = position(change, start, true)
+  return [from, Math.max(from, position(change, end, false))]
+}
+
+function position(change, at, after) {
+  let old = 0,
+    now = 0
+  for (const [len, text] of parse(change)) {
+    const next = old + len
+    if (text === undefined && next > at) return now + at - old
+    if (text !== undefined && (next > at || (next === at && !len && !after))) return now + (at === old || !after ? 0 : text.length)
+    now += text === undefined ? len : text.length
+    old = next
+  }
+  return now
+}
+
 export function replacement(doc, from, to, text) {
   // the change that puts text in place of doc[from..to]
   const out = []

@@ -133,6 +133,56 @@ def cell_source_edited(cell, p, e):
     cell.update(cell_version=e["version"], source_version=e["version"])
 
 
+def moved(spot, change, after):
+    old = new = 0
+    for section in change:
+        kept = isinstance(section, int)
+        length = section if kept else section[0]
+        size = length if kept else len("\n".join(section[1:]).encode("utf-16-le")) // 2
+        if kept and old + length > spot:
+            return new + spot - old
+        if not kept and (old + length > spot or (old + length == spot and not length and not after)):
+            return new if spot == old or not after else new + size
+        old, new = old + length, new + size
+    return new
+
+
+def ranges_follow(s, p, e):
+    for thread in s.get("threads", {}).values():
+        if thread["cell_id"] == p["cell_id"] and "range" in thread and p["cell_id"] in s["cells"]:
+            start = moved(thread["range"][0], p["change"], True)
+            thread["range"] = [start, max(start, moved(thread["range"][1], p["change"], False))]
+
+
+def thread_started(s, p, e):
+    thread = compact({key: p.get(key) for key in ("cell_id", "range", "quote")}) | {"comments": []}
+    s.setdefault("threads", {})[p["thread_id"]] = thread
+
+
+def thread_moved(thread, p, e):
+    thread["cell_id"] = p["cell_id"]
+    put(thread, "range", p.get("range"))
+
+
+def comment_posted(thread, p, e):
+    said = compact({key: p.get(key) for key in ("comment_id", "text", "mentions")})
+    thread["comments"].append(said | {"author": e["actor"], "posted_at": e["recorded_at"]})
+
+
+def comment_edited(thread, p, e):
+    for comment in thread["comments"]:
+        if comment["comment_id"] == p["comment_id"]:
+            comment.update(text=p["text"], edited_at=e["recorded_at"])
+            put(comment, "mentions", p.get("mentions"))
+
+
+def comment_deleted(s, p, e):
+    if thread := s.get("threads", {}).get(p["thread_id"]):
+        thread["comments"] = [one for one in thread["comments"] if one["comment_id"] != p["comment_id"]]
+        if not thread["comments"]:
+            drop(s, "threads", p["thread_id"])
+
+
 def execution_requested(s, p, e):
     run = compact({key: p.get(key) for key in ("kernel_session", "timeout_ms", "stop_on_error")})
     run |= {"subject": p["subject"], "status": "queued", "cause": p["cause"], "output_seq": 0}
@@ -328,6 +378,9 @@ STATE = {
     "CellInserted": cell_inserted,
     "CellRestored": cell_restored,
     "CellDeleted": cell_deleted,
+    "CellSourceEdited": ranges_follow,
+    "ThreadStarted": thread_started,
+    "CommentDeleted": comment_deleted,
     "CellOutputsCleared": lambda s, p, e: s["latest"].pop(p["cell_id"], None),
     "ExecutionRequested": execution_requested,
     "ExecutionOutputUpdated": execution_output_updated,
@@ -383,6 +436,13 @@ RUNS = {
     "ExecutionLost": lambda run, p, e: ended(run, e, "lost", p.get("detail"), end_cause=p["cause"]),
     "ExecutionBlocked": lambda run, p, e: ended(run, e, "blocked", None, blocked_by=p["blocked_by"]),
 }
+THREADS = {
+    "ThreadMoved": thread_moved,
+    "ThreadResolved": lambda thread, p, e: thread.update(resolved={"by": e["actor"], "at": e["recorded_at"]}),
+    "ThreadReopened": lambda thread, p, e: thread.pop("resolved", None),
+    "CommentPosted": comment_posted,
+    "CommentEdited": comment_edited,
+}
 KERNELS = {
     "KernelLaunchClaimed": lambda kernel, p, e: kernel.update(phase="claimed", agent=p["agent"]),
     "KernelShutdownRequested": lambda kernel, p, e: kernel.update(phase="ending"),
@@ -397,13 +457,16 @@ for same, other in (
 
 def apply_event(s, event):
     kind, p = event["type"], event["payload"]
-    if event["schema"] > SCHEMAS.get(kind, 1) or not any(kind in table for table in (STATE, CELLS, RUNS, KERNELS)):
+    if event["schema"] > SCHEMAS.get(kind, 1) or not any(
+        kind in table for table in (STATE, CELLS, RUNS, KERNELS, THREADS)
+    ):
         raise Unknown(kind)
     run = s["executions"].get(p.get("execution_id"))
     if run is not None and "output_seq" in p:
         run["output_seq"] = p["output_seq"]
     cell, kernel = s["cells"].get(p.get("cell_id")), s["kernels"].get(p.get("kernel_session"))
-    for table, target in ((STATE, s), (CELLS, cell), (RUNS, run), (KERNELS, kernel)):
+    thread = s.get("threads", {}).get(p.get("thread_id"))
+    for table, target in ((STATE, s), (CELLS, cell), (RUNS, run), (KERNELS, kernel), (THREADS, thread)):
         if kind in table and target is not None:
             table[kind](target, p, event)
     s["order"] = sorted(s["cells"], key=lambda cell_id: (s["cells"][cell_id]["order_key"], cell_id))

@@ -3,12 +3,19 @@ import type { Rest } from "../transport/rest.ts";
 
 /** The header that names blobs that are missing or damaged on the server. */
 const MISSING = "notarium-missing-blobs";
+/** The header that counts the threads of comments, which no file holds. */
+const THREADS = "notarium-left-out-threads";
 /** The server names no more. */
 const MOST_NAMED = 50;
 const KEPT_MS = 10_000;
 
-/** A sentence about what the file lacks; nothing where it is whole. */
-export function lackWords(missing: string | null): string | undefined {
+/** Sentences about what the file lacks; nothing where it is whole. */
+export function lackWords(missing: string | null, threads: string | null = null): string | undefined {
+  const comments = Number(threads) > 0 ? "The comments are not in the file." : undefined;
+  return [outputsLacked(missing), comments].filter((sentence) => sentence !== undefined).join(" ") || undefined;
+}
+
+function outputsLacked(missing: string | null): string | undefined {
   const count = (missing ?? "").split(",").filter((hash) => hash.trim() !== "").length;
   if (count === 0) return undefined;
   const what = count === 1 ? "One large output is" : `${count}${count >= MOST_NAMED ? " or more" : ""} large outputs are`;
@@ -24,7 +31,7 @@ export async function download(rest: Rest, notebook: string, title: string, at?:
   link.download = `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.ipynb`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
-  return lackWords(answer.headers.get(MISSING));
+  return lackWords(answer.headers.get(MISSING), answer.headers.get(THREADS));
 }
 
 /** Without what file systems refuse. */

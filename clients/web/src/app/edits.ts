@@ -5,6 +5,7 @@ import type { Done } from "../transport/outbox.ts";
 import { keep, kept, type CopiedCell } from "./clipboard.ts";
 import { type Loss, lossOf, lossWords } from "./depends.ts";
 import type { NotebookStore } from "./store.ts";
+import { withMerge, withSplit } from "./threads.ts";
 
 export class Edits {
   readonly #store: NotebookStore;
@@ -27,6 +28,16 @@ export class Edits {
     const work = store.do({ Batch: { commands } }, { correlationId });
     this.#wait(work);
     void work.then((done) => done && this.#tellLoss(cells.length, loss, correlationId));
+  }
+
+  /** A cell below, with text of this one, which its editor then takes out; the threads of its text from `at` on go with it. */
+  split(cell: string, source: string, at?: number): void {
+    const cell_id = newId();
+    const { document } = this.#store;
+    const cell_type = document.cells.get(cell)?.cell_type ?? "code";
+    const threads = at === undefined ? [] : withSplit(document, cell, at, cell_id);
+    const insert: Command = { InsertCell: { cell_id, cell_type, source, place: { after: cell } } };
+    this.#goTo(cell_id, this.#store.do({ Batch: { commands: [insert, ...threads] } }), true);
   }
 
   #tellLoss(count: number, loss: Loss, correlation_id: string): void {
@@ -79,8 +90,14 @@ export class Edits {
     if (!first?.[1] || others.length === 0 || others[0]?.[0] === first[0]) return;
     const source = [first, ...others].map(([, cell]) => cell?.source ?? "").join("\n");
     const replace: Command = { ReplaceSource: { cell_id: first[0], cell_version: first[1].cell_version, source } };
+    let at = first[1].source.length;
+    const threads = others.flatMap(([cell_id, cell]) => {
+      const commands = withMerge(document, cell_id, at + 1, first[0]);
+      at += 1 + (cell?.source.length ?? 0);
+      return commands;
+    });
     const deletions = others.map(([cell_id]): Command => ({ DeleteCell: { cell_id } }));
-    this.#goTo(first[0], this.#store.do({ Batch: { commands: [replace, ...deletions] } }));
+    this.#goTo(first[0], this.#store.do({ Batch: { commands: [replace, ...threads, ...deletions] } }));
   }
 
   /** Below what is selected, or at another place; gives the place behind what was pasted. */

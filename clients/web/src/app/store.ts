@@ -8,6 +8,7 @@ import { Questions } from "../transport/questions.ts";
 import { Replica } from "../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
+import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
@@ -29,7 +30,7 @@ export interface Toast {
   copy?: string;
 }
 
-export type Panel = "assistant" | "history" | "outline" | undefined;
+export type Panel = "assistant" | "comments" | "history" | "outline" | undefined;
 
 export interface Reveal {
   cell: string;
@@ -64,6 +65,7 @@ export class NotebookStore extends Topics {
   readonly ahead = new Ahead();
   readonly edits: Edits;
   readonly runs: Runs;
+  readonly comments: Comments;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
@@ -106,6 +108,7 @@ export class NotebookStore extends Topics {
     this.together = new Together(this);
     this.edits = new Edits(this);
     this.runs = new Runs(this);
+    this.comments = new Comments(this);
   }
 
   get document() {
@@ -201,6 +204,9 @@ export class NotebookStore extends Topics {
   isSelected(cell: string): boolean {
     return cell === this.current || (this.anchor !== undefined && this.selected.includes(cell));
   }
+
+  /** What is marked in the editor that had the focus last, or in the text of a cell. */
+  marked: Marked | undefined;
 
   /** The place in a cell's source that its editor is to show. */
   reveal: Reveal | undefined;

@@ -18,6 +18,12 @@ export class CellText {
     return this.buffer?.apply(sent) ?? sent;
   }
 
+  /** Where a place in the confirmed text is in what is shown. */
+  placed(at: number, side: -1 | 1): number {
+    const sent = this.sent?.mapPos(at, side) ?? at;
+    return this.buffer?.mapPos(sent, side) ?? sent;
+  }
+
   /** The person's own change, of what is shown. */
   edit(change: ChangeSet): void {
     const buffer = this.buffer?.compose(change) ?? change;

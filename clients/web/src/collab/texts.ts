@@ -67,6 +67,12 @@ export class Texts implements UnconfirmedTexts {
     return text?.isUnconfirmed ? text.shown.toString() : undefined;
   }
 
+  /** Where a stretch of the server's text is in what the person sees of it. */
+  placed(cellId: string, [from, to]: readonly [number, number]): { from: number; to: number } {
+    const text = this.#cells.get(cellId)?.text;
+    return { from: text?.placed(from, 1) ?? from, to: text?.placed(to, -1) ?? to };
+  }
+
   /** When what was typed in these cells is confirmed, or given up. */
   settled(cellIds: string[]): Promise<void> {
     const isOpen = () => cellIds.some((id) => this.#cells.get(id)?.text.isUnconfirmed);

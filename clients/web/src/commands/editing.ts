@@ -1,4 +1,5 @@
 // Actions of the editor and of what is opened over a notebook.
+import type { NotebookStore } from "../app/store.ts";
 import type { Action } from "./table.ts";
 
 /** What the editor of a cell does itself. */
@@ -8,6 +9,8 @@ export type EditorCommand = "complete" | "inspect";
 export interface EditingPage {
   find: () => void;
   settings: () => void;
+  /** On what is marked in the current cell, else on the cell. */
+  comment: (store: NotebookStore) => void;
   /** Of the current cell; or of another, with one of them to look at. */
   runs: (of?: { cell: string; run: string }) => void;
   /** While a cell is edited. */

@@ -16,7 +16,7 @@ export interface Action {
   editKeys?: string[];
   /** Not again while the key is held. */
   once?: boolean;
-  needs?: "edit" | "run";
+  needs?: "edit" | "run" | "comment";
   /** Its keys are the editor's alone, which may leave them to others. */
   inEditor?: EditorCommand;
   run: (store: NotebookStore) => void;
@@ -98,6 +98,7 @@ const types: [CellType, string, string[]][] = [
   ["code", "Make it code", ["y"]],
   ["markdown", "Make it Markdown", ["m"]],
   ["raw", "Make it raw text", ["r"]],
+  ["sql", "Make it SQL", []],
   ["prompt", "Make it a prompt for the assistant", []],
 ];
 
@@ -262,6 +263,14 @@ export const actions: Action[] = [
     run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })),
   },
   { id: "assistant", title: "Assistant: open or close", editKeys: ["$mod+Shift+a"], run: (store) => store.show("assistant") },
+  {
+    id: "comment",
+    title: "Comment on the cell, or on what is marked in it",
+    editKeys: ["$mod+Alt+m"],
+    needs: "comment",
+    run: (store) => page.comment?.(store),
+  },
+  { id: "comments", title: "Comments: open or close", run: (store) => store.show("comments") },
   { id: "history", title: "History: open or close", run: (store) => store.show("history") },
   {
     id: "trash",
@@ -304,7 +313,8 @@ export const actions: Action[] = [
 ];
 
 export function isAllowed(action: Action, store: NotebookStore): boolean {
-  return action.needs === "edit" ? store.mayEdit : action.needs === "run" ? store.mayRun : true;
+  const rights = { edit: store.mayEdit, run: store.mayRun, comment: store.mayConverse };
+  return action.needs === undefined || rights[action.needs];
 }
 
 export const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);

@@ -1,4 +1,4 @@
-// What the kernel knows about the code in an editor: names that could stand there, signatures, descriptions.
+// What the kernel knows about the code in an editor: names that could stand there. What it knows of a name is in notes.ts.
 //
 // A kernel answers late, or not at all while it runs something. So what the editor knows by itself never waits long for it,
 // and what comes too late is dropped without a word.
@@ -15,28 +15,18 @@ import {
   startCompletion,
 } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
-import { type EditorState, type Extension, Facet, StateEffect, StateField, type Transaction } from "@codemirror/state";
-import { EditorView, type KeyBinding, type Tooltip, type ViewUpdate, showTooltip } from "@codemirror/view";
-import { parts } from "../outputs/text.ts";
-import type { CompletionMatch, KernelAnswer, QuestionKind } from "../protocol/messages.ts";
-
-/** Who answers. Nothing: there is nobody. */
-export type Ask = (kind: QuestionKind, code: string, cursor: number) => Promise<KernelAnswer | undefined>;
+import type { Extension } from "@codemirror/state";
+import type { EditorView, KeyBinding } from "@codemirror/view";
+import type { CompletionMatch } from "../protocol/messages.ts";
+import { type Ask, asking, hasKernel, textBefore } from "./kernel.ts";
+import { closeNote, inspectAtCaret, notes } from "./notes.ts";
 
 /** What the editor knows by itself is shown without the kernel's names after so long. */
 const PATIENCE_MS = 500;
 
-const asking = Facet.define<Ask>();
-
-/** Of code cells: the kernel's names beside those of the language. */
+/** Of code cells: the kernel's names beside those of the language, and what it knows of them. */
 export function kernelCompletion(ask: Ask): Extension {
-  return [
-    asking.of(ask),
-    autocompletion({ override: [completionSource(ask)], defaultKeymap: false }),
-    note,
-    EditorView.updateListener.of(signatureAtBracket),
-    noteTheme,
-  ];
+  return [asking.of(ask), autocompletion({ override: [completionSource(ask)], defaultKeymap: false }), notes()];
 }
 
 /** While a list is open its keys come before all others; Escape closes what is open, and else is for others. */
@@ -61,20 +51,10 @@ export const commands: Record<"complete" | "inspect", (view: EditorView) => bool
   },
   inspect(view) {
     if (!hasKernel(view.state) || !/\S$/.test(textBefore(view.state))) return false;
-    const shown = view.state.field(note, false);
-    // Pressed again, it shows more.
-    void inspect(view, shown?.kind === "description" ? 1 : 0);
+    inspectAtCaret(view);
     return true;
   },
 };
-
-const hasKernel = (state: EditorState) => state.facet(asking).length > 0 && state.selection.main.empty && !state.readOnly;
-
-/** Of the line, up to the caret. */
-function textBefore(state: EditorState): string {
-  const { head } = state.selection.main;
-  return state.sliceDoc(state.doc.lineAt(head).from, head);
-}
 
 // Completion
 
@@ -164,133 +144,3 @@ function together(kernel: Names | null, own: Names | null): CompletionResult | n
 function soon<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return Promise.race([promise, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms))]);
 }
-
-// Signatures and descriptions
-
-interface Note {
-  kind: "signature" | "description" | "refusal";
-  /** Where it points at; of a signature: behind the open bracket. */
-  at: number;
-  text: string;
-}
-
-const setNote = StateEffect.define<Note | undefined>();
-
-const note = StateField.define<Note | undefined>({
-  create: () => undefined,
-  update(shown, transaction) {
-    for (const effect of transaction.effects) if (effect.is(setNote)) return effect.value;
-    return shown && follow(shown, transaction);
-  },
-  provide: (field) => showTooltip.from(field, (shown) => (shown ? tooltip(shown) : null)),
-});
-
-/** A signature stays while its arguments are written; everything else goes with the next key. */
-function follow(shown: Note, transaction: Transaction): Note | undefined {
-  if (shown.kind !== "signature") return transaction.docChanged || transaction.selection ? undefined : shown;
-  const at = transaction.changes.mapPos(shown.at, -1);
-  return isInside(transaction.state, at) ? { ...shown, at } : undefined;
-}
-
-/** The longest call whose end is looked for. */
-const MOST_UNITS = 2_000;
-
-/** Whether the caret is still between this open bracket and its end. */
-export function isInside(state: EditorState, open: number): boolean {
-  const { head } = state.selection.main;
-  if (head < open || head - open > MOST_UNITS || state.sliceDoc(open - 1, open) !== "(") return false;
-  let depth = 0;
-  for (const bracket of state.sliceDoc(open, head).match(/[()[\]{}]/g) ?? []) depth += "([{".includes(bracket) ? 1 : -1;
-  return depth >= 0;
-}
-
-function closeNote(view: EditorView): boolean {
-  if (!view.state.field(note, false)) return false;
-  view.dispatch({ effects: setNote.of(undefined) });
-  return true;
-}
-
-async function ask(view: EditorView, detail: number): Promise<KernelAnswer | undefined> {
-  const { doc, selection } = view.state;
-  const { head } = selection.main;
-  const answer = await view.state.facet(asking)[0]?.({ inspect: { detail } }, doc.toString(), head);
-  // Somebody has gone on meanwhile.
-  const isSame = view.dom.isConnected && view.state.doc.eq(doc) && view.state.selection.main.head === head;
-  return isSame ? (answer ?? { refused: { code: "unavailable", message: "the kernel cannot be asked here and now" } }) : undefined;
-}
-
-/** Shows what stands at the caret, or why that cannot be told. */
-async function inspect(view: EditorView, detail: number): Promise<void> {
-  const answer = await ask(view, detail);
-  if (!answer) return;
-  const at = view.state.selection.main.head;
-  const refused = (text: string): Note => ({ kind: "refusal", at, text });
-  let shown = refused("The kernel knows nothing about this.");
-  if ("refused" in answer) shown = refused(sentence(answer.refused.message));
-  else if ("inspected" in answer && answer.inspected.found)
-    shown = { kind: "description", at, text: answer.inspected.data?.["text/plain"] ?? "" };
-  view.dispatch({ effects: setNote.of(shown) });
-}
-
-/** Somebody has opened the bracket of a call. What cannot be told is not. */
-function signatureAtBracket(update: ViewUpdate): void {
-  const { view, state } = update;
-  const isTyped = update.transactions.some((transaction) => transaction.isUserEvent("input.type"));
-  if (!update.docChanged || !isTyped || !hasKernel(state)) return;
-  const before = textBefore(state);
-  if (!/[\p{L}\p{N}_)\]]\($/u.test(before) || /^\s*(async\s+)?(def|class)\b/.test(before)) return;
-  void showSignature(view);
-}
-
-async function showSignature(view: EditorView): Promise<void> {
-  const answer = await ask(view, 0);
-  if (!answer || !("inspected" in answer) || !answer.inspected.found) return;
-  const text = signatureOf(answer.inspected.data?.["text/plain"] ?? "");
-  if (text) view.dispatch({ effects: setNote.of({ kind: "signature", at: view.state.selection.main.head, text }) });
-}
-
-const ESCAPES = /\u001b\[[\d;]*m/g;
-
-/** The signature in a description of IPython's, with the first line of its documentation; else the first lines. */
-export function signatureOf(description: string): string | undefined {
-  const text = description.replace(ESCAPES, "");
-  const section = (name: string) =>
-    new RegExp(`^${name}:[ \\t]*\\n?([^]*?)(?=^[A-Z][\\w ]*:|$(?![^]))`, "m").exec(text)?.[1]?.trim();
-  const signature = section("(?:Init signature|Call signature|Signature)");
-  const documentation = section("(?:Docstring|Init docstring)")?.split("\n")[0];
-  if (signature) return documentation ? `${signature}\n${documentation}` : signature;
-  return documentation ?? (text.trim().split("\n").slice(0, 3).join("\n") || undefined);
-}
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
-
-function tooltip(shown: Note): Tooltip {
-  const create = () => {
-    const dom = document.createElement("div");
-    dom.className = `cm-kernel-note cm-kernel-${shown.kind}`;
-    dom.setAttribute("role", "status");
-    for (const { text, className } of parts(shown.text.trim())) {
-      const span = document.createElement("span");
-      span.className = className;
-      span.textContent = text;
-      dom.append(span);
-    }
-    return { dom };
-  };
-  return { pos: shown.at, above: true, create };
-}
-
-const noteTheme = EditorView.baseTheme({
-  ".cm-kernel-note": {
-    maxWidth: "min(80ch, 90vw)",
-    maxHeight: "min(18em, 40vh)",
-    overflow: "auto",
-    padding: "6px 10px",
-    whiteSpace: "pre-wrap",
-    overflowWrap: "anywhere",
-    fontFamily: "var(--mono)",
-    fontSize: "12px",
-    lineHeight: "1.5",
-  },
-  ".cm-kernel-refusal": { fontFamily: "inherit", color: "var(--quiet)" },
-});

@@ -18,9 +18,11 @@ import {
 import type { Settings } from "../app/settings.ts";
 import type { OpenText, Texts } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
-import { type Ask, kernelCompletion, listKeys } from "./completion.ts";
+import { kernelCompletion, listKeys } from "./completion.ts";
+import type { Ask } from "./kernel.ts";
 import { peerCarets } from "./peers.ts";
 import { highlighting, theme } from "./theme.ts";
+import { threadMarks } from "./threads.ts";
 
 const modes = new Compartment();
 const languages = new Compartment();
@@ -128,6 +130,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     highlighting,
     theme,
     peerCarets,
+    threadMarks,
     keymap.of([...closeBracketsKeymap, ...selecting, ...historyKeymap, indentWithTab, ...defaultKeymap]),
     EditorView.updateListener.of((update) => {
       const isOwn = !update.transactions.some((transaction) => transaction.annotation(fromOthers));

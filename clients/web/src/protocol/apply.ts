@@ -4,6 +4,7 @@ import type { Document } from "./document.ts";
 import { SCHEMAS } from "./schemas.ts";
 import { Touched } from "./touched.ts";
 import { cellEvents } from "./apply/cells.ts";
+import { commentEvents } from "./apply/comments.ts";
 import { conversationEvents } from "./apply/conversations.ts";
 import { executionEvents } from "./apply/executions.ts";
 import { kernelEvents } from "./apply/kernels.ts";
@@ -22,7 +23,7 @@ export type Handlers = {
 };
 
 const handlers = new Map(
-  [notebookEvents, cellEvents, executionEvents, kernelEvents, conversationEvents, toolCallEvents].flatMap((slice) =>
+  [notebookEvents, cellEvents, commentEvents, executionEvents, kernelEvents, conversationEvents, toolCallEvents].flatMap((slice) =>
     Object.entries(slice as Record<string, (payload: unknown, folding: Folding) => void>),
   ),
 );

@@ -13,3 +13,26 @@ export function applyChange(source: string, change: ChangeSet): string | undefin
   }
   return at === source.length ? text : undefined;
 }
+
+/** `[start, end]` of a text after a change: what is inserted at its edges stays outside, what was emptied stays empty. */
+export function mapRange([start, end]: [number, number], change: ChangeSet): [number, number] {
+  const mapped = mapPosition(start, change, true);
+  return [mapped, Math.max(mapPosition(end, change, false), mapped)];
+}
+
+/** As CodeMirror's `mapPos`; a position behind the end of the text goes to the end of the new one. */
+function mapPosition(position: number, change: ChangeSet, after: boolean): number {
+  let [old, now] = [0, 0];
+  for (const section of change) {
+    const isKept = typeof section === "number";
+    const length = isKept ? section : section[0];
+    const inserted = isKept ? length : section.slice(1).join("\n").length;
+    const end = old + length;
+    if (isKept && end > position) return now + position - old;
+    const isInside = end > position || (end === position && !after && length === 0);
+    if (!isKept && isInside) return position === old || !after ? now : now + inserted;
+    now += inserted;
+    old = end;
+  }
+  return now;
+}

@@ -13,6 +13,7 @@ import type {
   KernelSession,
   Policy,
   RegisteredFunction,
+  Thread,
   ToolCall,
   Turn,
 } from "./messages.ts";
@@ -23,7 +24,7 @@ export const DOCUMENT = 1;
 
 /** Maps that the snapshot always names; the others are left out while they are empty. */
 const ALWAYS = ["cells", "latest", "executions", "kernels"] as const;
-const SOMETIMES = ["functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
+const SOMETIMES = ["threads", "functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
 
 export class Document {
   version = 0;
@@ -38,6 +39,8 @@ export class Document {
   policy: Policy = "guarded";
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
+  /** Threads of comments; one whose cell is not in `cells` is in the trash with it. */
+  readonly threads = new Map<string, Thread>();
   readonly executions = new Map<string, Execution>();
   readonly kernels = new Map<string, KernelSession>();
   readonly functions = new Map<string, RegisteredFunction>();

@@ -47,6 +47,12 @@ kernel_session: KernelSessionId
 busy: boolean
 }
 } | {
+kernel_use: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+usage: KernelUsage
+}
+} | {
 answer_question: {
 /**
  * That of the question. One that nobody waits for any more is passed over.
@@ -241,6 +247,28 @@ Redo: {
  * How many groups, 1 to 100.
  */
 steps?: number
+}
+} | {
+AddComment: AddComment
+} | {
+EditComment: EditComment
+} | {
+DeleteComment: {
+thread_id: ThreadId
+comment_id: CommentId
+}
+} | {
+ResolveThread: {
+thread_id: ThreadId
+}
+} | {
+ReopenThread: {
+thread_id: ThreadId
+}
+} | {
+MoveThread: {
+thread_id: ThreadId
+place: CommentPlace
 }
 } | {
 RequestExecution: RequestExecution
@@ -589,6 +617,28 @@ export type OpenTurnFailure = (TurnFailure | (string | {
 export type TurnFailure = ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted")
 export type ChangeSet = (number | [number, ...string[]])[]
 /**
+ * Where a comment goes.
+ * 
+ */
+export type CommentTarget = ({
+cell: CommentPlace
+} | {
+thread: {
+thread_id: ThreadId
+}
+})
+export type TextRange = [number, number]
+/**
+ * A thread of comments.
+ * 
+ */
+export type ThreadId = string
+/**
+ * What somebody said in a thread.
+ * 
+ */
+export type CommentId = string
+/**
  * One execution of some source on a kernel.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
@@ -912,6 +962,14 @@ notebook: NotebookId
 kernels: KernelStatus[]
 }
 } | {
+measure_kernels: {
+notebook: NotebookId
+/**
+ * False: nobody looks any more.
+ */
+wanted: boolean
+}
+} | {
 kernel_answer: KernelAnswerMessage
 } | {
 activity: {
@@ -1167,7 +1225,7 @@ claimant: InstanceId
  * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * `block` counts the blocks of one model call's reply, from 0.
  * 
@@ -1357,6 +1415,13 @@ StopReason?: StopReason
 OpenTurnFailure?: OpenTurnFailure
 TurnFailure?: TurnFailure
 ChangeSet?: ChangeSet
+AddComment?: AddComment
+CommentTarget?: CommentTarget
+CommentPlace?: CommentPlace
+TextRange?: TextRange
+ThreadId?: ThreadId
+EditComment?: EditComment
+CommentId?: CommentId
 RequestExecution?: RequestExecution
 ExecutionId?: ExecutionId
 ExecutionTarget?: ExecutionTarget
@@ -1391,6 +1456,7 @@ PresenceState?: PresenceState
 AskKernelMessage?: AskKernelMessage
 QuestionKind?: QuestionKind
 OfferedKernelspec?: OfferedKernelspec
+KernelUsage?: KernelUsage
 KernelAnswer?: KernelAnswer
 Completion?: Completion
 CompletionMatch?: CompletionMatch
@@ -1409,6 +1475,9 @@ Cell?: Cell
 OrderKey?: OrderKey
 CellFlags?: CellFlags
 Reply?: Reply
+Thread?: Thread
+Comment?: Comment
+Resolution?: Resolution
 Execution?: Execution
 ExecutionSubject?: ExecutionSubject
 ExecutionStatus?: ExecutionStatus
@@ -1471,6 +1540,14 @@ CellMetadataSet?: CellMetadataSet
 CellAttachmentsSet?: CellAttachmentsSet
 CellFlagsSet?: CellFlagsSet
 CellOutputsCleared?: CellOutputsCleared
+ThreadStarted?: ThreadStarted
+ThreadMoved?: ThreadMoved
+ThreadPlace?: ThreadPlace
+ThreadResolved?: ThreadResolved
+ThreadReopened?: ThreadReopened
+CommentPosted?: CommentPosted
+CommentEdited?: CommentEdited
+CommentDeleted?: CommentDeleted
 ExecutionRequested?: ExecutionRequested
 ExecutionAssigned?: ExecutionAssigned
 ExecutionStarted?: ExecutionStarted
@@ -1730,6 +1807,52 @@ text: string
 is_cut?: boolean
 }
 /**
+ * What `AddComment` says, and where.
+ * 
+ */
+export interface AddComment {
+target: CommentTarget
+/**
+ * Markdown, 1 to 10,000 characters. Blanks at its ends go.
+ */
+text: string
+/**
+ * The accounts that it names, at most 50 (`unknown_subject`, `subject_ended`). A mention gives nobody a right.
+ */
+mentions?: UserId[]
+}
+/**
+ * A cell, or a range of its text.
+ * 
+ */
+export interface CommentPlace {
+cell_id: CellId
+/**
+ * `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell.
+ */
+range?: (TextRange | null)
+/**
+ * The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+ */
+base?: (number | null)
+}
+/**
+ * What `EditComment` makes of a comment.
+ * 
+ */
+export interface EditComment {
+thread_id: ThreadId
+comment_id: CommentId
+/**
+ * As in `AddComment`.
+ */
+text: string
+/**
+ * All that it names from then on; those that it named already may have left.
+ */
+mentions?: UserId[]
+}
+/**
  * What `RequestExecution` runs, and where.
  * 
  */
@@ -1964,6 +2087,20 @@ display_name: string
 language: string
 }
 /**
+ * What a kernel takes of its machine.
+ * 
+ */
+export interface KernelUsage {
+/**
+ * Resident memory, in bytes.
+ */
+memory_bytes: number
+/**
+ * Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+ */
+cpu_percent?: (number | null)
+}
+/**
  * What could stand in place of a piece of the code.
  * 
  */
@@ -2194,6 +2331,12 @@ latest: {
 [k: string]: ExecutionId
 }
 /**
+ * Threads of comments, resolved ones too. One whose cell is in the trash comes back with it.
+ */
+threads?: {
+[k: string]: Thread
+}
+/**
  * Latest and unfinished executions.
  */
 executions: {
@@ -2364,6 +2507,67 @@ text: string
  * The conversation's messages hold more than `text`.
  */
 is_cut?: boolean
+}
+/**
+ * A thread of comments on a cell, or on a range of its text. While its cell is in the trash, so is the thread.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Thread {
+cell_id: CellId
+/**
+ * Moves with the text. Empty: the text is gone. Absent: the thread is about the whole cell.
+ */
+range?: (TextRange | null)
+/**
+ * The text of the range when the thread began, or its beginning.
+ */
+quote?: (string | null)
+/**
+ * In the order in which they were posted.
+ */
+comments: Comment[]
+/**
+ * Absent: it is open.
+ */
+resolved?: (Resolution | null)
+}
+/**
+ * What somebody said in a thread.
+ * 
+ */
+export interface Comment {
+comment_id: CommentId
+/**
+ * Markdown.
+ */
+text: string
+/**
+ * The accounts that it names, sorted.
+ */
+mentions?: UserId[]
+author: Actor
+/**
+ * Milliseconds since 1970.
+ */
+posted_at: number
+/**
+ * When its author changed it last; absent: never. Milliseconds since 1970.
+ */
+edited_at?: (number | null)
+}
+/**
+ * Who settled a thread, and when.
+ * 
+ */
+export interface Resolution {
+by: Actor
+/**
+ * Milliseconds since 1970.
+ */
+at: number
 }
 /**
  * One execution: a record with its own id, the exact source it ran, its outputs, its end.
@@ -2746,6 +2950,10 @@ state?: PresenceState
 export interface KernelStatus {
 kernel_session: KernelSessionId
 /**
+ * What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook.
+ */
+agent_name?: (string | null)
+/**
  * False: its runtime agent has not been heard of for some seconds.
  */
 reachable: boolean
@@ -2757,6 +2965,10 @@ unreachable_since?: (number | null)
  * Its agent says that it is executing. False while it cannot be reached.
  */
 busy: boolean
+/**
+ * What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached.
+ */
+usage?: (KernelUsage | null)
 }
 /**
  * Events of one notebook, without gaps.
@@ -2807,6 +3019,14 @@ executions?: ExecutionId[]
  * The session that it launched, or in which its run is queued.
  */
 kernel_session?: (KernelSessionId | null)
+/**
+ * The thread that it began or replied in.
+ */
+thread?: (ThreadId | null)
+/**
+ * The comment that it posted.
+ */
+comment?: (CommentId | null)
 /**
  * The turn that it started.
  */
@@ -2982,6 +3202,13 @@ CellMetadataSet?: CellMetadataSet
 CellAttachmentsSet?: CellAttachmentsSet
 CellFlagsSet?: CellFlagsSet
 CellOutputsCleared?: CellOutputsCleared
+ThreadStarted?: ThreadStarted
+ThreadMoved?: ThreadMoved
+ThreadResolved?: ThreadResolved
+ThreadReopened?: ThreadReopened
+CommentPosted?: CommentPosted
+CommentEdited?: CommentEdited
+CommentDeleted?: CommentDeleted
 ExecutionRequested?: ExecutionRequested
 ExecutionAssigned?: ExecutionAssigned
 ExecutionStarted?: ExecutionStarted
@@ -3331,6 +3558,100 @@ previous: CellFlags
 export interface CellOutputsCleared {
 cell_id: CellId
 execution_id: ExecutionId
+}
+/**
+ * A thread of comments begins. Its first comment follows in the same command.
+ * 
+ */
+export interface ThreadStarted {
+thread_id: ThreadId
+cell_id: CellId
+/**
+ * Of the cell's source as it is then, not empty; absent: the thread is about the whole cell.
+ */
+range?: (TextRange | null)
+/**
+ * The text of the range, or its beginning; absent without a range.
+ */
+quote?: (string | null)
+}
+/**
+ * A thread follows its text to another place: cells were split or merged.
+ * 
+ */
+export interface ThreadMoved {
+thread_id: ThreadId
+cell_id: CellId
+/**
+ * Of the cell's source as it is then; absent: the whole cell.
+ */
+range?: (TextRange | null)
+previous: ThreadPlace
+}
+/**
+ * Where a thread is: a cell, and a range of its source.
+ * 
+ */
+export interface ThreadPlace {
+cell_id: CellId
+/**
+ * Absent: the whole cell.
+ */
+range?: (TextRange | null)
+}
+/**
+ * What a thread was about is settled.
+ * 
+ */
+export interface ThreadResolved {
+thread_id: ThreadId
+}
+/**
+ * A resolved thread is open again.
+ * 
+ */
+export interface ThreadReopened {
+thread_id: ThreadId
+}
+/**
+ * Somebody said something in a thread.
+ * 
+ */
+export interface CommentPosted {
+thread_id: ThreadId
+comment_id: CommentId
+/**
+ * Markdown, with `\n` line breaks only; not empty.
+ */
+text: string
+/**
+ * The accounts that it names, sorted. A mention gives nobody a right.
+ */
+mentions?: UserId[]
+}
+/**
+ * Its author has changed a comment.
+ * 
+ */
+export interface CommentEdited {
+thread_id: ThreadId
+comment_id: CommentId
+/**
+ * The whole new text. What it was before is in the record.
+ */
+text: string
+/**
+ * All accounts that it names now, sorted.
+ */
+mentions?: UserId[]
+}
+/**
+ * A comment is no longer shown. It stays in the record.
+ * 
+ */
+export interface CommentDeleted {
+thread_id: ThreadId
+comment_id: CommentId
 }
 /**
  * Somebody wants code to run. The run queues behind those of its kernel.

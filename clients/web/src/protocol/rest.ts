@@ -403,6 +403,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/cells/{cell}/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begins a thread of comments on a cell, or on a range of its text. */
+        post: operations["post_notebooks_notebook_cells_cell_threads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/chat": {
         parameters: {
             query?: never;
@@ -517,7 +534,7 @@ export interface paths {
         };
         /**
          * The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.
-         * @description Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.
+         * @description Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated. Comments are not in the file: the header `notarium-left-out-threads` counts their threads.
          */
         get: operations["get_notebooks_notebook_export"];
         put?: never;
@@ -904,6 +921,109 @@ export interface paths {
          * @description The record tells all who take part: who took over, from whom.
          */
         post: operations["post_notebooks_notebook_take_over"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The comments of a notebook: its threads, resolved ones too. */
+        get: operations["get_notebooks_notebook_threads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads/{thread}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replies in a thread. */
+        post: operations["post_notebooks_notebook_threads_thread_comments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads/{thread}/comments/{comment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a comment of yours away; an owner, anybody's. With its last comment the thread goes. */
+        delete: operations["delete_notebooks_notebook_threads_thread_comments_comment"];
+        options?: never;
+        head?: never;
+        /** Changes a comment of yours. */
+        patch: operations["patch_notebooks_notebook_threads_thread_comments_comment"];
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads/{thread}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a thread to where its text is now, when cells were split or merged. */
+        post: operations["post_notebooks_notebook_threads_thread_move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads/{thread}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Opens a resolved thread again. */
+        post: operations["post_notebooks_notebook_threads_thread_reopen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/threads/{thread}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that what a thread was about is settled. */
+        post: operations["post_notebooks_notebook_threads_thread_resolve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2144,6 +2264,51 @@ export interface components {
         };
         /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
         CommandId: string;
+        /** @description What somebody said in a thread. */
+        Comment: {
+            /** @description Who posted it. */
+            author: components["schemas"]["Actor"];
+            /** @description Named by CommentPosted. */
+            comment_id: components["schemas"]["CommentId"];
+            /**
+             * Format: uint64
+             * @description When its author changed it last; absent: never. Milliseconds since 1970.
+             */
+            edited_at?: number | null;
+            /** @description The accounts that it names, sorted. */
+            mentions?: components["schemas"]["UserId"][];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            posted_at: number;
+            /** @description Markdown. */
+            text: string;
+        };
+        /** @description What somebody said in a thread. */
+        CommentId: string;
+        /** @description A cell, or a range of its text. */
+        CommentPlace: {
+            /**
+             * Format: uint64
+             * @description The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+             */
+            base?: number | null;
+            /** @description A live cell (`cell_deleted` for one in the trash). */
+            cell_id: components["schemas"]["CellId"];
+            /** @description `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell. */
+            range?: components["schemas"]["TextRange"] | null;
+        };
+        /** @description What a comment says. */
+        CommentText: {
+            /**
+             * @description The accounts that it names, by id; at most 50. A mention gives nobody a right.
+             * @default []
+             */
+            mentions?: components["schemas"]["UserId"][];
+            /** @description Markdown, 1 to 10,000 characters. */
+            text: string;
+        };
         /** @description What differs between two runs. */
         Comparison: {
             /** @description The older one as asked for, without outputs. */
@@ -2335,6 +2500,10 @@ export interface components {
             order: components["schemas"]["CellId"][];
             /** @description What assistants may do unasked. Left out where it is the default. */
             policy?: components["schemas"]["Policy"];
+            /** @description Threads of comments, resolved ones too. One whose cell is in the trash comes back with it. */
+            threads?: {
+                [key: string]: components["schemas"]["Thread"];
+            };
             /** @description 1 to 255 characters on one line; empty before the first event. */
             title: string;
             /** @description Tool calls that have not ended. */
@@ -2823,6 +2992,8 @@ export interface components {
         KernelSessionId: string;
         /** @description What is known of a kernel beside the log. */
         KernelStatus: {
+            /** @description What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook. */
+            agent_name?: string | null;
             /** @description Its agent says that it is executing. False while it cannot be reached. */
             busy: boolean;
             /** @description The session, as in the state's `kernels`. */
@@ -2834,6 +3005,21 @@ export interface components {
              * @description Where it cannot be reached: since when, in milliseconds since 1970.
              */
             unreachable_since?: number | null;
+            /** @description What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached. */
+            usage?: components["schemas"]["KernelUsage"] | null;
+        };
+        /** @description What a kernel takes of its machine. */
+        KernelUsage: {
+            /**
+             * Format: uint32
+             * @description Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+             */
+            cpu_percent?: number | null;
+            /**
+             * Format: uint64
+             * @description Resident memory, in bytes.
+             */
+            memory_bytes: number;
         };
         /** @description Launches a kernel. A runtime agent that offers the kernelspec claims it. */
         Launch: {
@@ -3128,6 +3314,23 @@ export interface components {
             /** @description `viewer`, `commenter`, `runner`, `author` or `editor`. */
             role: components["schemas"]["Role"];
         };
+        /** @description A comment that begins a thread on a cell. */
+        NewThread: {
+            /**
+             * Format: uint64
+             * @description The notebook's version whose text the range is of; absent: the text as it is.
+             */
+            base?: number | null;
+            /**
+             * @description The accounts that it names, by id; at most 50. A mention gives nobody a right.
+             * @default []
+             */
+            mentions?: components["schemas"]["UserId"][];
+            /** @description `[start, end]` in the cell's source, in UTF-16 code units, not empty; absent: the whole cell. */
+            range?: components["schemas"]["TextRange"] | null;
+            /** @description Markdown, 1 to 10,000 characters. */
+            text: string;
+        };
         /** @description An account to be made, without a password: the person chooses it. For administrators. */
         NewUser: {
             /**
@@ -3335,12 +3538,16 @@ export interface components {
         Outcome: {
             /** @description Cells that the command made or restored, in the order of its parts. */
             cells?: components["schemas"]["CellId"][];
+            /** @description The comment that it posted. */
+            comment?: components["schemas"]["CommentId"] | null;
             /** @description The runs that it requested, in the order of its parts. */
             executions?: components["schemas"]["ExecutionId"][];
             /** @description The session that it launched, or in which its run is queued. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
             /** @description Sentences for people: parts of an undo that others had overwritten, and the like. */
             notices?: string[];
+            /** @description The thread that it began or replied in. */
+            thread?: components["schemas"]["ThreadId"] | null;
             /** @description The tool call that it requested or decided on. */
             tool_call?: components["schemas"]["ToolCallId"] | null;
             /** @description The turn that it started. */
@@ -3550,6 +3757,16 @@ export interface components {
          * @enum {string}
          */
         ReplyStatus: "running" | "finished" | "stopped" | "failed";
+        /** @description Who settled a thread, and when. */
+        Resolution: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            at: number;
+            /** @description Who resolved it. */
+            by: components["schemas"]["Actor"];
+        };
         /** @description The proof that the browser still has the key of its session. */
         Resume: {
             /** @description From `POST /api/session/challenge`. */
@@ -3605,6 +3822,11 @@ export interface components {
         Role: "viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent";
         /** @description Who ran what, when, and how it ended. */
         Run: {
+            /**
+             * @description It was cancelled: who wanted that, by cancelling it, or by interrupting, restarting or shutting down its kernel. In lists
+             *     absent of runs that wrote much, in a comparison always.
+             */
+            ended_by?: components["schemas"]["Actor"] | null;
             /** @description Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`. */
             execution: components["schemas"]["Execution"];
             /** @description As in `outcome.executions` of the request. */
@@ -3841,6 +4063,40 @@ export interface components {
             path: string;
             /** @description Lower-case hex. */
             sha256?: string | null;
+        };
+        /** @description A stretch of a text: `[start, end]` in JSON, in UTF-16 code units. Empty where its text is gone. */
+        TextRange: number[];
+        /** @description A thread of comments on a cell, or on a range of its text. While its cell is in the trash, so is the thread. */
+        Thread: {
+            /** @description The cell that it is about. */
+            cell_id: components["schemas"]["CellId"];
+            /** @description In the order in which they were posted. */
+            comments: components["schemas"]["Comment"][];
+            /** @description The text of the range when the thread began, or its beginning. */
+            quote?: string | null;
+            /** @description Moves with the text. Empty: the text is gone. Absent: the thread is about the whole cell. */
+            range?: components["schemas"]["TextRange"] | null;
+            /** @description Absent: it is open. */
+            resolved?: components["schemas"]["Resolution"] | null;
+        };
+        /** @description A thread of comments. */
+        ThreadId: string;
+        /** @description Where a thread's text is now. */
+        ThreadMove: {
+            /** @description The cell, and the range of its text. */
+            place: components["schemas"]["CommentPlace"];
+        };
+        /** @description The comments of a notebook. */
+        Threads: {
+            /** @description By id: open and resolved ones, and those whose cell is in the trash. */
+            threads: {
+                [key: string]: components["schemas"]["Thread"];
+            };
+            /**
+             * Format: uint64
+             * @description Of the notebook.
+             */
+            version: number;
         };
         /** @description A token, without its secret. */
         Token: {
@@ -5390,6 +5646,45 @@ export interface operations {
             };
         };
     };
+    post_notebooks_notebook_cells_cell_threads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewThread"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_notebooks_notebook_chat: {
         parameters: {
             query?: never;
@@ -6548,6 +6843,259 @@ export interface operations {
                 "application/json": components["schemas"]["TakeOver"];
             };
         };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_threads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Threads"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_threads_thread_comments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentText"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_threads_thread_comments_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                comment: string;
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_notebooks_notebook_threads_thread_comments_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                comment: string;
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentText"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_threads_thread_move: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadMove"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_threads_thread_reopen: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_threads_thread_resolve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                thread: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {

@@ -1,7 +1,7 @@
 // What an event changed, for who shows it.
 
 /** Parts of the document beside single cells. */
-export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "assistants";
+export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "comments" | "assistants";
 
 export class Touched {
   readonly cells = new Set<string>();

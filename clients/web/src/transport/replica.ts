@@ -286,7 +286,8 @@ export class Replica {
 
 function everything(document: Document): Touched {
   const touched = new Touched();
-  for (const part of ["notebook", "order", "access", "kernels", "executions", "assistants"] as const) touched.part(part);
+  for (const part of ["notebook", "order", "access", "kernels", "executions", "comments", "assistants"] as const)
+    touched.part(part);
   for (const id of document.cells.keys()) touched.cell(id);
   return touched;
 }

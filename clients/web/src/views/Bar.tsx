@@ -1,5 +1,5 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, Ellipsis, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
+import { Bot, Ellipsis, History, House, MessageSquare, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -27,12 +27,17 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Kernel store={store} />
       {isRunning && <ProgressButton store={store} />}
       {isRunning ? (
-        <button className="button" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
-          <Square size={14} aria-hidden /> Stop all
+        <button className="button" aria-label="Stop all" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
+          <Square size={14} aria-hidden /> <span className="word">Stop all</span>
         </button>
       ) : (
-        <button className="button" onClick={() => void store.runs.start(store.document.order)} disabled={!store.mayRun}>
-          <Play size={14} aria-hidden /> Run all
+        <button
+          className="button"
+          aria-label="Run all"
+          onClick={() => void store.runs.start(store.document.order)}
+          disabled={!store.mayRun}
+        >
+          <Play size={14} aria-hidden /> <span className="word">Run all</span>
         </button>
       )}
       <button className="button bare icon" onClick={() => page.share?.()} aria-label="Share" title="Share">
@@ -47,6 +52,7 @@ export function Bar({ store }: { store: NotebookStore }) {
       >
         <Bot size={17} />
       </button>
+      <CommentsButton store={store} />
       <button
         className="button bare icon"
         aria-pressed={store.panel === "history"}
@@ -68,11 +74,29 @@ export function Bar({ store }: { store: NotebookStore }) {
   );
 }
 
+function CommentsButton({ store }: { store: NotebookStore }) {
+  useTopics(store, "comments", "panel");
+  const isOpen = store.panel === "comments";
+  const unseen = isOpen ? 0 : store.comments.unseen;
+  const words = unseen === 0 ? "Comments" : `Comments: ${unseen} new`;
+  return (
+    <button
+      className={unseen > 0 ? "button bare icon comments-button unseen" : "button bare icon comments-button"}
+      aria-pressed={isOpen}
+      onClick={() => store.show("comments")}
+      aria-label={words}
+      title={words}
+    >
+      <MessageSquare size={16} />
+    </button>
+  );
+}
+
 /** Who may not do everything knows it before trying. */
 function RoleTag({ store }: { store: NotebookStore }) {
   useTopics(store, "access");
   const { role } = store.replica;
-  const words = { viewer: "Can read", commenter: "Can read and ask", runner: "Can run", author: "Can edit" }[role as string];
+  const words = { viewer: "Can read", commenter: "Can comment", runner: "Can run", author: "Can edit" }[role as string];
   const isGuest = store.session.me.actor.kind === "guest";
   if (!words && !isGuest) return null;
   const who = isGuest ? `Guest “${store.session.me.name}”` : "";

@@ -12,6 +12,7 @@ import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
 import { Rendered } from "./Rendered.tsx";
+import { useThreadMarks } from "./marks.ts";
 import { part } from "../ui/parts.ts";
 import { ReplyView } from "./Reply.tsx";
 
@@ -186,7 +187,9 @@ function coloured({ text, className }: Token, index: number) {
 
 function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const { lineNumbers } = useSettings();
+  const place = useRef<HTMLPreElement>(null);
   const source = store.texts.shown(id) ?? cell.source;
+  useThreadMarks(place, store, id, source);
   if (isRendered) {
     if (source.trim() === "")
       return (
@@ -203,6 +206,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const tokens = cell.cell_type === "code" ? highlight(source) : [{ text: source, className: "" }];
   return (
     <pre
+      ref={place}
       className="source still"
       onMouseUp={(event) => {
         // Who marks text to copy it wants no editor.

@@ -10,6 +10,7 @@ import { date, endSentence, ordinal, runSentence, shortDuration, statusWords } f
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
 import { useName } from "./Author.tsx";
+import { CommentMark } from "./CommentMark.tsx";
 import { defaultKernel, statusOf } from "./Kernel.tsx";
 
 interface Props {
@@ -25,6 +26,7 @@ export function Gutter({ store, id, cell, run }: Props) {
       <div className="gutter">
         {headingLevel(cell) !== undefined && <Fold store={store} id={id} />}
         <ContextMark store={store} id={id} cell={cell} />
+        <CommentMark store={store} id={id} />
       </div>
     );
   const execution = store.document.latest.get(id);
@@ -54,6 +56,7 @@ export function Gutter({ store, id, cell, run }: Props) {
       )}
       {cell.cell_type === "code" && run && <Clock store={store} run={run} />}
       <ContextMark store={store} id={id} cell={cell} />
+      <CommentMark store={store} id={id} />
     </div>
   );
 }

@@ -17,9 +17,9 @@ const GROUPS: Action[][] = [
   named("run-above", "run-below"),
   named("insert-above", "insert-below", "insert-prompt"),
   named("copy", "cut", "paste", "merge"),
-  named("type-code", "type-markdown", "type-raw", "type-prompt"),
+  named("type-code", "type-markdown", "type-raw", "type-sql", "type-prompt"),
   named("toggle-source", "toggle-outputs", "clear-outputs", "runs"),
-  named("pin", "skip", "copy-link"),
+  named("comment", "pin", "skip", "copy-link"),
 ];
 
 export default function CellTools({ store }: { store: NotebookStore }) {

@@ -9,6 +9,7 @@ import { actions, editorKey, isAllowed, page } from "../commands/table.ts";
 import { commands } from "../editor/completion.ts";
 import { createEditor, vimTakesEscape } from "../editor/mount.ts";
 import { setPeers } from "../editor/peers.ts";
+import { setThreads } from "../editor/threads.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
 
 interface Props {
@@ -25,6 +26,8 @@ const TYPING_MS = 2_000;
 export default function Editor({ store, id, type, isEditing, at, peers }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
+  /** Of the editor before: with other settings, or of another type, the cell gets a new one. */
+  const kept = useRef<{ anchor: number; head: number }>(undefined);
   const settings = useSettings();
 
   useEffect(() => {
@@ -40,28 +43,38 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
       keys: keys(store, id),
       ask: async (kind, code, cursor) => (store.mayRun ? store.questions.ask({ cell_id: id, code, cursor, kind }) : undefined),
       refused: (characters) => store.toast({ text: tooLong(characters), isError: true }),
-      moved: (anchor, head, typed) => show(anchor, head, typed),
+      moved: (anchor, head, typed) => {
+        store.marked = { cell: id, from: Math.min(anchor, head), to: Math.max(anchor, head) };
+        show(anchor, head, typed);
+      },
       focused: (isFocused) => {
         if (isFocused && !(store.current === id && store.isEditing)) store.select(id, { edit: true });
       },
     });
     view.current = editor.view;
+    const within = (at: number) => Math.min(at, editor.view.state.doc.length);
+    if (kept.current) editor.view.dispatch({ selection: { anchor: within(kept.current.anchor), head: within(kept.current.head) } });
     place.current?.append(editor.view.dom);
     return () => {
       clearTimeout(typing);
+      const { anchor, head } = editor.view.state.selection.main;
+      kept.current = { anchor, head };
       editor.close();
     };
   }, [store, id, type, settings]);
 
+  /** The click that the caret has gone to. */
+  const met = useRef<Props["at"]>(undefined);
   useEffect(() => {
     const editor = view.current;
     if (!isEditing || !editor) return;
     if (!editor.hasFocus) editor.focus();
-    const clicked = at && editor.posAtCoords(at, false);
+    const clicked = at && at !== met.current ? editor.posAtCoords(at, false) : undefined;
+    met.current = at;
     if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
     const written = store.ahead.arrive(id);
     if (written !== undefined) editor.dispatch({ selection: { anchor: Math.min(written, editor.state.doc.length) } });
-  }, [store, id, isEditing, at, settings]);
+  }, [store, id, isEditing, at, type, settings]);
 
   useEffect(() => {
     if (!isEditing) return;
@@ -106,6 +119,11 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     view.current?.dispatch({ effects: setPeers.of(carets) });
   }, [peers]);
 
+  const marked = store.comments.marked(id);
+  useEffect(() => {
+    view.current?.dispatch({ effects: setThreads.of(marked) });
+  }, [store, id, type, settings, JSON.stringify(marked)]);
+
   return <div className="source" ref={place} />;
 }
 
@@ -145,7 +163,9 @@ function splitCell(store: NotebookStore, id: string, view: EditorView): boolean 
   const { head } = view.state.selection.main;
   const rest = view.state.sliceDoc(head).replace(/^\n/, "");
   if (!cell || !store.mayEdit) return true;
+  // Where text is unconfirmed, the ranges are not yet those of what is shown: they stay here, empty.
+  const isShown = view.state.doc.toString() === cell.source;
+  store.edits.split(id, rest, isShown ? view.state.doc.length - rest.length : undefined);
   view.dispatch({ changes: { from: head, to: view.state.doc.length } });
-  store.edits.insert({ after: id }, cell.cell_type, rest);
   return true;
 }

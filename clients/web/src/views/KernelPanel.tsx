@@ -62,11 +62,13 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   const now = useNow(running ? 1_000 : undefined, serverNow);
   const info = session.language_info as { name?: string; version?: string } | undefined;
   const functions = [...store.document.functions.values()].filter(({ kernel_session }) => kernel_session === id);
-  const agent = useAgentName(store, session.agent ?? undefined);
+  const agent = status?.agent_name ?? (session.agent && `agent ${session.agent.slice(-6)}`);
   const isStarted = session.phase === "started";
   const rows: [string, string | undefined][] = [
     ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
-    ["Runs at", agent],
+    ["Runs at", agent ?? undefined],
+    ["Memory", status?.usage ? sizeWords(status.usage.memory_bytes) : undefined],
+    ["Processor", status?.usage?.cpu_percent != null ? `${status.usage.cpu_percent} % of one` : undefined],
     ["Sandbox", isStarted ? sandboxWords(session.sandbox) : undefined],
     ["Works for", running && clock(now - (running.started_at ?? now))],
     ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
@@ -125,18 +127,11 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   );
 }
 
-/** Agents have names for those who made their tokens. */
-function useAgentName(store: NotebookStore, agent: string | undefined): string | undefined {
-  const [name, setName] = useState<string>();
-  useEffect(() => {
-    if (agent === undefined) return;
-    type Agents = components["schemas"]["Token"][];
-    store.session.rest.get<Agents>("/api/agents").then(
-      (all) => setName(all.find((each) => each.agent === agent)?.label),
-      () => undefined,
-    );
-  }, [store, agent]);
-  return agent === undefined ? undefined : (name ?? `agent ${agent.slice(-6)}`);
+function sizeWords(bytes: number): string {
+  const unit = bytes < 1e9 ? "megabyte" : "gigabyte";
+  return new Intl.NumberFormat(undefined, { style: "unit", unit, maximumSignificantDigits: 3 }).format(
+    bytes / (bytes < 1e9 ? 1e6 : 1e9),
+  );
 }
 
 function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {

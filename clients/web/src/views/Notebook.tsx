@@ -13,6 +13,7 @@ import { Bar } from "./Bar.tsx";
 import { Boundary } from "./Broken.tsx";
 import { ReviewBar } from "./CellReview.tsx";
 import { CellList } from "./CellList.tsx";
+import { CommentNews } from "./CommentMark.tsx";
 import { Gone } from "./Gone.tsx";
 import { SignIn } from "./SignIn.tsx";
 import { Following } from "./People.tsx";
@@ -20,6 +21,7 @@ import { Notices } from "./Notices.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
 import { fileDrop } from "./fileDrop.ts";
+import { comment } from "./marks.ts";
 import { useAnchors } from "./useAnchors.ts";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
@@ -27,6 +29,7 @@ import { loadParts, part } from "../ui/parts.ts";
 
 // Loaded when they are opened.
 const Assistant = part(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
+const Comments = part(() => import("./Comments.tsx"));
 const History = part(() => import("./History.tsx").then((module) => ({ default: module.History })));
 const Keys = part(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
 const Past = part(() => import("./Past.tsx"));
@@ -103,6 +106,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       share: () => setPalette("share"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
+      comment,
     });
   }, []);
   useEffect(() => {
@@ -156,6 +160,11 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
             <Assistant store={store} />
           </Boundary>
         )}
+        {store.panel === "comments" && (
+          <Boundary what="The comments">
+            <Comments store={store} />
+          </Boundary>
+        )}
         {store.panel === "history" && (
           <Boundary what="The history">
             <History store={store} />
@@ -167,6 +176,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
           <Palette store={store} mode={palette} close={() => setPalette(undefined)} />
         )}
       </Suspense>
+      <CommentNews store={store} />
       <ReviewBar store={store} />
       <Following store={store} />
       <Tools store={store} />

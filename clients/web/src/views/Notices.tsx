@@ -4,7 +4,7 @@ import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { date } from "../app/words.ts";
+import { causeWords, date } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
 import { defaultKernel } from "./Kernel.tsx";
@@ -25,6 +25,7 @@ export function Notices({ store, signedIn }: Props) {
       <Unconnected store={store} />
       <Updated store={store} />
       <Unreachable store={store} />
+      <Gone store={store} />
       <Asking store={store} />
       <AtWork store={store} />
     </div>
@@ -195,6 +196,31 @@ function Unreachable({ store }: { store: NotebookStore }) {
       )}
       <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>
         Start another kernel
+      </button>
+    </Strip>
+  );
+}
+
+/** What cells computed went with their kernel: running on needs it again. */
+function Gone({ store }: { store: NotebookStore }) {
+  useTopics(store, "current");
+  const [dismissed, setDismissed] = useState<number>();
+  const { kernel_notice: gone, kernels, order, latest } = store.document;
+  if (!gone || kernels.size > 0 || dismissed === gone.version) return null;
+  const ran = (cell: string) => store.document.executions.get(latest.get(cell) ?? "")?.kernel_session === gone.kernel_session;
+  if (!order.some(ran)) return null;
+  const above = order.slice(0, order.indexOf(store.current ?? ""));
+  const cells = above.length > 0 ? above : order;
+  return (
+    <Strip look="warn">
+      <span className="grow">
+        The kernel ended: {causeWords(gone.cause, gone.detail)}. Its variables are gone; the next run begins a new one without them.
+      </span>
+      <button className="button" disabled={!store.mayRun} onClick={() => void store.runs.start(cells)}>
+        {above.length > 0 ? "Run all above" : "Run all"}
+      </button>
+      <button className="button" onClick={() => setDismissed(gone.version)}>
+        Dismiss
       </button>
     </Strip>
   );

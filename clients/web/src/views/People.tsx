@@ -1,6 +1,7 @@
 // Who is here: a click goes to a person's place, another follows them.
 import { Bot, Eye } from "lucide-react";
 import { useEffect } from "react";
+import { type AssistantAtWork, assistantsAtWork } from "../app/assistants.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf } from "../app/words.ts";
@@ -12,22 +13,15 @@ const SHOWN = 5;
 export function People({ store }: { store: NotebookStore }) {
   useTopics(store, "presence", "assistants");
   const peers = [...store.replica.presence.peers.values()].filter(({ actor }) => actor.kind === "user" || actor.kind === "guest");
-  const turns = [...store.document.turns];
-  if (peers.length === 0 && turns.length === 0) return null;
+  const assistants = assistantsAtWork(store.document);
+  if (peers.length === 0 && assistants.length === 0) return null;
   return (
     <ul className="people" aria-label="Who is here">
-      {turns.slice(0, 1).map(([id]) => (
-        <li key={id}>
-          <button
-            className="avatar bot"
-            title="The assistant is working"
-            aria-label="The assistant is working"
-            onClick={() => openAssistant(store)}
-          >
-            <Bot size={15} />
-          </button>
+      {assistants.length > 0 && (
+        <li>
+          <AssistantAvatar store={store} assistants={assistants} />
         </li>
-      ))}
+      )}
       {peers.slice(0, SHOWN).map((peer) => (
         <li key={peer.connection}>
           <Avatar store={store} peer={peer} />
@@ -48,8 +42,21 @@ export function People({ store }: { store: NotebookStore }) {
   );
 }
 
-function openAssistant(store: NotebookStore): void {
-  if (store.panel !== "assistant") store.show("assistant");
+/** One for all of them: what they do is in the panel. */
+function AssistantAvatar({ store, assistants }: { store: NotebookStore; assistants: AssistantAtWork[] }) {
+  const words = [...new Set(assistants.map((assistant) => assistantWords(store, assistant)))].join("; ");
+  const open = () => store.panel !== "assistant" && store.show("assistant");
+  return (
+    <button className="avatar bot" title={words} aria-label={words} onClick={open}>
+      <Bot size={15} />
+    </button>
+  );
+}
+
+function assistantWords({ document }: NotebookStore, { cells, waits }: AssistantAtWork): string {
+  const places = cells.map((id) => document.order.indexOf(id) + 1).filter((place) => place > 0);
+  const where = places.length === 0 ? "" : ` in ${places.length === 1 ? "cell" : "cells"} ${places.join(", ")}`;
+  return `The assistant ${waits ? "waits for a person's word" : "is working"}${where}`;
 }
 
 function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {

@@ -16,7 +16,7 @@ type Workspace = components["schemas"]["Workspace"];
 
 export const ROLES: [Role, string][] = [
   ["viewer", "can read"],
-  ["commenter", "can read and ask the assistant"],
+  ["commenter", "can read, comment and ask the assistant"],
   ["runner", "can run, not edit"],
   ["author", "can edit, not run"],
   ["editor", "can edit and run"],

@@ -1,7 +1,10 @@
-// Marks of what was found, over the text as it stands: the browser paints them, no element changes.
+// Marks of what was found and of what has comments, over the text as it stands: the browser paints them, no element changes.
+import { type RefObject, useEffect } from "react";
+import type { Marked } from "../app/comments.ts";
 import type { Match } from "../app/find.ts";
+import type { NotebookStore } from "../app/store.ts";
 
-const [FOUND, CURRENT] = ["found", "found-current"];
+const [FOUND, CURRENT, COMMENTED] = ["found", "found-current", "commented"];
 
 export function mark(matches: readonly Match[], current: Match | undefined): void {
   if (!("highlights" in CSS)) return;
@@ -27,7 +30,11 @@ function cellElement(cell: string): Element | null {
 
 function rangeOf({ cell, from, to }: Match): Range | undefined {
   const text = cellElement(cell)?.querySelector(".source.still");
-  const [start, end] = text ? [pointAt(text, from), pointAt(text, to)] : [];
+  return text ? rangeIn(text, from, to) : undefined;
+}
+
+function rangeIn(text: Element, from: number, to: number): Range | undefined {
+  const [start, end] = [pointAt(text, from), pointAt(text, to)];
   if (!start || !end) return undefined;
   const range = document.createRange();
   range.setStart(...start);
@@ -44,4 +51,48 @@ function pointAt(element: Element, offset: number): [Text, number] | undefined {
     rest -= length;
   }
   return undefined;
+}
+
+/** Marks what has open threads in the text of a cell that nobody edits. */
+export function useThreadMarks(place: RefObject<HTMLElement | null>, store: NotebookStore, cell: string, source: string): void {
+  const marked = store.comments.marked(cell);
+  useEffect(() => {
+    const text = place.current;
+    if (!text || marked.length === 0 || !("highlights" in CSS)) return;
+    const ranges = marked.flatMap(({ from, to }) => rangeIn(text, from, to) ?? []);
+    const all = CSS.highlights.get(COMMENTED ?? "") ?? new Highlight();
+    CSS.highlights.set(COMMENTED ?? "", all);
+    for (const range of ranges) all.add(range);
+    return () => ranges.forEach((range) => all.delete(range));
+  }, [place, JSON.stringify(marked), source]);
+}
+
+/** What is marked in the current cell: in its editor, or in its text. */
+export function markedIn(store: NotebookStore): Marked | undefined {
+  const cell = store.current;
+  if (cell === undefined) return undefined;
+  if (store.isEditing) return store.marked?.cell === cell ? store.marked : undefined;
+  const text = cellElement(cell)?.querySelector(".source.still");
+  const selection = getSelection();
+  const range = selection && selection.rangeCount > 0 ? selection.getRangeAt(0) : undefined;
+  if (!text || !range || !text.contains(range.startContainer) || !text.contains(range.endContainer)) return undefined;
+  const before = document.createRange();
+  before.setStart(text, 0);
+  before.setEnd(range.startContainer, range.startOffset);
+  const from = before.toString().length;
+  // The break at the end is no part of the source.
+  const length = (store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "").length;
+  return { cell, from, to: Math.min(from + range.toString().length, length) };
+}
+
+/** Until the field for a comment is there. */
+const DEAF_MS = 500;
+
+/** Begins a comment on what is marked in the current cell, else on the cell. */
+export function comment(store: NotebookStore): void {
+  if (store.current === undefined) return;
+  store.comments.begin(store.current, markedIn(store));
+  // What is typed before the field is there is neither the editor's nor a command.
+  store.deafUntil = Date.now() + DEAF_MS;
+  (document.activeElement as HTMLElement | null)?.blur();
 }

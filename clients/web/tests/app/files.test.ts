@@ -9,6 +9,9 @@ test("a file that lacks outputs says how many", () => {
   expect(lackWords("ab12")).toMatch(/^One large output is not in the file/);
   expect(lackWords("ab12, cd34")).toMatch(/^2 large outputs are not in the file/);
   expect(lackWords(Array.from({ length: 50 }, () => "ab").join(","))).toMatch(/^50 or more large outputs/);
+  expect(lackWords(null, "0")).toBeUndefined();
+  expect(lackWords(null, "3")).toBe("The comments are not in the file.");
+  expect(lackWords("ab12", "3")).toMatch(/^One large output .* The comments are not in the file\.$/);
 });
 
 test("a file's name has nothing that a file system refuses", () => {

@@ -1,19 +1,29 @@
 // Completion from the kernel, as the editor asks for it.
 import { CompletionContext } from "@codemirror/autocomplete";
 import { python } from "@codemirror/lang-python";
+import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { expect, test, vi } from "vitest";
-import { type Ask, completionSource, isInside, signatureOf } from "../../src/editor/completion.ts";
+import { completionSource } from "../../src/editor/completion.ts";
+import type { Ask } from "../../src/editor/kernel.ts";
+import { isInside, nameAt, signatureOf } from "../../src/editor/notes.ts";
 import type { CompletionMatch, KernelAnswer } from "../../src/protocol/messages.ts";
 
 const matches = (from: number, to: number, ...found: (string | CompletionMatch)[]): KernelAnswer => ({
   completed: { from, to, matches: found.map((each) => (typeof each === "string" ? { text: each } : each)) },
 });
 
+/** Parsed to its end, however slow the machine is. */
+function python3(code: string): EditorState {
+  const state = EditorState.create({ doc: code, extensions: [python()] });
+  ensureSyntaxTree(state, code.length, 60_000);
+  return state.update({}).state;
+}
+
 /** What is offered at the end of the code. */
 async function complete(code: string, answer: KernelAnswer | undefined | Promise<undefined>, explicit = false) {
   const ask = vi.fn<Ask>(() => Promise.resolve(answer));
-  const state = EditorState.create({ doc: code, extensions: [python()] });
+  const state = python3(code);
   const result = await completionSource(ask, 1)(new CompletionContext(state, code.length, explicit));
   const labels = result?.options.map(({ label }) => label) ?? [];
   return { ask, result, labels };
@@ -90,4 +100,20 @@ test("the signature is taken from IPython's description", () => {
   expect(signatureOf(long)).toBe("Big(\n    a,\n    b,\n)\nMakes it.");
   expect(signatureOf("plain words\nof another kernel")).toBe("plain words\nof another kernel");
   expect(signatureOf("")).toBeUndefined();
+});
+
+test("the pointer finds names: no keywords, texts, comments", () => {
+  const code = "for ship in fleet.ships: print('ship')  # ship";
+  const state = python3(code);
+  const found = (at: number) => {
+    const name = nameAt(state, at, 1);
+    return name && code.slice(name.from, name.to);
+  };
+  expect(found(code.indexOf("for"))).toBeUndefined();
+  expect(found(code.indexOf("ship in") + 2)).toBe("ship");
+  expect(found(code.indexOf("fleet"))).toBe("fleet");
+  expect(found(code.indexOf("ships"))).toBe("ships");
+  expect(found(code.indexOf("print"))).toBe("print");
+  expect(found(code.indexOf("'ship") + 2)).toBeUndefined();
+  expect(found(code.length - 2)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 // The golden text cases: CodeMirror itself and our own apply agree with them.
 import { ChangeSet, Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { applyChange } from "../../src/protocol/change.ts";
+import { applyChange, mapRange } from "../../src/protocol/change.ts";
 import type { ChangeSet as Wire } from "../../src/protocol/messages.ts";
 import { names, readText } from "../golden.ts";
 
@@ -42,6 +42,14 @@ test.each(cases)("$doc", (given) => {
   expect(applyChange(given.after_a as string, results.b_over_a.toJSON() as Wire)).toBe(given.after_a_then_b);
   expect(applyChange(given.after_b as string, results.a_over_b.toJSON() as Wire)).toBe(given.after_b_then_a);
   expect(applyChange(given.doc, results.compose.toJSON() as Wire)).toBe(given.after_compose);
+});
+
+test.each(cases)("ranges of $doc move as CodeMirror moves them", ({ doc, a }) => {
+  const change = ChangeSet.fromJSON(a);
+  const [first, end] = [change.mapPos(0, 1), doc.length];
+  const places = Array.from({ length: end + 1 }, (_, at) => at);
+  expect(places.map((at) => mapRange([at, end], a)[0])).toEqual(places.map((at) => change.mapPos(at, 1)));
+  expect(places.map((at) => mapRange([0, at], a)[1])).toEqual(places.map((at) => Math.max(first, change.mapPos(at, -1))));
 });
 
 test("a change that does not fit the text leaves it to the caller", () => {

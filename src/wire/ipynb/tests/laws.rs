@@ -191,8 +191,29 @@ fn check_in_parts(document: &Document, index: usize, cell: &DocumentCell) {
     }
 }
 
+fn output_with(key: &str, text: &str) -> Box<RawValue> {
+    let output = match key {
+        "text" => serde_json::json!({"output_type": "stream", "name": "stdout", "text": text}),
+        mime => serde_json::json!({"output_type": "display_data", "data": {mime: text, "text/a": "a"}, "metadata": {}}),
+    };
+    serde_json::value::to_raw_value(&output).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_long_text_in_pieces_is_the_same_text(
+        pieces in prop::collection::vec("[ab\"\\\\\r\n\u{2028}é]{0,6}", 1..6),
+        key in prop::sample::select(vec!["text", "text/plain", "image/png", "application/json"]),
+    ) {
+        let whole = pieces.concat();
+        prop_assume!(!whole.is_empty());
+        let (mut text, mut long, after) = CellOutput::around(&output_with(key, LONG_TEXT)).unwrap();
+        pieces.iter().for_each(|piece| long.push(piece, &mut text));
+        long.end(&mut text);
+        prop_assert_eq!(text + &after, CellOutput::new(0, &output_with(key, &whole)).text);
+    }
 
     #[test]
     fn any_notebook_comes_in_and_goes_out_unchanged(text in any_notebook()) {

@@ -3,6 +3,7 @@ import type { Cell, CellContent, CellReply } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { applyChange } from "../change.ts";
 import { cellContent, cellFlags, pastExecution, present, reply as replyValue } from "../values.ts";
+import { follow } from "./comments.ts";
 import { forgetUnshown } from "./executions.ts";
 
 export const cellEvents: Handlers = {
@@ -19,6 +20,7 @@ export const cellEvents: Handlers = {
     change(folding, cell_id, (cell) => {
       const source = applyChange(cell.source, edit);
       if (source === undefined) return cell;
+      follow(folding, cell_id, edit);
       const version = folding.event.version;
       return { ...cell, source, cell_version: version, source_version: version };
     });

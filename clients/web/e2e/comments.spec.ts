@@ -1,0 +1,165 @@
+// Comments: threads on cells and on their text, with two people in two browsers.
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "@playwright/test";
+import { LOOKS } from "./looks.ts";
+import { type TestServer, expect, fresh, person, saved, test, write } from "./server.ts";
+
+const notebookOf = (page: Page) => /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
+const panel = (page: Page) => page.getByRole("complementary", { name: "Comments" });
+
+/** Ann's notebook with one cell, and Bo in it with a role. */
+async function two(browser: Browser, server: TestServer, role: string, name: string): Promise<[Page, Page]> {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, "total = price * amount");
+  await saved(ann);
+  const { id, token } = await server.account(name);
+  await server.send("PUT", `/api/notebooks/${notebookOf(ann)}/access`, { subject: { kind: "user", id }, role });
+  const bo = await (await fresh(browser)).newPage();
+  await bo.goto(`${server.url}/#token=${token}&notebook=${notebookOf(ann)}`);
+  await expect(bo.locator(".cell").first()).toContainText("total");
+  return [ann, bo];
+}
+
+/** Marks the word that the cell begins with, in its editor. */
+async function markFirstWord(page: Page): Promise<void> {
+  await page.locator(".cell .source").first().click();
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+Shift+ArrowRight");
+}
+
+/** By its keys; the field has the focus then. */
+async function begin(page: Page): Promise<void> {
+  await page.keyboard.press("Control+Alt+m");
+  await expect(panel(page).getByRole("textbox", { name: "Comment" })).toBeFocused();
+}
+
+test("a thread on marked text: begun by keys, answered by another, follows its text, resolved and reopened", async ({
+  browser,
+  server,
+}) => {
+  const [ann, bo] = await two(browser, server, "commenter", "Bo Berg");
+  await markFirstWord(ann);
+  await begin(ann);
+  await expect(panel(ann).locator("blockquote")).toHaveText("total");
+  await ann.keyboard.insertText("Is this net? Ask @Bo");
+  await expect(ann.getByRole("option", { name: "Bo Berg" })).toBeVisible();
+  await ann.keyboard.press("Enter");
+  await expect(panel(ann).getByRole("textbox", { name: "Comment" })).toHaveValue("Is this net? Ask @Bo Berg ");
+  await ann.keyboard.press("Control+Enter");
+  await expect(panel(ann).locator(".comment strong").first()).toHaveText("You");
+
+  // Who is meant is told, and the cell shows it.
+  const mark = bo.getByRole("button", { name: "1 open thread of comments" });
+  await expect(mark).toBeVisible();
+  await expect(bo.getByRole("button", { name: "Comments: 1 new" })).toBeVisible();
+  await expect(bo.locator(".toast")).toContainText("mentioned you on cell 1");
+  await bo.locator(".toast").getByRole("button", { name: "Show" }).click();
+  await expect(panel(bo).getByRole("textbox", { name: "Reply" })).toBeFocused();
+  await expect(panel(bo).locator(".rendered strong")).toHaveText("@Bo Berg");
+  await expect(bo.getByRole("button", { name: "Comments", exact: true })).toBeVisible();
+  await bo.keyboard.insertText("Gross.");
+  await bo.keyboard.press("Control+Enter");
+  await expect(panel(ann).locator(".comment")).toHaveCount(2);
+  await expect(ann.locator("[role=status]", { hasText: "Bo Berg commented on cell 1: Gross." })).toHaveCount(1);
+
+  // The mark moves with the text.
+  await ann.locator(".editing .cm-content, .cell .source").first().click();
+  await ann.locator(".editing .cm-focused").waitFor();
+  await expect(ann.locator(".cm-content .commented")).toHaveText("total");
+  await ann.keyboard.press("Control+Home");
+  await ann.keyboard.insertText("# sums\n");
+  await expect(ann.locator(".cm-content .commented")).toHaveText("total");
+  await saved(ann);
+  await panel(bo).getByRole("button", { name: "Cell 1" }).click();
+  await expect(bo.locator(".cm-content .commented")).toHaveText("total");
+
+  // Bo changes and deletes his own, and nobody else's.
+  await expect(panel(bo).getByRole("button", { name: "Edit" })).toHaveCount(1);
+  await panel(bo).getByRole("button", { name: "Edit" }).click();
+  await panel(bo).getByRole("textbox", { name: "The comment" }).fill("Gross, *as agreed*.");
+  await panel(bo).getByRole("button", { name: "Save" }).click();
+  await expect(panel(ann).locator(".rendered em")).toHaveText("as agreed");
+  await expect(panel(ann).getByText("edited")).toBeVisible();
+
+  await panel(bo).getByRole("button", { name: "Resolve" }).click();
+  await expect(panel(ann).getByText("No thread is open.")).toBeVisible();
+  await expect(ann.locator(".commented")).toHaveCount(0);
+  await panel(ann).getByLabel("Which threads").selectOption("Resolved");
+  await expect(panel(ann).getByText(/Bo Berg resolved it/)).toBeVisible();
+  await panel(ann).getByRole("button", { name: "Reopen" }).click();
+  await expect(panel(bo).getByRole("button", { name: "Resolve" })).toBeVisible();
+  await panel(bo).getByRole("button", { name: "Delete", exact: true }).click();
+  await panel(bo).getByRole("button", { name: "Delete for good" }).click();
+  await panel(ann).getByLabel("Which threads").selectOption("Open");
+  await expect(panel(ann).locator(".comment")).toHaveCount(1);
+});
+
+test("a comment without a connection is kept, and goes when there is one", async ({ browser, server }) => {
+  const [ann, bo] = await two(browser, server, "viewer", "Cy");
+  // Who may only read sees them, and is told so.
+  await bo.getByRole("button", { name: "Comments", exact: true }).click();
+  await expect(panel(bo)).toContainText("Your role here lets you read comments");
+  await server.kill();
+  await expect(ann.locator(".connection")).toContainText("trying again in");
+  await ann.keyboard.press("Escape");
+  await begin(ann);
+  await ann.keyboard.insertText("Looks right.");
+  await ann.keyboard.press("Control+Enter");
+  await expect(panel(ann)).toContainText("Not sent yet: it goes when there is a connection");
+  await server.start();
+  await expect(panel(bo)).toContainText("Looks right.");
+  await expect(panel(ann).locator(".unsent")).toHaveCount(0);
+  await expect(panel(bo).getByRole("textbox")).toHaveCount(0);
+});
+
+test("threads go with their text when cells are split and merged", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, "first = 1\n");
+  await ann.keyboard.insertText("second = 2");
+  await saved(ann);
+  await ann.keyboard.press("Control+Shift+ArrowLeft");
+  await begin(ann);
+  await ann.keyboard.insertText("Why two?");
+  await ann.keyboard.press("Control+Enter");
+  await expect(panel(ann).locator(".comment strong").first()).toHaveText("You");
+  await ann.locator(".editing .cm-content, .cell .source").first().click();
+  await ann.locator(".editing .cm-focused").waitFor();
+  await ann.keyboard.press("Control+Home");
+  await ann.keyboard.press("ArrowDown");
+  await ann.keyboard.press("Control+Shift+Minus");
+  await expect(ann.locator(".cell")).toHaveCount(2);
+  await expect(panel(ann).getByRole("button", { name: "Cell 2" })).toBeVisible();
+  await ann.keyboard.press("Escape");
+  await ann.keyboard.press("ArrowUp");
+  await ann.keyboard.press("Shift+M");
+  await expect(ann.locator(".cell")).toHaveCount(1);
+  await expect(panel(ann).getByRole("button", { name: "Cell 1" })).toBeVisible();
+  await panel(ann).getByRole("button", { name: "Cell 1" }).click();
+  await expect(ann.locator(".cm-content .commented")).toHaveText("2");
+});
+
+test("axe: comments, also while people are chosen from", async ({ browser, server }) => {
+  const [ann] = await two(browser, server, "editor", "Di");
+  await ann.keyboard.press("Escape");
+  await begin(ann);
+  await ann.keyboard.insertText("For all to see");
+  await ann.keyboard.press("Control+Enter");
+  await expect(panel(ann).locator(".comment strong").first()).toHaveText("You");
+  await panel(ann).getByRole("textbox", { name: "Reply" }).click();
+  await ann.keyboard.insertText("@");
+  await ann.getByRole("option", { name: "Di" }).waitFor();
+  for (const look of LOOKS) {
+    await ann.setViewportSize({ width: look.width, height: 800 });
+    await ann.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
+    const { violations } = await new AxeBuilder({ page: ann }).exclude("iframe").analyze();
+    expect(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
+      look.name,
+    ).toEqual([]);
+    const wide = await ann.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(wide, "nothing sticks out").toBeLessThanOrEqual(0);
+  }
+});

@@ -1,0 +1,31 @@
+// Up to when somebody has seen a notebook's comments, in this browser.
+type Kept = Pick<Storage, "getItem" | "setItem">;
+
+const KEY = "notarium.seen";
+const MOST = 100;
+
+function read(storage: Kept): Record<string, number> {
+  try {
+    const value: unknown = JSON.parse(storage.getItem(KEY) ?? "{}");
+    return typeof value === "object" && value !== null ? (value as Record<string, number>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Milliseconds since 1970; nothing: they were never looked at here. */
+export function seenAt(user: string | undefined, notebook: string, storage: Kept = localStorage): number | undefined {
+  const at = read(storage)[`${user ?? "guest"} ${notebook}`];
+  return typeof at === "number" ? at : undefined;
+}
+
+export function see(user: string | undefined, notebook: string, at: number, storage: Kept = localStorage): void {
+  const key = `${user ?? "guest"} ${notebook}`;
+  const { [key]: _, ...others } = read(storage);
+  const kept = Object.entries({ ...others, [key]: at }).slice(-MOST);
+  try {
+    storage.setItem(KEY, JSON.stringify(Object.fromEntries(kept)));
+  } catch {
+    // It is a convenience alone.
+  }
+}

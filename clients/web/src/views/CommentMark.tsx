@@ -1,0 +1,31 @@
+// On a cell: that it has comments, and how many threads are open; and for who hears the page, what others say.
+import { MessageSquare } from "lucide-react";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+
+export function CommentMark({ store, id }: { store: NotebookStore; id: string }) {
+  const all = store.comments.of(id).length;
+  if (all === 0) return null;
+  const open = store.comments.open(id);
+  const words = open === 1 ? "1 open thread of comments" : open > 0 ? `${open} open threads of comments` : "Resolved comments";
+  return (
+    <button
+      className={open > 0 ? "mark threads" : "mark threads resolved"}
+      aria-label={words}
+      title={words}
+      onClick={() => store.comments.show(id)}
+    >
+      <MessageSquare size={13} aria-hidden />
+      {open > 0 && <span aria-hidden>{open}</span>}
+    </button>
+  );
+}
+
+export function CommentNews({ store }: { store: NotebookStore }) {
+  useTopics(store, "comments");
+  return (
+    <p className="hidden" role="status">
+      {store.comments.news}
+    </p>
+  );
+}

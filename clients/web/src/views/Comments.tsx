@@ -1,0 +1,139 @@
+// The threads of a notebook, in its order, and the one that is being begun. Loaded when it is opened.
+import { MessageSquarePlus, X } from "lucide-react";
+import { useEffect, useRef } from "react";
+import type { Shown, Unsent } from "../app/comments.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+import { actions, keyLabel } from "../commands/table.ts";
+import { keysOf } from "../commands/keys.ts";
+import { CommentField } from "./CommentField.tsx";
+import { comment } from "./marks.ts";
+import { Place, Thread, UnsentComment } from "./Thread.tsx";
+
+const FILTERS: [Shown, string][] = [
+  ["open", "Open"],
+  ["resolved", "Resolved"],
+];
+
+export default function Comments({ store }: { store: NotebookStore }) {
+  useTopics(store, "comments", "order", "status", "access", "current");
+  const { comments } = store;
+  const threads = comments.all;
+  const begun = comments.unsent.filter(({ target }) => "cell" in target);
+  // Nobody looks at a page that is hidden.
+  useEffect(() => {
+    const see = () => document.visibilityState === "visible" && comments.see();
+    see();
+    document.addEventListener("visibilitychange", see);
+    return () => document.removeEventListener("visibilitychange", see);
+  });
+  const isEmpty = threads.length + begun.length === 0 && !comments.draft;
+  return (
+    <aside className="panel comments" aria-label="Comments">
+      <header className="row">
+        <h2 className="grow">Comments</h2>
+        <select
+          aria-label="Which threads"
+          value={comments.shown}
+          onChange={(event) => {
+            comments.shown = event.target.value as Shown;
+            store.tell("comments");
+          }}
+        >
+          {FILTERS.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        {store.mayConverse && store.current !== undefined && (
+          <button
+            className="button bare icon"
+            aria-label="Comment on the cell"
+            title="Comment on the cell"
+            onClick={() => comment(store)}
+          >
+            <MessageSquarePlus size={16} />
+          </button>
+        )}
+        <button className="button bare icon" aria-label="Close" title="Close" onClick={() => store.show("comments")}>
+          <X size={16} />
+        </button>
+      </header>
+      <Draft store={store} />
+      {begun.map((each) => (
+        <article key={each.id} className="thread" aria-label="A thread that is not sent yet">
+          <UnsentPlace store={store} unsent={each} />
+          <UnsentComment store={store} unsent={each} />
+        </article>
+      ))}
+      {threads.map(([id, thread]) => (
+        <Thread key={id} store={store} id={id} thread={thread} />
+      ))}
+      {isEmpty && <Nothing store={store} />}
+    </aside>
+  );
+}
+
+function UnsentPlace({ store, unsent: { target } }: { store: NotebookStore; unsent: Unsent }) {
+  return "cell" in target ? <Place store={store} cell={target.cell} quote={target.marked?.quote} range={undefined} /> : null;
+}
+
+function Draft({ store }: { store: NotebookStore }) {
+  const { comments } = store;
+  const { draft } = comments;
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [draft]);
+  if (!draft) return null;
+  return (
+    <section ref={place} className="thread begun" aria-label="A new thread">
+      <Place
+        store={store}
+        cell={draft.cell}
+        quote={draft.marked?.quote}
+        range={draft.marked && [draft.marked.from, draft.marked.to]}
+      />
+      <CommentField
+        key={`${draft.cell} ${draft.marked?.from ?? ""}`}
+        store={store}
+        label="Comment"
+        button="Comment"
+        isFirst
+        send={(text, mentions) => void comments.post(draft, text, mentions)}
+        leave={() => {
+          comments.end();
+          store.select(draft.cell);
+        }}
+      />
+    </section>
+  );
+}
+
+function Nothing({ store }: { store: NotebookStore }) {
+  if (store.comments.shown === "resolved")
+    return (
+      <div className="quiet empty">
+        <p>Nothing is resolved.</p>
+      </div>
+    );
+  const action = actions.find(({ id }) => id === "comment");
+  const press = action && Object.values(keysOf(action)).flat()[0];
+  return (
+    <div className="quiet empty">
+      <p>{store.document.threads.size > 0 ? "No thread is open." : "Nobody has commented yet."}</p>
+      {store.mayConverse ? (
+        <p className="small">
+          Mark text in a cell, or choose a cell
+          {press && (
+            <>
+              , and press <kbd>{keyLabel(press)}</kbd>
+            </>
+          )}
+          . With @ you name somebody.
+        </p>
+      ) : (
+        <p className="small">Your role here lets you read comments, not write them.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+// The names behind ids of people, as they become known.
+import { useEffect, useState } from "react";
+import type { NotebookStore } from "../app/store.ts";
+
+export function useNames(store: NotebookStore, ids: readonly string[]): ReadonlyMap<string, string> {
+  const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
+  const key = ids.join();
+  useEffect(() => {
+    let isWanted = true;
+    const add = (id: string) => (name: string) => isWanted && setNames((before) => new Map(before).set(id, name));
+    for (const id of key === "" ? [] : key.split(",")) store.session.nameOf(id).then(add(id), () => undefined);
+    return () => void (isWanted = false);
+  }, [store, key]);
+  return names;
+}

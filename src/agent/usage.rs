@@ -1,0 +1,103 @@
+//! What a kernel takes of its machine: it and the processes that it has started, measured while somebody looks.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use notarium_wire::KernelUsage;
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use tokio::sync::watch;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+/// Between two measurements.
+const PERIOD: Duration = Duration::from_secs(3);
+/// A longer line of parents is none: ids are used again while they are read.
+const MAX_GENERATIONS: usize = 100;
+
+/// Measures one kernel, again and again, while it is wanted.
+pub(crate) struct Meter {
+    wanted: watch::Receiver<bool>,
+    timer: Interval,
+    /// `None` where the system is not one that can be asked.
+    system: Option<System>,
+    /// Of the last measurement: the processor's time is known between two of the same process.
+    measured: Option<u32>,
+}
+
+impl Meter {
+    pub fn new(wanted: watch::Receiver<bool>) -> Self {
+        let mut timer = interval(PERIOD);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { wanted, timer, system: System::new().ok(), measured: None }
+    }
+
+    /// Ends when it is time to measure. Cancel safe.
+    pub async fn due(&mut self) {
+        loop {
+            if *self.wanted.borrow_and_update() {
+                tokio::select! {
+                    _ = self.timer.tick() => return,
+                    _ = self.wanted.changed() => {}
+                }
+            } else if self.wanted.changed().await.is_ok() {
+                self.timer.reset_immediately();
+            } else {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// Of a process and those that come from it. `None`: it is gone.
+    pub fn measure(&mut self, root: u32) -> Option<KernelUsage> {
+        let what = ProcessRefreshKind::nothing().with_memory().with_cpu().without_tasks();
+        let system = self.system.as_mut()?;
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
+        let has_cpu = self.measured.replace(root) == Some(root);
+        system.process(Pid::from_u32(root))?;
+        let parents = system.processes().iter().map(|(id, process)| (*id, process.parent())).collect();
+        let tree = system.processes().iter().filter(|(id, _)| comes_from(&parents, **id, Pid::from_u32(root)));
+        let (memory_bytes, cpu) =
+            tree.fold((0, 0.0), |(memory, cpu), (_, process)| (memory + process.memory(), cpu + process.cpu_usage()));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand at most")]
+        let cpu_percent = has_cpu.then_some(cpu.round() as u32);
+        Some(KernelUsage { memory_bytes, cpu_percent })
+    }
+}
+
+fn comes_from<Id: Ord + Copy>(parents: &BTreeMap<Id, Option<Id>>, id: Id, root: Id) -> bool {
+    let parent = |id: &Id| parents.get(id).copied().flatten();
+    std::iter::successors(Some(id), parent).take(MAX_GENERATIONS).any(|ancestor| ancestor == root)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_process_comes_from_its_ancestors() {
+        let parents = BTreeMap::from([(1, None), (2, Some(1)), (3, Some(2)), (4, Some(1)), (5, Some(6)), (6, Some(5))]);
+        let of = |root| parents.keys().copied().filter(|id| comes_from(&parents, *id, root)).collect::<Vec<_>>();
+        assert_eq!((of(2), of(4), of(1)), (vec![2, 3], vec![4], vec![1, 2, 3, 4]));
+    }
+
+    #[tokio::test]
+    async fn a_process_is_measured_with_its_children_while_it_is_wanted() {
+        let (want, wanted) = watch::channel(false);
+        let mut meter = Meter::new(wanted);
+        assert!(meter.due().now_or_never().is_none(), "nobody wants it");
+        want.send(true).unwrap();
+        meter.due().await;
+        let alone = meter.measure(std::process::id()).unwrap();
+        assert!(alone.memory_bytes > 1 << 20 && alone.cpu_percent.is_none(), "{alone:?}");
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let own = meter.measure(child.id()).unwrap();
+        assert!(own.memory_bytes > 0 && own.memory_bytes < alone.memory_bytes && own.cpu_percent.is_none(), "{own:?}");
+        assert!(meter.measure(child.id()).unwrap().cpu_percent.is_some());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(meter.measure(child.id()), None);
+        want.send(false).unwrap();
+        assert!(meter.due().now_or_never().is_none(), "nobody wants it any more");
+    }
+}

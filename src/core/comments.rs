@@ -1,0 +1,270 @@
+//! Comments: threads on cells and on ranges of their text. Undo leaves what is said alone; it only takes a thread back to the
+//! place from which an edit of cells had moved it.
+
+use std::collections::BTreeSet;
+
+use crate::access::authorise;
+use crate::authority::Operation;
+use crate::cells::{late_edits, live_cell, required_for_edit};
+use crate::command_values::{AddComment, CommentPlace, CommentTarget, EditComment};
+use crate::context::Context;
+use crate::decision::{Decision, Outcome};
+use crate::rejection::{Rejection, RejectionCode};
+use crate::standings::{check_active, user};
+use notarium_record::text::{TextRange, normalise_line_breaks, utf16_len};
+use notarium_record::{
+    Comment, CommentDeleted, CommentEdited, CommentId, CommentPosted, Document, HistoryQuery, Thread, ThreadId,
+    ThreadMoved, ThreadPlace, ThreadReopened, ThreadResolved, ThreadStarted, UserId,
+};
+
+/// Of one comment.
+const MAX_COMMENT_CHARACTERS: usize = 10_000;
+/// Accounts that one comment names.
+const MAX_MENTIONS: usize = 50;
+/// Of one thread.
+const MAX_COMMENTS: usize = 500;
+/// Of one notebook, resolved ones and those in the trash too.
+const MAX_THREADS: usize = 2_000;
+/// Of all threads of a notebook together.
+const MAX_COMMENTS_OF_NOTEBOOK: usize = 10_000;
+/// Of all comments of a notebook together. Who may only comment cannot fill the notebook's state.
+const MAX_TEXT_BYTES: usize = 8 << 20;
+/// Of a quote; the rest is cut off.
+const MAX_QUOTE_CHARACTERS: usize = 500;
+
+/// A place needs the edits since its base; its cell may be in the trash.
+pub(crate) fn required_for_place(notebook: &Document, place: &CommentPlace) -> Option<HistoryQuery> {
+    required_for_edit(notebook, &place.cell_id, place.base.unwrap_or(notebook.version))
+}
+
+// --- what is said ---
+
+pub(crate) fn decide_add(
+    notebook: &Document,
+    context: &mut Context,
+    command: AddComment,
+) -> Result<Decision, Rejection> {
+    let AddComment { target, text, mentions } = command;
+    let text = checked_text(&text)?;
+    check_room_in_notebook(notebook, 1, text.len())?;
+    let mentions = checked_mentions(context, mentions, &[])?;
+    let (thread_id, started) = match target {
+        CommentTarget::Thread { thread_id } => {
+            check_room_for_comment(thread(notebook, &thread_id)?)?;
+            (thread_id, None)
+        }
+        CommentTarget::Cell(place) => {
+            let started = start(notebook, context, &place)?;
+            (started.thread_id.clone(), Some(started))
+        }
+    };
+    let comment_id: CommentId = context.ids.ulid().into();
+    let (thread, comment) = (Some(thread_id.clone()), Some(comment_id.clone()));
+    let posted = CommentPosted { thread_id, comment_id, text, mentions };
+    let events = started.into_iter().map(Into::into).chain([posted.into()]).collect();
+    Ok(Decision { events, outcome: Outcome { thread, comment, ..Outcome::default() } })
+}
+
+fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Result<ThreadStarted, Rejection> {
+    if notebook.threads.len() >= MAX_THREADS {
+        let message = format!("a notebook holds at most {MAX_THREADS} threads: delete the comments of settled ones");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    if place.range.is_some_and(TextRange::is_empty) {
+        let message = "a range holds at least one character: leave it out to comment on the whole cell";
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    let (range, text) = placed(notebook, context, place)?.unzip();
+    if range.is_some_and(TextRange::is_empty) {
+        let message = "the text of that range was deleted meanwhile: choose another, or comment on the whole cell";
+        return Err(Rejection::new(RejectionCode::Conflict, message));
+    }
+    let quote = text.map(|text| text.chars().take(MAX_QUOTE_CHARACTERS).collect());
+    let thread_id = context.ids.ulid().into();
+    Ok(ThreadStarted { thread_id, cell_id: place.cell_id.clone(), range, quote })
+}
+
+/// The range as it is now, and its text. `None`: the whole cell.
+fn placed<'a>(
+    notebook: &'a Document,
+    context: &Context,
+    place: &CommentPlace,
+) -> Result<Option<(TextRange, &'a str)>, Rejection> {
+    let CommentPlace { cell_id, range, base } = place;
+    let cell = live_cell(notebook, context, cell_id)?;
+    let Some(range) = range else { return Ok(None) };
+    let late = late_edits(notebook, context, cell_id, cell, base.unwrap_or(notebook.version))?;
+    let range = late.into_iter().fold(*range, |range, edit| range.map(edit));
+    let text = range.of(&cell.content.source).map_err(|error| {
+        Rejection::new(RejectionCode::InvalidValue, format!("the range does not fit the cell's text: {error}"))
+    })?;
+    Ok(Some((range, text)))
+}
+
+pub(crate) fn decide_edit(notebook: &Document, context: &Context, command: EditComment) -> Result<Decision, Rejection> {
+    let EditComment { thread_id, comment_id, text, mentions } = command;
+    let comment = comment(notebook, &thread_id, &comment_id)?;
+    if comment.author != context.actor {
+        let message = "only its author edits a comment: reply to it instead";
+        return Err(Rejection::new(RejectionCode::Forbidden, message));
+    }
+    let text = checked_text(&text)?;
+    check_room_in_notebook(notebook, 0, text.len().saturating_sub(comment.text.len()))?;
+    let mentions = checked_mentions(context, mentions, &comment.mentions)?;
+    if (&text, &mentions) == (&comment.text, &comment.mentions) {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(CommentEdited { thread_id, comment_id, text, mentions }))
+}
+
+/// One's own; those of others with the right to moderate.
+pub(crate) fn decide_delete(
+    notebook: &Document,
+    context: &Context,
+    thread_id: ThreadId,
+    comment_id: CommentId,
+) -> Result<Decision, Rejection> {
+    if comment(notebook, &thread_id, &comment_id)?.author != context.actor {
+        authorise(notebook, context, Operation::Moderate)?;
+    }
+    Ok(Decision::one(CommentDeleted { thread_id, comment_id }))
+}
+
+fn checked_text(text: &str) -> Result<String, Rejection> {
+    let text = normalise_line_breaks(text.trim());
+    if text.is_empty() {
+        return Err(Rejection::new(RejectionCode::InvalidValue, "a comment has at least one visible character"));
+    }
+    if text.chars().count() > MAX_COMMENT_CHARACTERS {
+        let message = format!("a comment has at most {MAX_COMMENT_CHARACTERS} characters: write several");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(text.into_owned())
+}
+
+fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) -> Result<Vec<UserId>, Rejection> {
+    let mentions: BTreeSet<UserId> = mentions.into_iter().collect();
+    if mentions.len() > MAX_MENTIONS {
+        let message = format!("a comment mentions at most {MAX_MENTIONS} people: write several");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let mut new = mentions.iter().filter(|id| !known.contains(id));
+    new.try_for_each(|id| check_active(&context.standings, &user(id)))?;
+    Ok(mentions.into_iter().collect())
+}
+
+fn check_room_for_comment(thread: &Thread) -> Result<(), Rejection> {
+    if thread.comments.len() < MAX_COMMENTS {
+        return Ok(());
+    }
+    let message = format!("a thread holds at most {MAX_COMMENTS} comments: begin another");
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+/// For so many more comments, and so many more bytes of text.
+fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<(), Rejection> {
+    let threads = || notebook.threads.values();
+    let refused = |message| Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    if comments > 0 && threads().map(|thread| thread.comments.len()).sum::<usize>() >= MAX_COMMENTS_OF_NOTEBOOK {
+        return refused(format!(
+            "a notebook holds at most {MAX_COMMENTS_OF_NOTEBOOK} comments: delete those of settled threads"
+        ));
+    }
+    let held: usize = threads().flat_map(|thread| &thread.comments).map(|comment| comment.text.len()).sum();
+    if bytes > 0 && held + bytes > MAX_TEXT_BYTES {
+        let most = MAX_TEXT_BYTES >> 20;
+        return refused(format!(
+            "the comments of a notebook have at most {most} MiB of text: write less, or delete those of settled threads"
+        ));
+    }
+    Ok(())
+}
+
+// --- threads ---
+
+pub(crate) fn decide_resolve(notebook: &Document, thread_id: ThreadId) -> Result<Decision, Rejection> {
+    match thread(notebook, &thread_id)?.resolved {
+        Some(_) => Ok(Decision::nothing()),
+        None => Ok(Decision::one(ThreadResolved { thread_id })),
+    }
+}
+
+pub(crate) fn decide_reopen(notebook: &Document, thread_id: ThreadId) -> Result<Decision, Rejection> {
+    match thread(notebook, &thread_id)?.resolved {
+        Some(_) => Ok(Decision::one(ThreadReopened { thread_id })),
+        None => Ok(Decision::nothing()),
+    }
+}
+
+pub(crate) fn decide_move(
+    notebook: &Document,
+    context: &Context,
+    thread_id: ThreadId,
+    place: &CommentPlace,
+) -> Result<Decision, Rejection> {
+    let previous = place_of(thread(notebook, &thread_id)?);
+    let range = placed(notebook, context, place)?.map(|(range, _)| range);
+    let cell_id = place.cell_id.clone();
+    if previous == (ThreadPlace { cell_id: cell_id.clone(), range }) {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(ThreadMoved { thread_id, cell_id, range, previous }))
+}
+
+fn place_of(thread: &Thread) -> ThreadPlace {
+    ThreadPlace { cell_id: thread.cell_id.clone(), range: thread.range }
+}
+
+/// The text that a thread is about now.
+fn covered<'a>(notebook: &'a Document, place: &ThreadPlace) -> Option<&'a str> {
+    place.range?.of(&notebook.cells.get(&place.cell_id)?.content.source).ok()
+}
+
+/// A thread that an edit of cells had moved, while that edit is undone.
+pub(crate) struct Returning {
+    moved: ThreadMoved,
+    /// Where it is before the edit is undone, and what it is about there.
+    place: ThreadPlace,
+    text: Option<String>,
+}
+
+impl Returning {
+    /// `None`: it was moved again since, or its comments were deleted.
+    pub(crate) fn new(notebook: &Document, moved: &ThreadMoved) -> Option<Self> {
+        let thread = notebook.threads.get(&moved.thread_id).filter(|thread| thread.cell_id == moved.cell_id)?;
+        let place = place_of(thread);
+        let text = covered(notebook, &place).map(str::to_owned);
+        Some(Self { moved: moved.clone(), place, text })
+    }
+
+    /// Back where it was, once the edit is undone; `None` where its former cell is in the trash. Where other text stands in its
+    /// former range now, the range is empty.
+    pub(crate) fn back(self, notebook: &Document) -> Option<ThreadMoved> {
+        let ThreadMoved { thread_id, previous, .. } = self.moved;
+        let cell = notebook.cells.get(&previous.cell_id)?;
+        let is_there = covered(notebook, &previous) == self.text.as_deref();
+        let range = previous.range.map(|range| match is_there {
+            true => range,
+            false => TextRange::from([range.start.min(utf16_len(&cell.content.source)); 2]),
+        });
+        Some(ThreadMoved { thread_id, cell_id: previous.cell_id, range, previous: self.place })
+    }
+}
+
+// --- finding ---
+
+fn thread<'a>(notebook: &'a Document, thread_id: &ThreadId) -> Result<&'a Thread, Rejection> {
+    notebook.threads.get(thread_id).map(|thread| &**thread).ok_or_else(|| unknown_thread(thread_id.as_str()))
+}
+
+fn unknown_thread(id: &str) -> Rejection {
+    let message = format!("no thread {id} in this notebook: check the id; its comments may have been deleted");
+    Rejection::new(RejectionCode::UnknownThread, message)
+}
+
+fn comment<'a>(notebook: &'a Document, thread_id: &ThreadId, comment_id: &CommentId) -> Result<&'a Comment, Rejection> {
+    thread(notebook, thread_id)?.comment(comment_id).ok_or_else(|| {
+        let message = format!("no comment {comment_id} in that thread: check the id; it may have been deleted");
+        Rejection::new(RejectionCode::UnknownComment, message)
+    })
+}

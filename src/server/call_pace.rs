@@ -1,0 +1,88 @@
+//! How many tool calls a person's session or token may ask for in a minute, over all notebooks of this server. The ledger of a
+//! notebook counts those of that notebook alone, but it outlives a restart; this does not.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use notarium_core::{Millis, Rejection, RejectionCode, TokenId, UserId};
+
+const MINUTE_MS: Millis = 60_000;
+/// Tokens that are remembered before those are forgotten that asked for nothing in the last minute.
+const MAX_IDLE_TOKENS: usize = 1_024;
+
+/// A person's session or token.
+pub type Asker = (UserId, Option<TokenId>);
+
+/// Of all notebooks of a server.
+#[derive(Debug)]
+pub struct CallPace {
+    max_per_minute: usize,
+    /// When the calls of the last minute were asked for, the oldest first.
+    recent: Mutex<HashMap<Asker, VecDeque<Millis>>>,
+}
+
+impl CallPace {
+    pub fn new(max_per_minute: usize) -> Self {
+        Self { max_per_minute, recent: Mutex::default() }
+    }
+
+    /// Counts a call, or refuses it and says when the next one may come.
+    pub fn take(&self, asker: &Asker, now: Millis) -> Result<(), Rejection> {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() >= MAX_IDLE_TOKENS {
+            recent.retain(|_, calls| calls.back().is_some_and(|last| last + MINUTE_MS > now));
+        }
+        let calls = recent.entry(asker.clone()).or_default();
+        while calls.front().is_some_and(|call| call + MINUTE_MS <= now) {
+            calls.pop_front();
+        }
+        match calls.front() {
+            Some(oldest) if calls.len() >= self.max_per_minute => Err(self.refused(oldest + MINUTE_MS - now)),
+            _ => {
+                calls.push_back(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// A call that was refused for another reason does not count.
+    pub fn give_back(&self, asker: &Asker) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.get_mut(asker).map(VecDeque::pop_back);
+    }
+
+    fn refused(&self, wait_ms: Millis) -> Rejection {
+        let (limit, seconds) = (self.max_per_minute, wait_ms.div_ceil(1_000));
+        let message = format!(
+            "{limit} tool calls in a minute is the limit of a person's session or token, over all notebooks: wait {seconds} s"
+        );
+        Rejection::new(RejectionCode::RateLimited, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asker(user: &str, token: &str) -> Asker {
+        (user.parse().unwrap(), Some(token.parse().unwrap()))
+    }
+
+    #[test]
+    fn a_minute_holds_so_many_calls_of_one_token_and_the_refusal_says_how_long_to_wait() {
+        let pace = CallPace::new(2);
+        let ann = asker("ann", "mcp");
+        pace.take(&ann, 1_000).unwrap();
+        pace.take(&ann, 31_000).unwrap();
+        let refused = pace.take(&ann, 31_500).unwrap_err();
+        assert_eq!(refused.code, RejectionCode::RateLimited);
+        assert!(refused.message.ends_with("wait 30 s"), "{refused}");
+        for other in [asker("ann", "another"), asker("ben", "mcp")] {
+            pace.take(&other, 31_500).unwrap();
+        }
+        pace.take(&ann, 61_000).unwrap();
+        pace.take(&ann, 61_000).unwrap_err();
+        pace.give_back(&ann);
+        pace.take(&ann, 61_000).unwrap();
+    }
+}

@@ -1,0 +1,41 @@
+//! Who asked for the ends of runs: the state has their causes alone, the record has who.
+
+use notarium_core::{Actor, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Recorded};
+use notarium_store::EventStore;
+
+/// Runs of a list that have written more often are not asked about: their outputs would be read with their ends.
+pub const MAX_LISTED_WRITES: u64 = 200;
+
+/// Who wanted that the run be cancelled. `None`: it was not, or nobody did.
+pub async fn ended_by(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    id: &ExecutionId,
+    run: &Execution,
+) -> Option<Actor> {
+    if run.status != ExecutionStatus::Cancelled {
+        return None;
+    }
+    let own = events(store, notebook, id.to_string()).await;
+    let end = own.iter().rfind(|recorded| matches!(recorded.event, Event::ExecutionCancelled(_)))?;
+    let is_person =
+        |actor: &&Actor| matches!(actor, Actor::User { .. } | Actor::Guest { .. } | Actor::Assistant { .. });
+    let author = Some(&end.envelope.actor).filter(is_person).cloned();
+    let Some(leading) = &end.envelope.causation_id else { return author };
+    let is_leading = |recorded: &&Recorded| recorded.envelope.id == *leading;
+    if let Some(asked) = own.iter().find(is_leading) {
+        return Some(asked.envelope.actor.clone());
+    }
+    let Some(kernel) = &run.kernel_session else { return author };
+    let of_kernel = events(store, notebook, kernel.to_string()).await;
+    of_kernel.iter().find(is_leading).map(|asked| asked.envelope.actor.clone()).or(author)
+}
+
+/// Those that this build can read.
+async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
+    let found = store.events_of_subject(notebook, &[subject]).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, %notebook, "who ended a run is not told");
+        Vec::new()
+    });
+    found.iter().filter_map(|stored| stored.typed().ok()).collect()
+}

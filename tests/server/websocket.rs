@@ -1,0 +1,52 @@
+//! What the protocol below ours promises (RFC 6455): pings are answered, a close is echoed, each frame is whole.
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::support::{PATIENCE, TestServer};
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+async fn connect(server: &TestServer) -> Socket {
+    connect_async(format!("ws://{}/api/socket", server.address())).await.unwrap().0
+}
+
+async fn next(socket: &mut Socket) -> Option<Message> {
+    timeout(PATIENCE, socket.next()).await.unwrap().map(Result::unwrap)
+}
+
+#[tokio::test]
+async fn a_ping_is_answered_with_what_it_carries() {
+    let server = TestServer::start().await;
+    let mut socket = connect(&server).await;
+    for payload in ["", "one", "two"] {
+        socket.send(Message::Ping(payload.into())).await.unwrap();
+        assert_eq!(next(&mut socket).await, Some(Message::Pong(payload.into())));
+    }
+}
+
+#[tokio::test]
+async fn a_close_is_echoed_with_its_code_and_ends_the_connection() {
+    let server = TestServer::start().await;
+    let mut socket = connect(&server).await;
+    let close = CloseFrame { code: CloseCode::Away, reason: "".into() };
+    socket.send(Message::Close(Some(close.clone()))).await.unwrap();
+    assert_eq!(next(&mut socket).await, Some(Message::Close(Some(close))));
+    assert_eq!(next(&mut socket).await, None);
+}
+
+#[tokio::test]
+async fn who_is_refused_gets_the_reason_then_one_close() {
+    let server = TestServer::start().await;
+    let mut socket = connect(&server).await;
+    socket.send(Message::text(r#"{"subscribe":{"notebook":"n"}}"#)).await.unwrap();
+    let refused = next(&mut socket).await.unwrap().into_text().unwrap();
+    assert!(refused.contains("the first message is hello"), "{refused}");
+    assert_eq!(next(&mut socket).await, Some(Message::Close(None)));
+    assert_eq!(next(&mut socket).await, None);
+}
