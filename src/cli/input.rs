@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use tokio::io::AsyncReadExt;
 
 use super::Failure;
@@ -14,14 +15,36 @@ pub fn is_terminal() -> bool {
 
 /// Asks for a line and waits for it, without its line break; `None` at the end of the input. A secret is not shown as it is typed.
 pub fn read_line(prompt: &str, is_secret: bool) -> io::Result<Option<String>> {
+    // Before the prompt: who answers at once is neither shown nor lost.
+    let unseen = (is_secret && is_terminal()).then(Unseen::begin).transpose()?;
     // Without a standard error there is nobody to ask.
     let _ = io::stderr().write_all(prompt.as_bytes());
-    if is_secret && is_terminal() {
-        return console::Term::stderr().read_secure_line().map(Some);
-    }
     let mut line = String::new();
-    let read = io::stdin().read_line(&mut line)?;
-    Ok((read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+    let read = io::stdin().read_line(&mut line);
+    if unseen.is_some() {
+        let _ = io::stderr().write_all(b"\n");
+    }
+    Ok((read? > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// As long as it lives, the terminal does not show what is typed.
+struct Unseen(Termios);
+
+impl Unseen {
+    fn begin() -> io::Result<Self> {
+        let shown = termios::tcgetattr(io::stdin())?;
+        let mut unseen = shown.clone();
+        unseen.local_modes.remove(LocalModes::ECHO);
+        // Not `Flush`, which throws away what was typed already.
+        termios::tcsetattr(io::stdin(), OptionalActions::Now, &unseen)?;
+        Ok(Self(shown))
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
 }
 
 /// As [`read_line`], beside other tasks, without the blanks around it; empty at the end of the input.
