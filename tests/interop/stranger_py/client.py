@@ -3,7 +3,7 @@
 import json
 import uuid
 
-from document import Unknown, apply_event, digest, fresh
+from document import Unknown, apply_event, digest
 from websockets.sync.client import connect
 
 
@@ -17,8 +17,7 @@ class Notebook:
     """A live document: `state` is what the server has shown so far, `healed` how often a snapshot took its place."""
 
     def __init__(self, url, token, notebook):
-        self.notebook, self.state, self.event_id, self.healed = notebook, None, None, 0
-        self.is_waiting = False
+        self.notebook, self.state, self.event_id, self.healed, self.is_waiting = notebook, None, None, 0, False
         self.socket = connect(url.replace("http", "ws", 1) + "/api/socket", max_size=None)
         self.send("hello", protocols={"min": 1, "max": 1}, token=token, client="stranger-py/1")
         self.until("welcome")
@@ -31,7 +30,7 @@ class Notebook:
         while True:
             ((name, body),) = json.loads(self.socket.recv(timeout=60)).items()
             self.take(name, body)
-            if name == "error" and body.get("fatal") or name == "error" and wanted != "error":
+            if name == "error" and (body.get("fatal") or wanted != "error") or name == "reject" and fits(body):
                 raise Rejected(body)
             if name == wanted and fits(body):
                 return body
@@ -59,28 +58,20 @@ class Notebook:
         self.is_waiting = True
         self.send("subscribe", notebook=self.notebook, **since)
 
-    def follow(self):
-        self.subscribe()
+    def follow(self, **since):
+        self.subscribe(**since)
         self.until("subscribed")
         return self
 
     def resume(self, other):
         """Goes on from what another connection has seen."""
         self.state, self.event_id = other.state, other.event_id
-        self.subscribe(since={"version": self.state["version"], "event_id": self.event_id})
-        self.until("subscribed")
-        return self
+        return self.follow(since={"version": self.state["version"], "event_id": self.event_id})
 
     def do(self, command, **fields):
         command_id = str(uuid.uuid4())
         self.send("command", id=command_id, notebook=self.notebook, body={command: fields})
-        while True:
-            ((name, body),) = json.loads(self.socket.recv(timeout=60)).items()
-            self.take(name, body)
-            if name == "ack" and body["id"] == command_id:
-                return body
-            if name == "reject" and body["id"] == command_id:
-                raise Rejected(body)
+        return self.until("ack", lambda body: body["id"] == command_id)
 
     def check(self):
         """Whether the server's document at this version is this one."""
@@ -92,6 +83,3 @@ def new(url, token, title):
     notebook = Notebook(url, token, str(uuid.uuid4()))
     notebook.do("CreateNotebook", title=title, metadata={})
     return notebook.follow()
-
-
-__all__ = ["Notebook", "Rejected", "fresh", "new"]

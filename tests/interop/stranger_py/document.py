@@ -46,22 +46,24 @@ def digest(document):
 # --- text: positions count UTF-16 units ---
 
 
+def parts(section):
+    kept = isinstance(section, int)
+    return (True, section, b"") if kept else (False, section[0], "\n".join(section[1:]).encode("utf-16-le"))
+
+
 def apply_change(change, text):
     units, at, out = text.encode("utf-16-le"), 0, b""
     for section in change:
-        kept = isinstance(section, int)
-        length = 2 * (section if kept else section[0])
-        out += units[at : at + length] if kept else "\n".join(section[1:]).encode("utf-16-le")
-        at += length
+        kept, length, inserted = parts(section)
+        out += units[at : at + 2 * length] if kept else inserted
+        at += 2 * length
     if at != len(units):
         raise ValueError(f"the change is for {at // 2} units, the text has {len(units) // 2}")
     return out.decode("utf-16-le")
 
 
 def first_units(text, units):
-    if units is None:
-        return text
-    return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore")
+    return text if units is None else text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore")
 
 
 # --- the state ---
@@ -74,14 +76,16 @@ def fresh(notebook_id):
 
 def put(target, key, value):
     """Optional fields that hold nothing are left out."""
-    if value in (None, {}, []) or value is False:
-        target.pop(key, None)
-    else:
-        target[key] = value
+    target.pop(key, None)
+    target.update(compact({key: value}))
 
 
 def compact(value):
     return {key: one for key, one in value.items() if one not in (None, {}, []) and one is not False}
+
+
+def pick(payload, *keys):
+    return compact({key: payload.get(key) for key in keys})
 
 
 def drop(state, group, key):
@@ -103,13 +107,13 @@ def access_revoked(s, p, e):
 
 def access_granted(s, p, e):
     access_revoked(s, p, e)
-    s["access"].append(compact({key: p.get(key) for key in ("subject", "role", "expires_at")}))
+    s["access"].append(pick(p, "subject", "role", "expires_at"))
     s["access"].sort(key=lambda entry: (SUBJECTS.index(entry["subject"]["kind"]), entry["subject"]["id"]))
 
 
 def cell_inserted(s, p, e):
-    cell = compact(p["cell"]) | {"source": p["cell"]["source"]}
-    cell |= {"cell_version": e["version"], "source_version": e["version"]}
+    versions = {"cell_version": e["version"], "source_version": e["version"]}
+    cell = compact(p["cell"]) | {"source": p["cell"]["source"]} | versions
     if p.get("reply"):
         cell["reply"] = compact(p["reply"]) | {key: p["reply"][key] for key in ("prompt", "text")}
     s["cells"][p["cell_id"]] = cell
@@ -136,9 +140,8 @@ def cell_source_edited(cell, p, e):
 def moved(spot, change, after):
     old = new = 0
     for section in change:
-        kept = isinstance(section, int)
-        length = section if kept else section[0]
-        size = length if kept else len("\n".join(section[1:]).encode("utf-16-le")) // 2
+        kept, length, inserted = parts(section)
+        size = length if kept else len(inserted) // 2
         if kept and old + length > spot:
             return new + spot - old
         if not kept and (old + length > spot or (old + length == spot and not length and not after)):
@@ -155,17 +158,11 @@ def ranges_follow(s, p, e):
 
 
 def thread_started(s, p, e):
-    thread = compact({key: p.get(key) for key in ("cell_id", "range", "quote")}) | {"comments": []}
-    s.setdefault("threads", {})[p["thread_id"]] = thread
-
-
-def thread_moved(thread, p, e):
-    thread["cell_id"] = p["cell_id"]
-    put(thread, "range", p.get("range"))
+    s.setdefault("threads", {})[p["thread_id"]] = pick(p, "cell_id", "range", "quote") | {"comments": []}
 
 
 def comment_posted(thread, p, e):
-    said = compact({key: p.get(key) for key in ("comment_id", "text", "mentions")})
+    said = pick(p, "comment_id", "text", "mentions")
     thread["comments"].append(said | {"author": e["actor"], "posted_at": e["recorded_at"]})
 
 
@@ -177,17 +174,17 @@ def comment_edited(thread, p, e):
 
 
 def comment_deleted(s, p, e):
-    if thread := s.get("threads", {}).get(p["thread_id"]):
-        thread["comments"] = [one for one in thread["comments"] if one["comment_id"] != p["comment_id"]]
-        if not thread["comments"]:
-            drop(s, "threads", p["thread_id"])
+    thread = s["threads"][p["thread_id"]]
+    thread["comments"] = [one for one in thread["comments"] if one["comment_id"] != p["comment_id"]]
+    if not thread["comments"]:
+        drop(s, "threads", p["thread_id"])
 
 
 def execution_requested(s, p, e):
-    run = compact({key: p.get(key) for key in ("kernel_session", "timeout_ms", "stop_on_error")})
+    run = pick(p, "kernel_session", "timeout_ms", "stop_on_error")
     run |= {"subject": p["subject"], "status": "queued", "cause": p["cause"], "output_seq": 0}
-    run |= {"requested_by": e["actor"], "requested_at": e["recorded_at"], "requested_version": e["version"]}
-    s["executions"][p["execution_id"]] = run | {"correlation_id": e["correlation_id"]}
+    run |= {"requested_at": e["recorded_at"], "requested_version": e["version"], "correlation_id": e["correlation_id"]}
+    s["executions"][p["execution_id"]] = run | {"requested_by": e["actor"]}
     if p["subject"].get("cell_id") in s["cells"]:
         s["latest"][p["subject"]["cell_id"]] = p["execution_id"]
 
@@ -199,16 +196,12 @@ def execution_output_appended(run, p, e):
 
 
 def execution_outputs_cleared(run, p, e):
-    if p["wait"]:
-        run["clear_on_next_output"] = True
-    else:
-        run.pop("clear_on_next_output", None)
+    put(run, "clear_on_next_output", p["wait"])
+    if not p["wait"]:
         run.pop("outputs", None)
 
 
 def execution_output_updated(s, p, e):
-    if run := s["executions"].get(p["execution_id"]):
-        run["output_seq"] = p["output_seq"]
     shown = compact(p["output"]) | {"display_id": p["display_id"]}
     for run in s["executions"].values():
         for index, output in enumerate(run.get("outputs", [])):
@@ -224,23 +217,20 @@ def execution_completed(run, p, e):
 
 
 def kernel_launch_requested(s, p, e):
-    kernel = {"kernelspec": p["kernelspec"], "phase": "requested", "requested_version": e["version"]}
+    kernel = pick(p, "kernelspec") | {"phase": "requested", "requested_version": e["version"]}
     s["kernels"][p["kernel_session"]] = kernel
 
 
-def kernel_session_started(s, p, e):
-    s.pop("kernel_notice", None)
-    if kernel := s["kernels"].get(p["kernel_session"]):
-        kernel.update(phase="started", agent=p["agent"], fence=e["version"])
-        put(kernel, "language_info", p["language_info"])
-        put(kernel, "sandbox", p.get("sandbox"))
+def kernel_session_started(kernel, p, e):
+    kernel.update(phase="started", agent=p["agent"], fence=e["version"])
+    put(kernel, "language_info", p["language_info"])
+    put(kernel, "sandbox", p.get("sandbox"))
 
 
 def kernel_restart_requested(s, p, e):
     if kernel := s["kernels"].get(p["kernel_session"]):
         kernel["phase"] = "ending"
-        keys = ("kernelspec", "agent", "requested_version")
-        s["kernels"][p["next"]] = compact({key: kernel.get(key) for key in keys}) | {"phase": "claimed"}
+        s["kernels"][p["next"]] = pick(kernel, "kernelspec", "agent", "requested_version") | {"phase": "claimed"}
 
 
 def kernel_launch_failed(s, p, e):
@@ -249,8 +239,7 @@ def kernel_launch_failed(s, p, e):
             del function["kernel_session"]
     kernel = s["kernels"].pop(p["kernel_session"], None)
     if kernel and kernel["phase"] != "ending":
-        notice = {key: p.get(key) for key in ("kernel_session", "cause", "detail")}
-        s["kernel_notice"] = compact(notice) | {"version": e["version"]}
+        s["kernel_notice"] = pick(p, "kernel_session", "cause", "detail") | {"version": e["version"]}
 
 
 def kernel_functions_registered(s, p, e):
@@ -265,15 +254,10 @@ def kernel_functions_registered(s, p, e):
     put(s, "functions", kept)
 
 
-def kernel_functions_forgotten(s, p, e):
-    for name in p["names"]:
-        drop(s, "functions", name)
-
-
 def conversation_started(s, p, e):
-    conversation = {"title": p["title"], "started_by": e["actor"], "started_at": e["recorded_at"]}
-    put(conversation, "is_outside", e["actor"]["kind"] == "assistant")
-    s.setdefault("conversations", {})[p["conversation_id"]] = conversation
+    begun = pick(p, "title") | {"started_by": e["actor"], "started_at": e["recorded_at"]}
+    put(begun, "is_outside", e["actor"]["kind"] == "assistant")
+    s.setdefault("conversations", {})[p["conversation_id"]] = begun
 
 
 def message_posted(s, p, e):
@@ -282,16 +266,14 @@ def message_posted(s, p, e):
         return
     whole = "".join(block["text"]["text"] for block in p["blocks"] if isinstance(block, dict) and "text" in block)
     shown = first_units(whole, p.get("reply_units"))
-    if shown != whole:
-        reply["is_cut"] = True
+    put(reply, "is_cut", reply.get("is_cut", False) or shown != whole)
     reply["text"] += ("\n\n" if reply["text"] and shown else "") + shown
 
 
-def message_flagged(s, p, e):
-    if conversation := s.get("conversations", {}).get(p["conversation_id"]):
-        flagged = conversation.get("flagged", {})
-        put(flagged, p["message_id"], compact(p["flags"]))
-        put(conversation, "flagged", flagged)
+def message_flagged(conversation, p, e):
+    flagged = conversation.get("flagged", {})
+    put(flagged, p["message_id"], compact(p["flags"]))
+    put(conversation, "flagged", flagged)
 
 
 def turn_started(s, p, e):
@@ -306,41 +288,25 @@ def turn_started(s, p, e):
         cell["reply"] = {"turn_id": p["turn_id"], "status": "running", "prompt": cell["source"], "text": ""}
 
 
-def turn_model_call_started(s, p, e):
-    if turn := s.get("turns", {}).get(p["turn_id"]):
-        turn.update(model_calls=p["number"], attempts=p["attempt"], model_call_claimant=p["claimant"])
-        turn.pop("is_model_call_failed", None)
+def turn_model_call_started(turn, p, e):
+    turn.update(model_calls=p["number"], attempts=p["attempt"], model_call_claimant=p["claimant"])
+    turn.pop("is_model_call_failed", None)
 
 
-def turn_model_call_finished(s, p, e):
-    if turn := s.get("turns", {}).get(p["turn_id"]):
-        turn.pop("model_call_claimant", None)
-        put(turn, "is_model_call_failed", p.get("failure") is not None)
+def turn_model_call_finished(turn, p, e):
+    turn.pop("model_call_claimant", None)
+    put(turn, "is_model_call_failed", p.get("failure") is not None)
 
 
 def tool_call_requested(s, p, e):
-    keys = ("function", "arguments_hash", "risk", "reasons", "targets", "turn_id", "gate", "after")
-    call = compact({key: p.get(key) for key in keys})
+    call = pick(p, "function", "arguments_hash", "risk", "reasons", "targets", "turn_id", "gate", "after")
     call |= {"arguments": p["arguments"], "requested_by": e["actor"], "requested_at": e["recorded_at"]}
-    passes = isinstance(p["gate"], dict) and p["gate"].get("kind") == "passes"
-    phase = "passed" if passes else "waiting"
-    call |= {"requested_version": e["version"], "phase": {"phase": phase}}
-    s.setdefault("tool_calls", {})[p["call_id"]] = call
-
-
-def tool_call_confirmed(s, p, e):
-    if call := s.get("tool_calls", {}).get(p["call_id"]):
-        call["phase"] = {"phase": "confirmed", "by": e["actor"]}
-
-
-def tool_call_started(s, p, e):
-    if call := s.get("tool_calls", {}).get(p["call_id"]):
-        call["phase"] = {"phase": "started", "at": e["recorded_at"], "claimant": p["claimant"]}
+    phase = {"phase": "passed" if p["gate"]["kind"] == "passes" else "waiting"}
+    s.setdefault("tool_calls", {})[p["call_id"]] = call | {"requested_version": e["version"], "phase": phase}
 
 
 def grant_issued(s, p, e):
-    keys = ("conversation_id", "for_user", "functions", "expires_at")
-    grant = compact({key: p.get(key) for key in keys}) | {"issued_by": e["actor"]}
+    grant = pick(p, "conversation_id", "for_user", "functions", "expires_at") | {"issued_by": e["actor"]}
     s.setdefault("grants", {})[p["grant_id"]] = grant
 
 
@@ -380,32 +346,25 @@ STATE = {
     "CellDeleted": cell_deleted,
     "CellSourceEdited": ranges_follow,
     "ThreadStarted": thread_started,
-    "CommentDeleted": comment_deleted,
+    "CommentDeleted": lambda s, p, e: comment_deleted(s, p, e) if p["thread_id"] in s.get("threads", {}) else None,
     "CellOutputsCleared": lambda s, p, e: s["latest"].pop(p["cell_id"], None),
     "ExecutionRequested": execution_requested,
     "ExecutionOutputUpdated": execution_output_updated,
     "KernelLaunchRequested": kernel_launch_requested,
-    "KernelSessionStarted": kernel_session_started,
+    "KernelSessionStarted": lambda s, p, e: s.pop("kernel_notice", None),
     "KernelRestartRequested": kernel_restart_requested,
     "KernelInterruptRequested": lambda s, p, e: None,
     "KernelLaunchFailed": kernel_launch_failed,
     "KernelFunctionsRegistered": kernel_functions_registered,
-    "KernelFunctionsForgotten": kernel_functions_forgotten,
+    "KernelFunctionsForgotten": lambda s, p, e: [drop(s, "functions", name) for name in p["names"]],
     "ConversationStarted": conversation_started,
     "ConversationClosed": lambda s, p, e: drop(s, "conversations", p["conversation_id"]),
     "MessagePosted": message_posted,
-    "MessageFlagged": message_flagged,
     "TurnStarted": turn_started,
-    "TurnModelCallStarted": turn_model_call_started,
-    "TurnModelCallFinished": turn_model_call_finished,
     "TurnFinished": lambda s, p, e: end_turn(s, p, status="finished", stop_reason=p["stop_reason"]),
     "TurnCancelled": lambda s, p, e: end_turn(s, p, status="stopped"),
-    "TurnFailed": lambda s, p, e: end_turn(
-        s, p, **compact({"status": "failed", "cause": p["cause"], "detail": p.get("detail")})
-    ),
+    "TurnFailed": lambda s, p, e: end_turn(s, p, status="failed", **pick(p, "cause", "detail")),
     "ToolCallRequested": tool_call_requested,
-    "ToolCallConfirmed": tool_call_confirmed,
-    "ToolCallStarted": tool_call_started,
     "ToolCallExecuted": lambda s, p, e: drop(s, "tool_calls", p["call_id"]),
     "GrantIssued": grant_issued,
     "GrantRevoked": lambda s, p, e: drop(s, "grants", p["grant_id"]),
@@ -419,15 +378,11 @@ CELLS = {
     "CellFlagsSet": lambda cell, p, e: put(cell, "flags", compact(p["flags"])),
 }
 RUNS = {
-    "ExecutionAssigned": lambda run, p, e: run.update(
-        status="assigned", **{key: p[key] for key in ("kernel_session", "agent", "fence")}
-    ),
+    "ExecutionAssigned": lambda run, p, e: run.update(pick(p, "kernel_session", "agent", "fence"), status="assigned"),
     "ExecutionStarted": lambda run, p, e: run.update(status="running", started_at=e["recorded_at"]),
     "ExecutionOutputAppended": execution_output_appended,
     "ExecutionOutputsCleared": execution_outputs_cleared,
-    "ExecutionInputRequested": lambda run, p, e: run.update(
-        pending_input={"prompt": p["prompt"], "password": p["password"]}
-    ),
+    "ExecutionInputRequested": lambda run, p, e: run.update(pending_input={k: p[k] for k in ("prompt", "password")}),
     "ExecutionInputAnswered": lambda run, p, e: run.pop("pending_input", None),
     "ExecutionCancelRequested": lambda run, p, e: run.update(cancel_requested=True),
     "ExecutionOutputRecovered": lambda run, p, e: None,
@@ -437,40 +392,47 @@ RUNS = {
     "ExecutionBlocked": lambda run, p, e: ended(run, e, "blocked", None, blocked_by=p["blocked_by"]),
 }
 THREADS = {
-    "ThreadMoved": thread_moved,
+    "ThreadMoved": lambda thread, p, e: (put(thread, "cell_id", p["cell_id"]), put(thread, "range", p.get("range"))),
     "ThreadResolved": lambda thread, p, e: thread.update(resolved={"by": e["actor"], "at": e["recorded_at"]}),
     "ThreadReopened": lambda thread, p, e: thread.pop("resolved", None),
     "CommentPosted": comment_posted,
     "CommentEdited": comment_edited,
 }
 KERNELS = {
+    "KernelSessionStarted": kernel_session_started,
     "KernelLaunchClaimed": lambda kernel, p, e: kernel.update(phase="claimed", agent=p["agent"]),
     "KernelShutdownRequested": lambda kernel, p, e: kernel.update(phase="ending"),
 }
-for same, other in (
-    ("KernelSessionEnded", "KernelLaunchFailed"),
-    ("GrantExpired", "GrantRevoked"),
-    *((f"ToolCall{end}", "ToolCallExecuted") for end in ("Denied", "Withdrawn", "Voided", "Expired")),
-):
-    STATE[same] = STATE[other]
+TURNS = {"TurnModelCallStarted": turn_model_call_started, "TurnModelCallFinished": turn_model_call_finished}
+CALLS = {
+    "ToolCallConfirmed": lambda call, p, e: call.update(phase={"phase": "confirmed", "by": e["actor"]}),
+    "ToolCallStarted": lambda c, p, e: c.update(phase=dict(pick(p, "claimant"), phase="started", at=e["recorded_at"])),
+}
+TABLES = (  # what an event changes, by the id in its payload
+    ("cells", "cell_id", CELLS),
+    ("executions", "execution_id", RUNS),
+    ("kernels", "kernel_session", KERNELS),
+    ("threads", "thread_id", THREADS),
+    ("conversations", "conversation_id", {"MessageFlagged": message_flagged}),
+    ("turns", "turn_id", TURNS),
+    ("tool_calls", "call_id", CALLS),
+)
+STATE["KernelSessionEnded"], STATE["GrantExpired"] = kernel_launch_failed, STATE["GrantRevoked"]
+STATE |= {f"ToolCall{end}": STATE["ToolCallExecuted"] for end in ("Denied", "Withdrawn", "Voided", "Expired")}
 
 
 def apply_event(s, event):
     kind, p = event["type"], event["payload"]
-    if event["schema"] > SCHEMAS.get(kind, 1) or not any(
-        kind in table for table in (STATE, CELLS, RUNS, KERNELS, THREADS)
-    ):
+    if event["schema"] > SCHEMAS.get(kind, 1) or not any(kind in table for table in (STATE, *(t[2] for t in TABLES))):
         raise Unknown(kind)
     run = s["executions"].get(p.get("execution_id"))
     if run is not None and "output_seq" in p:
         run["output_seq"] = p["output_seq"]
-    cell, kernel = s["cells"].get(p.get("cell_id")), s["kernels"].get(p.get("kernel_session"))
-    thread = s.get("threads", {}).get(p.get("thread_id"))
-    for table, target in ((STATE, s), (CELLS, cell), (RUNS, run), (KERNELS, kernel), (THREADS, thread)):
+    targets = [(table, s.get(group, {}).get(p.get(key))) for group, key, table in TABLES]
+    for table, target in ((STATE, s), *targets):
         if kind in table and target is not None:
             table[kind](target, p, event)
     s["order"] = sorted(s["cells"], key=lambda cell_id: (s["cells"][cell_id]["order_key"], cell_id))
     shown = set(s["latest"].values())
-    runs = s["executions"].items()
-    s["executions"] = {key: run for key, run in runs if run["status"] not in ENDED or key in shown}
+    s["executions"] = {id: run for id, run in s["executions"].items() if run["status"] not in ENDED or id in shown}
     s.update(version=event["version"], updated_at=event["recorded_at"])
