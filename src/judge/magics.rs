@@ -145,6 +145,9 @@ fn rule_of_line(name: &str, rest: &str) -> DangerRule {
         "store" if has_option(rest, "r") => LoadsObjects,
         // `%config A.b = c` executes `cfg.A.b = c`, whatever that is.
         "config" if rest.contains('=') && !is_plain_setting(rest) => DynamicCode,
+        // A module that draws, or TeX.
+        "matplotlib" if rest.contains("module:") => DynamicImport,
+        "config" if ["tex", "backend", "pgf"].iter().any(|word| rest.contains(word)) => DrawsWithProgram,
         // `-P` names the program that shows the page.
         "man" if rest.contains('-') => ShellCommand,
         "recall" | "rep" | "load" | "pycat" if rest.contains("://") => NetworkRead,

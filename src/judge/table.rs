@@ -42,7 +42,8 @@ pub(crate) fn rule_of(path: &str) -> Option<DangerRule> {
 
 /// The rule of an attribute of a value that nobody knows.
 pub(crate) fn rule_of_attribute(name: &str) -> Option<DangerRule> {
-    ATTRIBUTES.get(name).copied()
+    let writes = ["write_", "save_", "print_", "dump_", "export_"].iter().any(|start| name.starts_with(start));
+    ATTRIBUTES.get(name).copied().or_else(|| writes.then_some(WritesFile))
 }
 
 /// The rule of a magic by its name.

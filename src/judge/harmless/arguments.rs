@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
         let plain = |is_harmless: bool, rule| (!is_harmless).then_some((rule, true));
         let data = |is_harmless: bool, rule| (!is_harmless).then_some((rule, false));
         match rule {
-            Rule::Reads => data(self.reads_inside(path, call), ReadsElsewhere),
+            Rule::Reads => data(self.reads_inside(path, call), self.rule_of_reader(path, call)),
             Rule::Opens => match self.rule_of_mode(call, 1) {
                 Some(rule) => Some((rule, true)),
                 // The eighth argument opens it.
@@ -53,14 +53,15 @@ impl<'a> Checker<'a> {
                 let is_told = call.arguments.args.iter().take(1).all(told) && !has_stars(call);
                 plain(is_told, self.rule_of_later_name(call))
             }
+            Rule::SetsByName => plain(self.sets_plainly(call), UnknownSetting),
             Rule::Type => plain(self.is_looked_at(call) && has_one_argument(call), HandedOn),
-            Rule::Defines => Some((HooksIn, true)),
+            Rule::Defines => Some((if path.ends_with("wraps") { HooksIn } else { DynamicCode }, true)),
             Rule::Formats => plain(self.formats_plainly(path, call), RunsText),
             Rule::Searches => plain(self.searches_plainly(path, call), UnknownSetting),
-            Rule::Word => plain(self.is_word(call), UnknownSetting),
-            Rule::Settings => plain(self.are_settings_of_group(call), UnknownSetting),
-            Rule::SettingsOf => plain(self.are_settings(call), UnknownSetting),
-            Rule::Option => plain(self.are_display_options(path, call), UnknownSetting),
+            Rule::Word => plain(self.is_word(path, call), self.rule_of_settings(call)),
+            Rule::Settings => plain(self.are_settings_of_group(call), self.rule_of_settings(call)),
+            Rule::SettingsOf => plain(self.are_settings(call), self.rule_of_settings(call)),
+            Rule::Option => plain(self.are_display_options(path, call), self.rule_of_settings(call)),
             Rule::Formula => plain(self.formula(call), RunsText),
             Rule::Evaluates => plain(self.evaluates(call), RunsText),
             Rule::Shows => plain(self.shows(first, call), BrowserScript),
@@ -170,7 +171,7 @@ impl<'a> Checker<'a> {
         !has_stars(call) && told.all(is_told)
     }
 
-    fn is_reading_map(&self, mode: &Expr) -> bool {
+    pub(super) fn is_reading_map(&self, mode: &Expr) -> bool {
         let reads = |text: &String| matches!(text.as_str(), "r" | "c");
         mode.is_none_literal_expr() || self.texts(mode, 0).is_some_and(|texts| texts.iter().all(reads))
     }
@@ -203,8 +204,13 @@ impl<'a> Checker<'a> {
         self.texts(&arguments[1], 0).is_some_and(|names| names.iter().all(may))
     }
 
-    fn is_word(&self, call: &ExprCall) -> bool {
-        let is_plain = |text: &String| text.chars().all(|found| found.is_ascii_alphanumeric() || "-_".contains(found));
+    fn is_word(&self, path: &str, call: &ExprCall) -> bool {
+        let is_drawn = |text: &String| {
+            !matches!(path, "matplotlib.use" | "matplotlib.pyplot.switch_backend") || rules::is_harmless_backend(text)
+        };
+        let is_plain = |text: &String| {
+            is_drawn(text) && text.chars().all(|found| found.is_ascii_alphanumeric() || "-_".contains(found))
+        };
         let told = |word: &Expr| {
             let texts = match elements(word) {
                 Some(parts) => {

@@ -11,6 +11,10 @@ use crate::DangerRule::*;
 use crate::known::{self, Attribute};
 use crate::{Danger, table};
 
+fn draws(path: &str) -> bool {
+    path.starts_with("matplotlib.") || path.starts_with("mpl_toolkits.")
+}
+
 impl<'a> Checker<'a> {
     /// A function that is harmless but for what some arguments make it do.
     pub(super) fn told_member(&mut self, path: &str, expression: &'a Expr, call: Option<&'a ExprCall>, is_base: bool) {
@@ -18,7 +22,15 @@ impl<'a> Checker<'a> {
         let is_told = path.starts_with("pandas.") && rules::names_functions(name);
         match call {
             None if !is_base && (is_told || path == "builtins.help") => {
+                self.add(RunsText, spoken(path), expression, true);
+            }
+            None if !is_base && draws(path) && rules::place_of_settings(name).is_some() => {
                 self.add(HandedOn, spoken(path), expression, true);
+            }
+            Some(call)
+                if draws(path) && (!self.has_plain_settings(name, call) || self.gives_unread_dictionary(call)) =>
+            {
+                self.add(UnknownSetting, path, expression, false);
             }
             // `help('module')` imports it.
             Some(call)
@@ -96,6 +108,8 @@ impl<'a> Checker<'a> {
             _ if name.starts_with("__") && name.ends_with("__") => builtins::is_harmless_dunder(name),
             _ if name.starts_with('_') => own.is_some() && !known::is_withheld_private(name),
             _ if rules::names_functions(name) => call.is_some(),
+            "update" => call.is_some() || self.is_own_container(&attribute.value, 0),
+            _ if rules::place_of_settings(name).is_some() && name.starts_with("set_") => call.is_some(),
             "format" | "inspect" | "format_index" => call.is_some(),
             _ => match known::attribute(name) {
                 Attribute::Harmless => true,
@@ -112,7 +126,8 @@ impl<'a> Checker<'a> {
             self.add(NetworkSend, &format!(".{name}"), attribute, true);
         }
         if !is_harmless {
-            let rule = self.rule_of(&format!(".{name}"), UnknownAttribute, call);
+            let unknown = if rules::names_functions(name) { RunsText } else { UnknownAttribute };
+            let rule = self.rule_of(&format!(".{name}"), unknown, call);
             // What a writer answers is text or nothing.
             let taints = !(name.starts_with("to_") || name.starts_with("save") || name.starts_with("write"));
             self.add(rule, &format!(".{name}"), attribute, taints);

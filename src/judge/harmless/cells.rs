@@ -124,8 +124,10 @@ fn is_automagic(line: &str) -> bool {
     let line = line.trim_start();
     let end = line.find(|found: char| !found.is_alphanumeric() && found != '_').unwrap_or(line.len());
     let (word, rest) = line.split_at(end);
-    let is_code =
-        rest.trim_start().starts_with(['=', '(', '.', '[', ',', '+', '*', '/', '%', '<', '>', '!', '&', '|', '^']);
+    // `rm /tmp/x` divides nothing.
+    let is_path = rest.starts_with(" /") && !rest.starts_with(" / ");
+    let is_code = !is_path
+        && rest.trim_start().starts_with(['=', '(', '.', '[', ',', '+', '*', '/', '%', '<', '>', '!', '&', '|', '^']);
     !is_code && AUTOMAGICS.split_whitespace().any(|magic| magic == word)
 }
 

@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, ExprCall, ExprSubscript};
 use ruff_text_size::Ranged;
 
 use super::arguments::has_stars;
-use super::rules::Rule;
+use super::rules::{self, Rule};
 use super::walk::{Checker, Found, GIVE_ANYTHING, Meaning, spoken};
 use crate::DangerRule::{self, *};
 use crate::known::{self, Attribute};
@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
         let is_value = |name| known::attribute(name) == Attribute::Harmless;
         if let Some(call) = call {
             if let Some(rule) = self.rule_of_call(name, call) {
-                return by_path.filter(|by_path| by_path.grade() < rule.grade()).unwrap_or(rule);
+                return by_path.filter(|by_path| rule == RunsText || by_path.grade() < rule.grade()).unwrap_or(rule);
             }
             if let (UnknownName, Expr::Attribute(method)) = (unknown, &*call.func)
                 && self.is_harmless_use(name, &method.value, call)
@@ -75,7 +75,47 @@ impl<'a> Checker<'a> {
             }
         }
         let by_name = || table::rule_of_attribute(name).filter(|_| unknown != UnknownName || !is_value(name));
-        by_path.or_else(by_name).unwrap_or(unknown)
+        match by_path.or_else(by_name).unwrap_or(unknown) {
+            NetworkRead if call.is_some_and(|call| self.sends_by_address(call)) => NetworkSend,
+            rule => rule,
+        }
+    }
+
+    /// An address that is computed carries what it is computed from.
+    fn sends_by_address(&self, call: &ExprCall) -> bool {
+        call.arguments.args.first().is_some_and(|address| self.texts(address, 0).is_none())
+    }
+
+    /// What a reader does with these arguments, if it is not known to be harmless.
+    pub(super) fn rule_of_reader(&self, path: &str, call: &ExprCall) -> DangerRule {
+        let arguments = &call.arguments;
+        if path == "numpy.load" {
+            let is_plain = |value: &Expr| matches!(value, Expr::BooleanLiteral(flag) if !flag.value);
+            if has_stars(call) || !arguments.find_argument_value("allow_pickle", 2).is_none_or(is_plain) {
+                return LoadsObjects;
+            }
+            if arguments.find_argument_value("mmap_mode", 1).is_some_and(|mode| !self.is_reading_map(mode)) {
+                return WritesFile;
+            }
+        }
+        let is_address = |place: &Expr| self.text_with_gaps(place, 0).is_some_and(|text| text.contains("://"));
+        match arguments.args.first() {
+            Some(place) if self.texts(place, 0).is_none() && is_address(place) => NetworkSend,
+            _ => ReadsElsewhere,
+        }
+    }
+
+    /// What settings do that are not known to be harmless: by their names.
+    pub(super) fn rule_of_settings(&self, call: &ExprCall) -> DangerRule {
+        let group = call.arguments.args.first().and_then(|group| self.texts(group, 0)).unwrap_or_default();
+        let given = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|keyword| &keyword.value));
+        let keys = given.filter_map(|given| self.keys(given, 0)).flatten();
+        let named = call.arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_ref().map(ToString::to_string));
+        let names: Vec<String> = group.into_iter().chain(keys).chain(named).collect();
+        match names.iter().any(|name| name.contains("module://") || name.starts_with("plotting.")) {
+            true => DynamicImport,
+            false => names.iter().map(|name| rules::harm_of_picture_setting(name)).min().unwrap_or(UnknownSetting),
+        }
     }
 
     /// What a call does by its arguments.
@@ -213,22 +253,29 @@ impl<'a> Checker<'a> {
                 .filter_map(|path| if let Meaning::Unknown(path) = path { table::rule_of(&path) } else { None })
                 .next()
         };
-        let moves =
-            |name: &String| self.globals.mentions.has_paths && matches!(name.as_str(), "rename" | "replace" | "move");
-        let rule =
-            |name: &String| of_library(name).or_else(|| hidden_by(name)).or_else(|| moves(name).then_some(HiddenCode));
+        let rule = |name: &String| {
+            of_library(name).or_else(|| hidden_by(name)).or_else(|| self.moves(name).then_some(HiddenCode))
+        };
         names.iter().find_map(rule).unwrap_or(ComputedAttribute)
+    }
+
+    /// What moves a file, where the notebook has paths.
+    fn moves(&self, name: &str) -> bool {
+        self.globals.mentions.has_paths && matches!(name, "rename" | "replace" | "move")
     }
 
     /// `attrgetter`, `methodcaller`
     pub(super) fn rule_of_later_name(&self, call: &ExprCall) -> DangerRule {
         let names = call.arguments.args.first().and_then(|name| self.texts(name, 0)).unwrap_or_default();
-        names.iter().flat_map(|path| path.split('.')).find_map(hidden_by).unwrap_or(ComputedAttribute)
+        let moves = |name: &str| self.moves(name).then_some(HiddenCode);
+        let mut parts = names.iter().flat_map(|path| path.split('.'));
+        parts.find_map(|name| hidden_by(name).or_else(|| moves(name))).unwrap_or(ComputedAttribute)
     }
 
     /// A module by its name.
     pub(super) fn rule_of_import(&self, name: Option<&Expr>) -> DangerRule {
         match name.and_then(|name| self.texts(name, 0)) {
+            Some(names) if names.iter().any(|name| table::is_never_handed_on(name)) => DynamicImport,
             Some(names) => names.iter().find_map(|name| table::rule_of(name)).unwrap_or(UnknownModule),
             None => DynamicImport,
         }
@@ -304,7 +351,9 @@ fn table_rule(path: &str, unknown: DangerRule) -> DangerRule {
 
 /// An attribute that does harm, reached by its name.
 fn hidden_by(name: impl AsRef<str>) -> Option<DangerRule> {
-    table::rule_of_attribute(name.as_ref()).map(|_| HiddenCode)
+    let name = name.as_ref();
+    let is_hidden = rules::names_functions(name) || name == "__init__" || table::rule_of_attribute(name).is_some();
+    is_hidden.then_some(HiddenCode)
 }
 
 fn of_mode(mode: &str) -> Option<DangerRule> {

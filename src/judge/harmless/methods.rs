@@ -15,6 +15,7 @@ impl<'a> Checker<'a> {
         let harmless = match name {
             "format" => self.formats(base, call),
             "inspect" | "format_index" => self.are_plain_formats(call),
+            "update" => return (!self.updates_plainly(base, call)).then_some(UnknownSetting),
             // `fig.show('browser')` starts a program.
             "show" => call.arguments.args.iter().all(|given| self.is_flag(given)),
             // The tenth argument or one after it names the module that draws.
@@ -26,9 +27,11 @@ impl<'a> Checker<'a> {
             _ if rules::names_functions(name) => {
                 return (!self.names_harmless_functions(name, call)).then_some(RunsText);
             }
-            _ => true,
+            _ => return (!self.has_plain_settings(name, call)).then_some(UnknownSetting),
         };
-        (!harmless).then_some(RunsText)
+        // A format only walks through what objects have.
+        let is_format = matches!(name, "format" | "inspect" | "format_index");
+        (!harmless).then_some(if is_format { ComputedAttribute } else { RunsText })
     }
 
     /// `path.replace(target)` in a notebook that has paths.
@@ -282,10 +285,13 @@ impl<'a> Checker<'a> {
             };
             let value = &keyword.value;
             if rules::is_told_keyword(name.as_str()) && !is_harmless_value(value) {
-                self.add(UnknownSetting, &format!("{name}="), call, false);
+                self.add(rules::harm_of_setting(name.as_str()), &format!("{name}="), call, false);
             }
             if name.contains("formula") && !self.are_formulas(value) {
                 self.add(RunsText, &format!("{name}="), call, false);
+            }
+            if rules::is_dictionary_of_settings(name.as_str()) && !self.are_plain_settings(value, 0) {
+                self.add(UnknownSetting, &format!("{name}="), call, false);
             }
             if name == "bar_format" && !self.is_plain_format(value, 0) {
                 self.add(RunsText, "bar_format=", call, false);
@@ -298,24 +304,6 @@ impl<'a> Checker<'a> {
             if name == "raw" && self.displays(call) && !is_harmless_value(value) && !self.shows_pictures(call) {
                 self.add(BrowserScript, "raw=", call, false);
             }
-        }
-    }
-
-    /// `f(**settings)`
-    fn check_spread(&mut self, call: &'a ExprCall, value: &Expr) {
-        let is_told = |key: &String| {
-            rules::is_told_keyword(key)
-                || key.contains("formula")
-                || matches!(rules::own_name(key), "input" | "bar_format")
-                || key.starts_with("__")
-        };
-        let is_bad = match self.keys(value, 0) {
-            Some(keys) => keys.iter().any(is_told),
-            None if self.calls(call, "types.SimpleNamespace") => true,
-            None => self.takes_told_keywords(call) && !self.is_own_parameter(value),
-        };
-        if is_bad {
-            self.add(HandedOn, "**", call, false);
         }
     }
 
@@ -346,40 +334,6 @@ impl<'a> Checker<'a> {
 
     fn displays(&self, call: &ExprCall) -> bool {
         self.path(&call.func).iter().any(|meaning| matches!(meaning, Meaning::Member(path) if path.contains("display")))
-    }
-
-    /// Whether the callee draws text or opens what it is told.
-    fn takes_told_keywords(&self, call: &ExprCall) -> bool {
-        let name = match &*call.func {
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            Expr::Name(name) => name.id.as_str(),
-            _ => return false,
-        };
-        matches!(
-            name,
-            "text"
-                | "title"
-                | "suptitle"
-                | "annotate"
-                | "figtext"
-                | "xlabel"
-                | "ylabel"
-                | "set_title"
-                | "set_xlabel"
-                | "set_ylabel"
-                | "hist"
-                | "boxplot"
-                | "signature"
-                | "set_params"
-                | "tqdm"
-                | "trange"
-                | "tqdm_notebook"
-        ) || name == "plot" && call.arguments.args.is_empty()
-    }
-
-    /// `**kwargs` of a function of the notebook: who calls it is checked for the same names.
-    fn is_own_parameter(&self, value: &Expr) -> bool {
-        matches!(value, Expr::Name(name) if self.bound(name.id.as_str()).is_some_and(|bound| bound.iter().all(|what| matches!(what, What::Nothing))))
     }
 }
 

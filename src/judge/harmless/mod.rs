@@ -15,6 +15,8 @@ mod literals;
 mod methods;
 pub(crate) mod rules;
 mod scope;
+mod settings;
+mod shared;
 mod visit;
 mod walk;
 

@@ -1,5 +1,7 @@
 //! Functions that are judged by their arguments, and names that are judged by hand.
 
+use crate::DangerRule::{self, *};
+
 /// How a call is judged by what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
@@ -15,6 +17,8 @@ pub(crate) enum Rule {
     NamesAttributes,
     /// One argument, of which it tells the type.
     Type,
+    /// `setp`: sets what the texts say.
+    SetsByName,
     /// Changes a definition, or makes one from names that nobody sees: only as a decorator, a base, a metaclass.
     Defines,
     /// A format, whose fields walk through objects.
@@ -66,6 +70,7 @@ const RULES: &[(Rule, &str)] = &[
     (Rule::Place, "pathlib.Path pathlib.PurePath pathlib.PosixPath"),
     (Rule::AttributeByName, "builtins.getattr builtins.hasattr builtins.setattr builtins.delattr"),
     (Rule::NamesAttributes, "operator.attrgetter operator.methodcaller"),
+    (Rule::SetsByName, "matplotlib.pyplot.setp matplotlib.artist.setp"),
     (Rule::Type, "builtins.type"),
     (Rule::Defines, "functools.wraps dataclasses.dataclass typing.TypedDict abc.ABCMeta"),
     (Rule::Formats, "matplotlib.ticker.StrMethodFormatter logging.Formatter"),
@@ -213,7 +218,7 @@ pub(crate) fn is_mild(attribute: &str) -> bool {
 /// Attributes of objects of the libraries that make them open files, run programs or build other objects.
 pub(crate) fn is_told_attribute(name: &str) -> bool {
     matches!(
-        name,
+        name.trim_start_matches('_'),
         "input" | "memory" | "usetex" | "klass" | "default_args" | "default_kwargs" | "allow_pickle" | "bar_format"
     )
 }
@@ -221,7 +226,20 @@ pub(crate) fn is_told_attribute(name: &str) -> bool {
 /// Attributes that nobody may reach by their names in a text.
 pub(crate) fn is_never_named(attribute: &str) -> bool {
     names_functions(attribute)
-        || matches!(attribute, "rename" | "replace" | "move" | "show" | "format" | "format_index" | "inspect")
+        || matches!(
+            attribute,
+            "rename"
+                | "replace"
+                | "move"
+                | "show"
+                | "format"
+                | "format_index"
+                | "inspect"
+                | "update"
+                | "hist"
+                | "boxplot"
+        )
+        || place_of_settings(attribute).is_some()
 }
 
 /// Attributes that run what they are told by a text: `df.agg('to_csv')`.
@@ -252,15 +270,93 @@ pub(crate) fn is_told_keyword(name: &str) -> bool {
     )
 }
 
+/// Keys that do more than say how something looks, in whatever dictionary is handed on as arguments by name.
+pub(crate) fn is_told_key(key: &str) -> bool {
+    is_told_keyword(key)
+        || key.contains("formula")
+        || matches!(own_name(key), "input" | "bar_format")
+        || key.starts_with("__")
+}
+
+/// What such a setting could do.
+pub(crate) fn harm_of_setting(name: &str) -> DangerRule {
+    match own_name(name).trim_start_matches('_') {
+        "usetex" => DrawsWithProgram,
+        "backend" | "renderer" | "plugin" | "klass" | "default_args" | "default_kwargs" => DynamicImport,
+        "eval_str" | "bar_format" => RunsText,
+        "allow_pickle" => LoadsObjects,
+        "memory" | "filename" | "out_file" | "qhull_options" => WritesFile,
+        name if name.contains("formula") => RunsText,
+        _ => UnknownSetting,
+    }
+}
+
+/// A setting of pictures that nobody knows to be harmless.
+pub(crate) fn harm_of_picture_setting(key: &str) -> DangerRule {
+    if is_drawn_elsewhere(key) { DrawsWithProgram } else { UnknownSetting }
+}
+
+fn is_drawn_elsewhere(key: &str) -> bool {
+    ["usetex", "latex", "preamble", "backend", "pgf", "animation"].iter().any(|word| key.contains(word))
+}
+
+/// An argument whose value is a dictionary of arguments for something else: `title_kw`, `textprops`, `fontdict`.
+pub(crate) fn is_dictionary_of_settings(keyword: &str) -> bool {
+    ["kw", "kws", "props", "_kwargs", "_kwds", "fontdict"].iter().any(|end| keyword.ends_with(end)) || keyword == "prop"
+}
+
+/// Where a function that draws takes such a dictionary by its place.
+pub(crate) fn place_of_settings(function: &str) -> Option<usize> {
+    match function {
+        "title" | "xlabel" | "ylabel" | "zlabel" | "suptitle" | "set_title" | "set_xlabel" | "set_ylabel"
+        | "set_zlabel" | "set_xticklabels" | "set_yticklabels" | "set_zticklabels" | "set_ticklabels" => Some(1),
+        "text" | "figtext" | "text2D" => Some(3),
+        "theme" => Some(0),
+        "annotate" => Some(5),
+        "pie" => Some(11),
+        _ => None,
+    }
+}
+
 /// `memory` of `step__memory`: a setting of a part.
 pub(crate) fn own_name(keyword: &str) -> &str {
     keyword.rsplit_once("__").map_or(keyword, |(_, name)| name)
 }
 
+/// What draws pictures and starts no program and no server for it.
+pub(crate) fn is_harmless_backend(name: &str) -> bool {
+    const KNOWN: &[&str] = &[
+        "agg",
+        "cairo",
+        "pdf",
+        "ps",
+        "svg",
+        "template",
+        "inline",
+        "nbagg",
+        "notebook",
+        "widget",
+        "ipympl",
+        "macosx",
+        "tkagg",
+        "tkcairo",
+        "qtagg",
+        "qt5agg",
+        "qt4agg",
+        "qtcairo",
+        "gtk3agg",
+        "gtk4agg",
+        "gtk3cairo",
+        "gtk4cairo",
+        "wxagg",
+    ];
+    KNOWN.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// Settings of pictures that change how they look and nothing else.
 pub(crate) fn is_harmless_setting(key: &str) -> bool {
     let group = key.split('.').next().unwrap_or_default();
-    let is_told = ["usetex", "latex", "preamble", "backend"].iter().any(|word| key.contains(word));
+    let is_told = is_drawn_elsewhere(key);
     matches!(
         group,
         "figure"

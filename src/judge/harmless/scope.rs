@@ -8,6 +8,7 @@ use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, ModModule, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
 };
 
+use super::shared::{self, Shared};
 use crate::Danger;
 use crate::budget::Budget;
 use crate::python::MAX_DEPTH;
@@ -24,6 +25,8 @@ pub(crate) enum What<'a> {
     Class(&'a StmtClassDef),
     /// A parameter, an exception, what a pattern takes.
     Nothing,
+    /// `**kwargs` of a function.
+    Keywords,
 }
 
 /// What a name is bound to in one scope.
@@ -55,6 +58,7 @@ pub(crate) struct Globals<'a> {
     pub(crate) following: Cell<usize>,
     pub(crate) budget: Budget,
     pub(crate) mentions: Mentions,
+    pub(crate) shared: Shared<'a>,
     pub(crate) registered: BTreeMap<&'a str, crate::Grade>,
     pub(crate) vouched: BTreeSet<&'a str>,
 }
@@ -81,6 +85,7 @@ impl<'a> Globals<'a> {
             depth: 0,
         };
         deep.visit_body(&module.body);
+        self.shared.collect(&module.body, &self.names);
     }
 }
 
@@ -88,10 +93,13 @@ impl<'a> Globals<'a> {
 pub(crate) fn of_function<'a>(parameters: Option<&'a Parameters>, body: &'a [Stmt]) -> Names<'a> {
     let mut names = Names::default();
     let mut collector = Collector::new(usize::MAX, &mut names);
+    if let Some(list) = parameters {
+        let keywords = list.kwarg.as_ref().map(|parameter| parameter.name.as_str());
+        for name in list.iter().map(|parameter| parameter.name().as_str()) {
+            collector.bind(name, if keywords == Some(name) { What::Keywords } else { What::Nothing });
+        }
+    }
     collector.visit_body(body);
-    parameters.into_iter().flat_map(|list| list.iter()).for_each(|parameter| {
-        collector.bind(parameter.name().as_str(), What::Nothing);
-    });
     let elsewhere = names.elsewhere.clone();
     // What is only changed is another scope's.
     let is_bound = |bound: &[(usize, What<'_>)]| bound.iter().any(|(_, what)| !matches!(what, What::Inserted(_)));
@@ -141,7 +149,9 @@ impl<'n, 'a> Collector<'n, 'a> {
                 }
             }
             (Expr::Subscript(_) | Expr::Attribute(_), What::Value(value) | What::Part(value)) => {
-                if let Some(name) = root(target) {
+                if let Some(name) = root(target)
+                    && !self.is_key_of_keywords(name, target)
+                {
                     self.bind(name, What::Inserted(value));
                 }
             }
@@ -225,7 +235,8 @@ impl<'a> Visitor<'a> for Collector<'_, 'a> {
             // `list.append(x)`: what is given may be found in it.
             Stmt::Expr(expression) => {
                 if let Expr::Call(call) = &*expression.value
-                    && let (Expr::Attribute(_), Some(name)) = (&*call.func, root(&call.func))
+                    && let (Expr::Attribute(method), Some(name)) = (&*call.func, root(&call.func))
+                    && !(shared::sets_plain_key(call) && method.value.is_name_expr() && self.are_keywords(name))
                 {
                     let given = call.arguments.args.iter().chain(call.arguments.keywords.iter().map(|one| &one.value));
                     given.for_each(|value| self.bind_known(name, value));
@@ -272,6 +283,17 @@ impl<'a> Visitor<'a> for Collector<'_, 'a> {
 }
 
 impl<'a> Collector<'_, 'a> {
+    fn are_keywords(&self, name: &str) -> bool {
+        let is_parameter = |(_, what): &(usize, What<'_>)| matches!(what, What::Keywords);
+        self.names.values.get(name).is_some_and(|bound| bound.iter().any(is_parameter))
+    }
+
+    /// `kwargs['color'] = 'k'` adds nothing that is judged.
+    fn is_key_of_keywords(&self, name: &str, target: &Expr) -> bool {
+        matches!(target, Expr::Subscript(part) if part.value.is_name_expr() && shared::is_plain_key(&part.slice))
+            && self.are_keywords(name)
+    }
+
     /// Only what the scope binds itself can be changed so.
     fn bind_known(&mut self, name: &'a str, value: &'a Expr) {
         if self.names.values.contains_key(name) {

@@ -211,11 +211,15 @@ impl<'a> Checker<'a> {
         let is_class = matches!(base, Expr::Call(call) if self.calls(call, "builtins.type"));
         // Of `self` too: `A.method(other)` makes it any object.
         if rules::is_told_attribute(name) {
-            self.add(UnknownSetting, &format!(".{name} ="), target, true);
+            self.add(rules::harm_of_setting(name), &format!(".{name} ="), target, true);
         }
         if is_library || is_class || name.starts_with("__") || name.starts_with('_') && !is_own {
             let is_core = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("builtins") || path.starts_with("importlib"));
-            let rule = if meanings.iter().any(is_core) { Internals } else { ChangesLibrary };
+            let rule = match rules::harm_of_setting(name) {
+                _ if meanings.iter().any(is_core) => Internals,
+                UnknownSetting => ChangesLibrary,
+                told => told,
+            };
             self.add(rule, &format!(".{name} ="), target, true);
         }
         match base {
@@ -241,8 +245,9 @@ impl<'a> Checker<'a> {
         }
         let keys = self.texts(&subscript.slice, 0);
         let reads = matches!(subscript.ctx, ExprContext::Load);
-        if !keys.is_some_and(|keys| reads || keys.iter().all(|key| rules::is_harmless_setting(key))) {
-            self.add(UnknownSetting, "rcParams[…]", subscript, true);
+        if !keys.as_ref().is_some_and(|keys| reads || keys.iter().all(|key| rules::is_harmless_setting(key))) {
+            let rule = keys.iter().flatten().map(|key| rules::harm_of_picture_setting(key)).min();
+            self.add(rule.unwrap_or(UnknownSetting), "rcParams[…]", subscript, true);
         }
         true
     }
@@ -256,7 +261,7 @@ impl<'a> Checker<'a> {
         match func {
             Expr::Name(_) | Expr::Attribute(_) => {
                 let meanings = self.path(func);
-                is_ruled = meanings.iter().any(|meaning| matches!(meaning, Meaning::Ruled(..)));
+                is_ruled = meanings.iter().any(|meaning| matches!(meaning, Meaning::Ruled(_, rule) if !matches!(rule, Rule::SetsByName | Rule::NamesAttributes)));
                 only_looks = meanings.iter().all(|meaning| match meaning {
                     Meaning::Member(path) => LOOKS.contains(&spoken(path)),
                     Meaning::Ruled(_, rule) => matches!(rule, Rule::Type | Rule::AttributeByName),
@@ -374,6 +379,9 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 if let Some(text) = texts.iter().find(|text| names_internals(text)) {
                     checker.add(Internals, text, sum, true);
                 }
+                if texts.iter().any(|text| text.contains("usetex")) {
+                    checker.add(DrawsWithProgram, "usetex", sum, false);
+                }
                 visitor::walk_expr(checker, expression);
             }
             Expr::StringLiteral(text) => {
@@ -382,7 +390,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
                     checker.add(Internals, words, text, true);
                 }
                 if words == "usetex" {
-                    checker.add(UnknownSetting, words, text, false);
+                    checker.add(DrawsWithProgram, words, text, false);
                 }
                 if checker.is_shown && shows_script(words) {
                     checker.add(BrowserScript, words, text, false);

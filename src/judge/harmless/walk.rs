@@ -111,8 +111,18 @@ impl<'a> Checker<'a> {
 
     // --- names ---
 
-    /// What a name is bound to where the walk stands; `None`: it is a module's, or nothing is known.
+    /// What a name is bound to where the walk stands; `None`: it is a module's, or nothing is known. What is in it may have been
+    /// changed elsewhere: then `What::Nothing` is among it.
     pub(crate) fn bound(&self, name: &str) -> Option<Vec<What<'a>>> {
+        let mut bound = self.bindings(name)?;
+        if bound.iter().any(|what| self.globals.shared.may_change(name, what, &self.globals.attributes)) {
+            bound.push(What::Nothing);
+        }
+        Some(bound)
+    }
+
+    /// As [`Self::bound`], whatever became of what is in it.
+    pub(crate) fn bindings(&self, name: &str) -> Option<Vec<What<'a>>> {
         let names = match self.scope_of(name) {
             Some(scope) => &scope.names,
             None => &self.globals.names,
@@ -120,7 +130,11 @@ impl<'a> Checker<'a> {
         if names.imports.contains_key(name) || self.scope_of(name).is_none() && self.is_more_than_own(name) {
             return None;
         }
-        names.values.get(name).map(|bound| bound.iter().map(|(_, what)| *what).collect())
+        let mut bound: Vec<What<'a>> = names.values.get(name)?.iter().map(|(_, what)| *what).collect();
+        if self.globals.shared.is_rebound(name) {
+            bound.push(What::Nothing);
+        }
+        Some(bound)
     }
 
     fn is_more_than_own(&self, name: &str) -> bool {
@@ -249,7 +263,7 @@ impl<'a> Checker<'a> {
             What::Value(value) | What::Part(value) | What::Inserted(value) => (std::ptr::from_ref(value).addr(), true),
             What::Function(function) => (std::ptr::from_ref(function).addr(), false),
             What::Class(class) => (std::ptr::from_ref(class).addr(), false),
-            What::Nothing => return None,
+            What::Nothing | What::Keywords => return None,
         };
         if let Some(known) = self.globals.found.borrow().get(&key) {
             return known.clone();
@@ -265,7 +279,7 @@ impl<'a> Checker<'a> {
             What::Value(value) | What::Part(value) | What::Inserted(value) => checker.visit_expr(value),
             What::Function(function) => checker.function(function),
             What::Class(class) => checker.class(class),
-            What::Nothing => {}
+            What::Nothing | What::Keywords => {}
         }
         self.globals.following.set(self.globals.following.get() - 1);
         let mut found = checker.found.into_iter().filter(|found| !is_value || found.taints).map(|found| found.danger);

@@ -5,9 +5,9 @@ use notarium_judge::{Grade, dangers, dangers_of_each, judge};
 use serde_json::Value;
 
 /// Pieces that each did harm in a real kernel, or would on another system.
-const HARMFUL: &str = include_str!("harmful.jsonl");
+pub const HARMFUL: &str = include_str!("harmful.jsonl");
 
-fn with_places(code: &str) -> String {
+pub fn with_places(code: &str) -> String {
     let places = [
         ("{N}", "http://127.0.0.1:9/x"),
         ("{NP}", "9"),
@@ -36,7 +36,7 @@ fn assert_all_ask(pieces: &str, least: usize) {
 
 #[test]
 fn no_harmful_piece_runs_unasked() {
-    assert_all_ask(HARMFUL, 500);
+    assert_all_ask(HARMFUL, 660);
 }
 
 /// Those that others have collected, where they are at hand.
@@ -105,6 +105,13 @@ const HARMLESS: &[&str] = &[
     "from sklearn.base import BaseEstimator\nclass E(BaseEstimator):\n    def __init__(self, alpha=1): self.alpha = alpha\nE().set_params(alpha=2).get_params()",
     "%config InlineBackend.rc = {'figure.figsize': (10, 6)}",
     "from pathlib import Path\nPath('data/x.txt').name.replace('.txt', '.csv')",
+    "import matplotlib.pyplot as plt\nstyle = {'color': 'k', 'lw': 1}\ndef draw(ax, **kwargs):\n    kwargs.setdefault('color', 'r')\n    kwargs['lw'] = 2\n    ax.plot([1], **kwargs)\ndraw(plt.gca(), **style)",
+    "import matplotlib.pyplot as plt\nlines = plt.plot([1])\nplt.setp(lines, color='r')\nplt.setp(lines, 'linewidth', 2)\nplt.title('x', {'size': 9})\nplt.text(0, 0, 'x', fontdict=dict(size=9))",
+    "import matplotlib.pyplot as plt\nprops = dict(boxstyle='round')\nplt.annotate('x', (0, 0), arrowprops=props)\nplt.text(*(0, 0), 'x', **props)",
+    "from collections import Counter, defaultdict\nc = Counter()\nc.update('abc')\nd = {}\ndef add(more): d.update(more)\nadd({1: 2})\nsum(d.values())",
+    "import pandas as pd\nfiles = ['data/a.csv', 'data/b.csv']\nprint(len(files), sorted(files))\nfor path in files:\n    pd.read_csv(path)",
+    "import pandas as pd\ndef total(a, b=1): return a + b\ntotal(**{'a': 1}), total(**dict(zip('ab', [1, 2])))",
+    "import matplotlib\nmatplotlib.use('Agg')\nimport matplotlib.pyplot as plt\nplt.switch_backend('TkAgg')",
 ];
 
 #[test]

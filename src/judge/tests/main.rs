@@ -1,6 +1,7 @@
 //! The judge's tests by its public API alone.
 
 mod danger;
+mod grades;
 mod harmless;
 mod hostile;
 mod names;
