@@ -11,7 +11,7 @@ import { longestFrame } from "./watch.ts";
 const RUNS = Number(process.env.NOTARIUM_BENCH_RUNS ?? 5);
 const KEYS = Number(process.env.NOTARIUM_BENCH_KEYS ?? 120);
 /** What takes longer is not waited for. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 60_000;
 
 test.skip(!process.env.NOTARIUM_BENCH, "make bench-web");
 test.use({ trace: "off" });

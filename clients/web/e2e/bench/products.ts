@@ -55,39 +55,38 @@ export async function ours(): Promise<Product> {
 
 const KEYS_A_SECOND = 5;
 
-/** Others who type, each in a cell of their own, by the protocol (protocol/README.md) and without a page. */
+/** Others who type, each in a cell of their own, by the protocol (protocol/README.md). From a tab of this server, whose rules allow a socket. */
 async function typists(page: Page, server: TestServer, count: number): Promise<void> {
   const notebook = /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
   const others = await page.context().newPage();
-  await others.goto(`${server.url}/healthz`);
+  await others.goto(server.url);
   await others.evaluate(
     async ({ notebook, token, count, pauseMs }) => {
       const type = (number: number) =>
-        new Promise<void>((begun) => {
+        new Promise<void>((begun, failed) => {
           const socket = new WebSocket(`ws://${location.host}/api/socket`);
           const cell = `typist${number}`;
           let [version, length, commands] = [0, 0, 0];
           const send = (message: object) => socket.send(JSON.stringify(message));
           const command = (body: object) => send({ command: { id: `${cell}-${commands++}-${Date.now()}`, notebook, body } });
+          const press = () => {
+            const change = length === 0 ? [[0, "x"]] : [length, [0, "x"]];
+            length++;
+            command({ EditSource: { cell_id: cell, base: version, change } });
+          };
           socket.onopen = () => send({ hello: { protocols: { min: 1, max: 1 }, token, client: "bench" } });
           socket.onmessage = ({ data }) => {
             const message = JSON.parse(String(data)) as Record<string, { version?: number; events?: { version: number }[] }>;
-            if (message.welcome) send({ subscribe: { notebook, document: 1 } });
-            if (message.subscribed) {
-              version = message.subscribed.version ?? 0;
-              command({ InsertCell: { cell_id: cell, cell_type: "raw", source: "", place: "end" } });
-              begun();
-            }
-            version = message.events?.events?.at(-1)?.version ?? version;
-            if (message.ack)
-              setTimeout(
-                () =>
-                  command({
-                    EditSource: { cell_id: cell, base: version, change: [length++ || [0], [0, "x"]].slice(length > 1 ? 0 : 1) },
-                  }),
-                pauseMs,
-              );
+            if (message.error || message.reject) failed(new Error(String(data)));
+            if (message.welcome) send({ subscribe: { notebook } });
+            if (message.subscribed)
+              command({ InsertCell: { cell_id: cell, cell_type: "raw", source: "", place: "end", metadata: {}, flags: {} } });
+            version = Math.max(version, message.ack?.version ?? 0, message.events?.events?.at(-1)?.version ?? 0);
+            if (!message.ack) return;
+            begun();
+            setTimeout(press, pauseMs);
           };
+          socket.onerror = () => failed(new Error("no socket"));
         });
       await Promise.all(Array.from({ length: count }, (_, number) => type(number)));
     },
