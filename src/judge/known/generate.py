@@ -288,7 +288,7 @@ def private_attributes():
             for name, value in PRIVATE.findall(Path(path).read_text(errors="replace")):
                 if HOLDS.search(value):
                     names.add(name)
-    return names - GIVEN
+    return (names - GIVEN) | set(REVIEWED["private"])
 
 
 def attributes(roots):
