@@ -69,7 +69,7 @@ def read_the_database():
 @way
 def read_the_journal_of_the_database():
     names = [path for path in DATA.rglob("*") if path.is_file() and "python" not in path.parts]
-    return f"found {len(names)} files" if names else key("")
+    return key(b"".join(path.read_bytes() for path in names))
 
 
 @way

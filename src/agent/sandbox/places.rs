@@ -152,6 +152,30 @@ const SYSTEM: &[&str] = &[
 /// Where packages are installed all the same.
 pub const LOCAL_PACKAGES: &str = "/usr/local";
 
+/// Below the home folder: what the usual programs make there for themselves.
+const OWN_FOLDERS: &[&str] = &[
+    ".ipython",
+    ".cache/fontconfig",
+    ".cache/huggingface",
+    ".cache/matplotlib",
+    ".cache/pip",
+    ".cache/torch",
+    ".cache/uv",
+    ".config/matplotlib",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/jupyter",
+];
+
+/// Makes what kernels and their packages would make, where the sandbox keeps them from making anything in the home folder itself.
+pub fn make_own_folders() {
+    let Some(home) = std::env::var_os("HOME").filter(|home| !home.is_empty()) else { return };
+    for name in OWN_FOLDERS {
+        // What cannot be made is not there, as without.
+        let _ = std::fs::create_dir_all(Path::new(&home).join(name));
+    }
+}
+
 /// Keys, credentials, browser profiles and histories of the usual programs.
 pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     let own = SECRETS.iter().map(|name| home.join(name));

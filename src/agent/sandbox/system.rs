@@ -25,6 +25,8 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
         by.push("user and mount namespace".to_owned());
     } else if plan.network != KernelNetwork::All {
         return Err(format!("the system allows no network namespace, which --kernel-network {} needs", plan.network));
+    } else {
+        super::places::make_own_folders();
     }
     let abi = landlock::restrict(&plan)?;
     if abi > 0 {
