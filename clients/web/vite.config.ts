@@ -2,6 +2,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
 import { compress } from "./compress.ts";
+import { frameScript } from "./widgets.ts";
 
 /** Every browser that this page is built for reads woff2: KaTeX's other fonts would be forty files for nobody. */
 const oneFontFormat: Plugin = {
@@ -11,13 +12,15 @@ const oneFontFormat: Plugin = {
     id.endsWith("katex.min.css") ? code.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)/g, "") : undefined,
 };
 
+// With a year instead of browsers Vite rewrites light-dark() into a media query, and the theme switch stops working.
+const TARGET = ["chrome123", "firefox128", "safari18"];
+
 export default defineConfig({
-  plugins: [oneFontFormat, react(), compress()],
+  plugins: [oneFontFormat, react(), frameScript(TARGET), compress()],
   build: {
     outDir: "dist/page",
     emptyOutDir: true,
-    // With a year instead of browsers Vite rewrites light-dark() into a media query, and the theme switch stops working.
-    target: ["chrome123", "firefox128", "safari18"],
+    target: TARGET,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

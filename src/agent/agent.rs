@@ -226,6 +226,12 @@ impl Agent {
                 }
             }
             ServerMessage::KernelQuestion(question) => self.question(question),
+            ServerMessage::CommsWanted { kernel_session, asker, .. } => {
+                self.to_host(&kernel_session, Input::CommsWanted { asker });
+            }
+            ServerMessage::SendComm(message) => {
+                self.to_host(&message.kernel_session.clone(), Input::SendComm(message));
+            }
             ServerMessage::MeasureKernels { notebook, wanted } => self.measure(&notebook, wanted),
             ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
             ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
@@ -233,6 +239,12 @@ impl Agent {
                 tracing::warn!(code = ?error.code, message = error.message, "the server complains");
             }
             _ => {}
+        }
+    }
+
+    fn to_host(&self, session: &KernelSessionId, input: Input) {
+        if let Some(host) = self.hosts.get(session) {
+            host.send(input);
         }
     }
 

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
-use notarium_wire::{ClientMessage, KernelAnswer, KernelQuestionMessage, QuestionRefusal};
+use notarium_wire::{
+    ClientMessage, CommMessage, KernelAnswer, KernelQuestionMessage, QuestionRefusal, SendCommMessage,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::Spill;
 use crate::connection::CommandSender;
-use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
+use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
 use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
@@ -209,6 +213,18 @@ impl Host {
             Output::Report(report) => self.report(report),
             Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
             Output::Busy(busy) => self.show_busy(busy),
+            Output::Comms { asker, comms } => {
+                self.ephemeral(|notebook, kernel_session| ClientMessage::Comms {
+                    notebook,
+                    kernel_session,
+                    asker,
+                    comms,
+                });
+            }
+            Output::Comm(changes) => {
+                self.ephemeral(|notebook, kernel_session| ClientMessage::Comm { notebook, kernel_session, changes });
+            }
+            Output::SendComm(message) => self.send_comm(message),
             Output::Over => self.is_over = true,
         }
     }
@@ -307,15 +323,26 @@ impl Host {
     fn measure(&mut self) {
         let Launched::Yes(kernel) = &self.launched else { return };
         let Some(usage) = self.meter.measure(kernel.process_id()) else { return };
-        let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
-        let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
-        sender.ephemeral(ClientMessage::KernelUse { notebook, kernel_session, usage });
+        self.ephemeral(|notebook, kernel_session| ClientMessage::KernelUse { notebook, kernel_session, usage });
     }
 
     fn show_busy(&self, busy: bool) {
+        self.ephemeral(|notebook, kernel_session| ClientMessage::KernelStatus { notebook, kernel_session, busy });
+    }
+
+    fn send_comm(&self, SendCommMessage { sender, id, message, .. }: SendCommMessage) {
+        let Launched::Yes(kernel) = &self.launched else { return };
+        let decoded = message.buffers.iter().map(|buffer| STANDARD.decode(buffer).map(bytes::Bytes::from));
+        let Ok(buffers) = decoded.collect::<Result<Vec<_>, _>>() else {
+            return tracing::warn!("the buffers of a widget's message are not base64");
+        };
+        let CommMessage { comm_id, data, .. } = message;
+        kernel.send_comm(CommRequest { name: format!("{}.{id}", sender.unwrap_or_default()), comm_id, data, buffers });
+    }
+
+    fn ephemeral(&self, message: impl FnOnce(NotebookId, KernelSessionId) -> ClientMessage) {
         let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
-        let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
-        sender.ephemeral(ClientMessage::KernelStatus { notebook, kernel_session, busy });
+        sender.ephemeral(message(notebook.clone(), kernel_session.clone()));
     }
 }
 

@@ -8,6 +8,7 @@
 //! by `Ended`. It is finished when both the reply and `idle` have come. No process outlives its kernel.
 
 mod channels;
+mod comms;
 mod driver;
 mod executions;
 mod launch;
@@ -27,6 +28,7 @@ use crate::kernelspecs::{InterruptMode, Kernelspec};
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
 
+pub use comms::{CommKind, CommRequest, KernelComm};
 pub use launch::LaunchError;
 pub use process::ExitStatus;
 pub use questions::Question;
@@ -122,6 +124,8 @@ pub enum KernelEvent {
     Output { execution_id: Option<ExecutionId>, output: KernelOutput },
     /// The kernel registers functions as tools for assistants. `data` is what it sent.
     Functions { execution_id: Option<ExecutionId>, data: Box<RawValue> },
+    /// A widget was made, says something, or is gone.
+    Comm(KernelComm),
     /// The code asks for a line of input; see [`Kernel::answer_input`].
     InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
     /// The execution is over. Outputs of its threads may still come.
@@ -201,6 +205,7 @@ pub struct Kernel {
     requests: mpsc::Sender<ExecuteRequest>,
     urgent: mpsc::Sender<driver::Urgent>,
     questions: mpsc::Sender<Question>,
+    comms: mpsc::Sender<CommRequest>,
 }
 
 impl Kernel {
@@ -230,6 +235,13 @@ impl Kernel {
     /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
         self.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
+    }
+
+    /// Says something on a comm. What is beyond the queue is lost, as a kernel that takes nothing would lose it.
+    pub fn send_comm(&self, request: CommRequest) {
+        if self.comms.try_send(request).is_err() {
+            tracing::warn!("the kernel takes no messages of widgets");
+        }
     }
 
     /// Asks about code that is being written, beside the runs. The answer comes by the question's own way; none comes from a

@@ -7,6 +7,7 @@
 //! stale fence nothing is written any more, and the kernel is killed. Memory for reports that are not answered is bounded;
 //! above it output is dropped with a notice, never silently.
 
+mod comms;
 mod functions;
 mod io;
 mod kernel_events;
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessionId};
 
 use crate::outputs::OutputCollector;
+use comms::Comms;
 pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
 use run::Run;
@@ -57,6 +59,7 @@ pub struct KernelSessionMachine {
     unanswered: usize,
     online: bool,
     busy_shown: bool,
+    comms: Comms,
     /// Since when there is no work.
     idle_since: u64,
     out: Vec<Output>,
@@ -80,6 +83,7 @@ impl KernelSessionMachine {
             unanswered: 0,
             online: true,
             busy_shown: false,
+            comms: Comms::default(),
             idle_since: now_ms,
             out: Vec::new(),
         }
@@ -90,6 +94,7 @@ impl KernelSessionMachine {
         if self.phase != Phase::Over {
             self.dispatch(now_ms, input);
             self.flush_if_due(now_ms);
+            self.flush_comms_if_due(now_ms);
             self.close_if_done();
         }
         std::mem::take(&mut self.out)
@@ -100,7 +105,7 @@ impl KernelSessionMachine {
         let linger = self.pending_since.map(|since| since + self.limits.linger_ms);
         let runs = self.runs.values().filter_map(Run::deadline);
         let idle = self.idle_deadline();
-        linger.into_iter().chain(runs).chain(idle).min()
+        linger.into_iter().chain(runs).chain(idle).chain(self.comms_deadline()).min()
     }
 
     /// Whether the kernel's next output may come in now. While it may not, it waits in the driver and then the kernel.
@@ -116,9 +121,19 @@ impl KernelSessionMachine {
             Input::Kernel(event) => self.kernel(now_ms, event),
             Input::LaunchFailed(why) => self.launch_failed(why),
             Input::Answered { report, refusal } => self.answered(now_ms, report, refusal),
-            Input::Online(online) => self.online = online,
+            Input::Online(online) => self.now_online(online),
+            Input::CommsWanted { asker } => self.comms_wanted(asker),
+            Input::SendComm(message) => self.send_comm(now_ms, message),
             Input::Stop(why) => self.stop(Some(why)),
             Input::Tick => self.tick(now_ms),
+        }
+    }
+
+    /// Whoever follows its widgets is told anew who is there.
+    fn now_online(&mut self, online: bool) {
+        self.online = online;
+        if !online {
+            self.comms_wanted(None);
         }
     }
 

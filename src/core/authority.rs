@@ -180,6 +180,6 @@ pub fn operation(command: &Command) -> Operation {
         C::ReportKernelEnded { .. } | C::ReportExecution { .. } | C::ReconcileKernels { .. } => {
             Operation::ReportExecution
         }
-        C::RegisterFunctions { .. } => Operation::ReportExecution,
+        C::RegisterFunctions { .. } | C::SaveWidgets { .. } => Operation::ReportExecution,
     }
 }

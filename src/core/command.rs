@@ -319,6 +319,14 @@ pub enum Command {
         alive: Vec<KernelSessionId>,
     },
 
+    /// What the widgets of a kernel show: kept in the notebook's metadata (`widgets`, as nbformat has it), for files and for when the
+    /// kernel is gone. Only what outputs show is kept, beside what other kernels' widgets showed last.
+    SaveWidgets {
+        /// One of the sender's.
+        kernel_session: KernelSessionId,
+        /// By model id, as `application/vnd.jupyter.widget-state+json` has its `state`; at most 512 KiB with what is kept of others.
+        state: RawObject,
+    },
     /// The functions that a kernel has registered, all of them: they replace what it had registered before.
     RegisterFunctions {
         /// One of the sender's.

@@ -13,7 +13,7 @@ use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{
     access, call_decisions, cells, comments, conversations, executions, functions, grants, kernels, lifecycle,
-    revocations, undo,
+    revocations, undo, widgets,
 };
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
@@ -119,6 +119,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
             kernels::decide_ended(notebook, context, kernel_session, Because { cause, detail })
         }
         C::ReconcileKernels { alive } => kernels::decide_reconcile(notebook, context, &alive),
+        C::SaveWidgets { kernel_session, state } => widgets::decide_save(notebook, context, &kernel_session, &state),
         C::RegisterFunctions { kernel_session, fence, functions } => {
             functions::decide_register(notebook, context, kernel_session, fence, functions)
         }

@@ -62,6 +62,7 @@ pub mod tools;
 mod undo;
 mod undo_stacks;
 mod undo_text;
+mod widgets;
 mod words;
 mod written;
 

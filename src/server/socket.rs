@@ -5,6 +5,7 @@
 
 mod budget;
 mod check;
+mod comm_pace;
 mod dispatch;
 mod follow;
 mod handshake;

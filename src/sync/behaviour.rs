@@ -2,6 +2,7 @@
 
 mod clients;
 mod commands;
+mod comms;
 mod faults;
 mod judging;
 mod kernels;

@@ -7,7 +7,9 @@ use notarium_core::{
     KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
-use notarium_wire::{AckMessage, KernelUsage, PresenceState, SubscribeMessage, TurnActivity};
+use notarium_wire::{
+    AckMessage, CommChange, KernelUsage, OpenComm, PresenceState, SendCommMessage, SubscribeMessage, TurnActivity,
+};
 
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::rendering::Rendered;
@@ -55,6 +57,28 @@ pub enum Input {
         client: ClientId,
         kernel_session: KernelSessionId,
         usage: KernelUsage,
+    },
+    FollowComms {
+        client: ClientId,
+        kernel_session: KernelSessionId,
+    },
+    /// From an agent: the open comms, for one who follows.
+    Comms {
+        client: ClientId,
+        kernel_session: KernelSessionId,
+        asker: String,
+        comms: Vec<OpenComm>,
+    },
+    /// From an agent, for all who follow.
+    Comm {
+        client: ClientId,
+        kernel_session: KernelSessionId,
+        changes: Vec<CommChange>,
+    },
+    /// From somebody who follows, for the kernel.
+    SendComm {
+        client: ClientId,
+        message: SendCommMessage,
     },
     /// From whoever carries turns on: what an assistant is doing this moment.
     Activity(TurnActivity),
@@ -178,7 +202,7 @@ pub enum Output {
         client: ClientId,
         text: SharedText,
     },
-    /// One frame for many. If a client's queue is full: drop it and all that follow until `Subscribed`, and report
+    /// One frame for many, of events or comms. If a client's queue is full: drop it and all that follow until `Subscribed`, and report
     /// [`Input::Lagging`] once.
     Events {
         clients: Vec<ClientId>,

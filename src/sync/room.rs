@@ -2,6 +2,7 @@
 
 mod activity;
 mod batch;
+mod comms;
 mod fanout;
 mod joining;
 mod judging;
@@ -220,6 +221,12 @@ impl Room {
             Input::Presence { client, state } => self.take_presence(cycle, client, state),
             Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
             Input::KernelUse { client, kernel_session, usage } => self.take_usage(client, kernel_session, usage),
+            Input::FollowComms { client, kernel_session } => self.take_follow_comms(cycle, client, kernel_session),
+            Input::Comms { client, kernel_session, asker, comms } => {
+                self.take_comms(cycle, client, kernel_session, &asker, comms);
+            }
+            Input::Comm { client, kernel_session, changes } => self.take_comm(cycle, client, kernel_session, changes),
+            Input::SendComm { client, message } => self.take_send_comm(cycle, client, message),
             Input::Appended => self.take_appended(cycle),
             Input::AppendFailed(failure) => self.take_append_failure(cycle, failure),
             Input::Events { ticket, events } => self.take_events(cycle, ticket, events),

@@ -4,6 +4,7 @@ use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
 
 /// What a client sends.
@@ -38,6 +39,17 @@ pub enum ClientMessage {
     },
     /// Asks a kernel about code that is being written: the answer is `kernel_answer`. Ephemeral.
     AskKernel(AskKernelMessage),
+    /// Follows the comms of a kernel, which widgets talk on: the answer is `comms`, then `comm` for each change. Ephemeral; ends
+    /// with the subscription, and is asked for again after each `subscribed`.
+    FollowComms {
+        /// A notebook that the connection follows.
+        notebook: NotebookId,
+        /// The kernel.
+        kernel_session: KernelSessionId,
+    },
+    /// Says something on an open comm of a kernel, as moving a slider does. Needs the right to run. Ephemeral: only a refusal is
+    /// answered, with an `error`.
+    SendComm(SendCommMessage),
     /// From runtime agents: what I can launch. Replaces the last offer.
     Offer {
         /// At most 200.
@@ -60,6 +72,26 @@ pub enum ClientMessage {
         kernel_session: KernelSessionId,
         /// Of the kernel's process and those that it has started.
         usage: KernelUsage,
+    },
+    /// From runtime agents: the answer to `comms_wanted`, all comms of a kernel that are open.
+    Comms {
+        /// The notebook of the session.
+        notebook: NotebookId,
+        /// A session that this agent has claimed; others are passed over.
+        kernel_session: KernelSessionId,
+        /// As `comms_wanted` named it.
+        asker: String,
+        /// In the order in which they were opened.
+        comms: Vec<OpenComm>,
+    },
+    /// From runtime agents, while `comms_wanted` asks for it: what happened on a kernel's comms. Ephemeral.
+    Comm {
+        /// The notebook of the session.
+        notebook: NotebookId,
+        /// A session that this agent has claimed; others are passed over.
+        kernel_session: KernelSessionId,
+        /// In the order in which it happened.
+        changes: Vec<CommChange>,
     },
     /// From runtime agents: the answer to a `kernel_question`.
     AnswerQuestion {

@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 mod client_message;
+mod comms;
 pub mod frame;
 pub mod ipynb;
 mod kernel_questions;
@@ -25,6 +26,9 @@ mod server_message;
 pub use client_message::{
     CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
     PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
+};
+pub use comms::{
+    CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm, SendCommMessage,
 };
 pub use kernel_questions::{
     AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,

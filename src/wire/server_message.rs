@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client_message::{KernelUsage, PresenceState, ProtocolRange};
+use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
 
@@ -55,6 +56,39 @@ pub enum ServerMessage {
     },
     /// The answer to `ask_kernel`.
     KernelAnswer(KernelAnswerMessage),
+    /// The answer to `follow_comms`: replaces what was known of the kernel's comms. Ephemeral.
+    Comms {
+        /// The notebook of the kernel.
+        notebook: NotebookId,
+        /// The kernel.
+        kernel_session: KernelSessionId,
+        /// All that are open, in the order in which they were opened.
+        comms: Vec<OpenComm>,
+        /// Why nothing can be known now, in a sentence for people. What was known before stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
+    /// What happened on the comms of a kernel that the connection follows. Ephemeral.
+    Comm {
+        /// The notebook of the kernel.
+        notebook: NotebookId,
+        /// The kernel.
+        kernel_session: KernelSessionId,
+        /// In the order in which it happened.
+        changes: Vec<CommChange>,
+    },
+    /// To the runtime agent of a session: somebody follows its comms. Send `comms` once for this asker, and from then on `comm`.
+    CommsWanted {
+        /// The notebook of the session.
+        notebook: NotebookId,
+        /// The session.
+        kernel_session: KernelSessionId,
+        /// To be named in the answer. Absent: nobody follows any more, send nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asker: Option<String>,
+    },
+    /// To the runtime agent of a session: somebody who may run code says this on one of its comms.
+    SendComm(SendCommMessage),
     /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
     /// and counts.
     Activity {

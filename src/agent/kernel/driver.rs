@@ -8,6 +8,7 @@ use jupyter_protocol::{InputReply, InterruptRequest, JupyterMessage, ShutdownReq
 use tokio::sync::mpsc;
 
 use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
+use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
 use super::messages::Message;
 use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
@@ -39,6 +40,8 @@ pub(super) struct Driver {
     pub urgent: mpsc::Receiver<Urgent>,
     pub asks: mpsc::Receiver<Question>,
     pub questions: Questions,
+    pub said: mpsc::Receiver<CommRequest>,
+    pub output_widgets: OutputWidgets,
     pub exit: ExitReceiver,
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
@@ -79,6 +82,7 @@ impl Driver {
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
             Some(incoming) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
             Some(()) = OptionFuture::from(deadline), if listening => self.deadline_passed(),
+            Some(request) = self.said.recv(), if running => send(&self.channels.shell_out, request.message()),
             Some(question) = self.asks.recv(), if running => self.questions.ask(question),
             Some(()) = OptionFuture::from(question_deadline) => self.questions.expire(Instant::now()),
         }
@@ -220,11 +224,26 @@ impl Driver {
         self.heard_after_exit();
         match read(incoming) {
             Some(message) if self.questions.is_of_question(&message) => {}
-            Some(message) => self.outbox.extend(self.executions.iopub(Instant::now(), &message)),
+            Some(message) => self.output(&message),
             None => {
                 self.outbox.push_back(KernelEvent::OutputsLost { execution_id: None, reason: LossReason::Unreadable })
             }
         }
+    }
+
+    /// An output goes to the widget that takes it, else to the run.
+    fn output(&mut self, message: &Message) {
+        if let Some(taken) = self.output_widgets.take(message) {
+            send(&self.channels.shell_out, taken.to_kernel());
+            return self.outbox.push_back(KernelEvent::Comm(taken));
+        }
+        let events = self.executions.iopub(Instant::now(), message);
+        for event in &events {
+            if let KernelEvent::Comm(comm) = event {
+                self.output_widgets.hear(comm);
+            }
+        }
+        self.outbox.extend(events);
     }
 
     fn heard_after_exit(&mut self) {

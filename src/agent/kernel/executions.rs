@@ -115,6 +115,7 @@ impl Executions {
             IopubContent::Functions(data) => {
                 vec![KernelEvent::Functions { execution_id: self.execution_of(message), data }]
             }
+            IopubContent::Comm(comm) => vec![KernelEvent::Comm(comm)],
             IopubContent::Other => Vec::new(),
         }
     }
@@ -277,7 +278,7 @@ mod tests {
 
     fn message(msg_type: &str, parent_id: &str, content: &str) -> Message {
         let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
-        Message { header, parent_id: Some(parent_id.into()), content: content.into() }
+        Message { header, parent_id: Some(parent_id.into()), content: content.into(), buffers: Vec::new() }
     }
 
     fn status(parent_id: &str, state: &str) -> Message {

@@ -17,6 +17,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 
 use super::channels::{Channels, MAX_WAITING_REQUESTS};
+use super::comms::{MAX_WAITING_COMMS, OutputWidgets};
 use super::driver::{Driver, State};
 use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
@@ -150,6 +151,7 @@ pub(super) async fn launch(
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
+    let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
     let driver = Driver {
         channels,
         executions: Executions::new(options.idle_timeout),
@@ -159,6 +161,8 @@ pub(super) async fn launch(
         urgent: urgent_receiver,
         asks,
         questions: Questions::default(),
+        said,
+        output_widgets: OutputWidgets::default(),
         exit: process.exit(),
         group: process.group().clone(),
         interrupt_mode,
@@ -166,7 +170,15 @@ pub(super) async fn launch(
         _folder: folder.0,
     };
     tokio::spawn(driver.run());
-    Ok(Kernel { interrupt_mode, shutdown_timeout: options.shutdown_timeout, process, requests, urgent, questions })
+    Ok(Kernel {
+        interrupt_mode,
+        shutdown_timeout: options.shutdown_timeout,
+        process,
+        requests,
+        urgent,
+        questions,
+        comms,
+    })
 }
 
 /// A kernel process that has answered.

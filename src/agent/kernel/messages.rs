@@ -6,6 +6,7 @@ use jupyter_zmq_client::RawMessage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::comms::KernelComm;
 use crate::outputs::{KernelOutput, raw, raw_json};
 
 /// The comm target under which kernels register functions (protocol/README.md, "User functions").
@@ -18,6 +19,7 @@ pub(super) struct Message {
     /// `msg_id` of the request that led to this message.
     pub parent_id: Option<String>,
     pub content: String,
+    pub buffers: Vec<bytes::Bytes>,
 }
 
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub(super) enum IopubContent {
     Output(KernelOutput),
     /// The data of a comm for registered functions.
     Functions(Box<RawValue>),
+    /// Of a widget.
+    Comm(KernelComm),
     /// Other comms, `execute_input`, `iopub_welcome` and what we do not know.
     Other,
 }
@@ -71,7 +75,7 @@ struct ParentFields<'a> {
 impl Message {
     /// Takes a message apart. Fails when its header is no header.
     pub fn read(raw: &RawMessage) -> Result<Self, serde_json::Error> {
-        let [header, parent, _metadata, content, ..] = raw.jparts.as_slice() else {
+        let [header, parent, _metadata, content, buffers @ ..] = raw.jparts.as_slice() else {
             return Err(serde::de::Error::custom("a message of fewer than four parts"));
         };
         let header = lenient_text(header);
@@ -80,7 +84,7 @@ impl Message {
         let parent_id =
             serde_json::from_str::<ParentFields>(&parent).ok().and_then(|parent| parent.msg_id.map(Cow::into_owned));
         let header = MessageHeader { msg_type, json: header.into_owned() };
-        Ok(Self { header, parent_id, content: lenient_text(content).into_owned() })
+        Ok(Self { header, parent_id, content: lenient_text(content).into_owned(), buffers: buffers.to_vec() })
     }
 
     /// The content, typed.
@@ -100,7 +104,7 @@ impl Message {
             },
             "error" => self.error()?,
             "clear_output" => self.clear()?,
-            "comm_open" => return Ok(self.functions().map_or(IopubContent::Other, IopubContent::Functions)),
+            "comm_open" | "comm_msg" | "comm_close" => return Ok(self.comm()),
             _ => return Ok(IopubContent::Other),
         };
         Ok(IopubContent::Output(output))
@@ -165,6 +169,12 @@ impl Message {
             "ename": ename, "evalue": evalue, "output_type": "error", "traceback": traceback,
         });
         Ok(KernelOutput::Object { output: raw(&output), display_id: None })
+    }
+
+    fn comm(&self) -> IopubContent {
+        let functions = if self.header.msg_type == "comm_open" { self.functions() } else { None };
+        let functions = functions.map(IopubContent::Functions);
+        functions.or_else(|| KernelComm::read(self).map(IopubContent::Comm)).unwrap_or(IopubContent::Other)
     }
 
     /// The data of a comm that is for us.
@@ -266,7 +276,8 @@ mod tests {
 
     pub(super) fn message(msg_type: &str, content: &str) -> Message {
         let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
-        Message { header, parent_id: None, content: lenient_text(content.as_bytes()).into_owned() }
+        let content = lenient_text(content.as_bytes()).into_owned();
+        Message { header, parent_id: None, content, buffers: Vec::new() }
     }
 
     fn object(msg_type: &str, content: &Value) -> (Value, Option<String>) {

@@ -254,7 +254,7 @@ mod tests {
 
     fn reply(msg_type: &str, parent: &str, content: &Value) -> Message {
         let header = MessageHeader { msg_type: msg_type.to_owned(), json: "{}".to_owned() };
-        Message { header, parent_id: Some(parent.to_owned()), content: content.to_string() }
+        Message { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
     }
 
     fn code(answered: &mut oneshot::Receiver<KernelAnswer>) -> QuestionRefusal {

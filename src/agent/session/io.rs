@@ -7,6 +7,8 @@ use notarium_core::{
     Actor, Because, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
 };
 
+use notarium_wire::{CommChange, OpenComm, SendCommMessage};
+
 use super::report::Report;
 use crate::kernel::KernelEvent;
 use crate::outputs::OutputLimits;
@@ -108,6 +110,12 @@ pub enum Input {
     },
     /// The connection came or went.
     Online(bool),
+    /// Somebody follows the kernel's widgets; absent: nobody any more.
+    CommsWanted {
+        asker: Option<String>,
+    },
+    /// Somebody who may run code says something on a comm.
+    SendComm(SendCommMessage),
     /// The agent stops.
     Stop(Because<KernelCause>),
     /// [`super::KernelSessionMachine::deadline`] has come.
@@ -139,6 +147,15 @@ pub enum Output {
         execution_id: ExecutionId,
         bytes: bytes::Bytes,
     },
+    /// The open comms, for one who follows.
+    Comms {
+        asker: String,
+        comms: Vec<OpenComm>,
+    },
+    /// What happened on them, for all who follow.
+    Comm(Vec<CommChange>),
+    /// For the kernel.
+    SendComm(SendCommMessage),
     /// For those who look beside the log.
     Busy(bool),
     /// Everything is said and answered: forget the session.

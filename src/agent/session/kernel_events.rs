@@ -21,6 +21,7 @@ impl KernelSessionMachine {
             KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
             KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
             KernelEvent::Functions { execution_id, data } => self.functions(now_ms, execution_id.as_ref(), &data),
+            KernelEvent::Comm(comm) => self.comm(now_ms, comm),
             KernelEvent::InputRequest { execution_id, prompt, password } => {
                 self.input_request(now_ms, execution_id.as_ref(), prompt, password);
             }
@@ -119,6 +120,7 @@ impl KernelSessionMachine {
         self.forget_old_runs();
         self.idle_since = now_ms;
         self.flush();
+        self.save_widgets(false);
     }
 
     /// Reports what the run still holds, and its end.
@@ -158,6 +160,7 @@ impl KernelSessionMachine {
             (Some(own), EndCause::Shutdown) => own.clone(),
             (_, cause) => cause.because(),
         };
+        self.save_widgets(true);
         self.end_reported(why);
     }
 

@@ -55,6 +55,7 @@ const OVERHEAD_BYTES: usize = 128;
 impl PendingCommand {
     pub(super) fn bytes(&self) -> usize {
         match self {
+            Self::Kernel(Command::SaveWidgets { state, .. }) => OVERHEAD_BYTES + state.get().len(),
             Self::Kernel(_) => OVERHEAD_BYTES,
             Self::Functions { command, .. } => OVERHEAD_BYTES + bytes_of(command),
             Self::Execution { report, .. } => report.bytes(),

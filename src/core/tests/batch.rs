@@ -131,6 +131,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::replies::cases(),
         crate::comments::cases(),
         crate::functions::cases(),
+        crate::widgets::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

@@ -35,3 +35,4 @@ mod tool_calls;
 mod tool_calls_property;
 mod undo;
 mod unknown_words;
+mod widgets;

@@ -11,6 +11,7 @@ use notarium_wire::{
 use tokio::sync::Semaphore;
 
 use super::check::Asker;
+use super::comm_pace::CommPace;
 use super::follow::Follow;
 use super::hello::{let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
@@ -46,6 +47,7 @@ pub struct Connection {
     /// Of runtime agents only.
     agent_lock: Option<AgentLock>,
     waiting: Waiting,
+    comm_pace: CommPace,
 }
 
 type Done = Result<(), ErrorMessage>;
@@ -75,6 +77,7 @@ impl Connection {
             checking,
             agent_lock,
             waiting,
+            comm_pace: CommPace::default(),
         }
     }
 
@@ -137,6 +140,22 @@ impl Connection {
                 self.check_is_agent()?;
                 self.app.kernel_questions.answer(self.client.id, id, answer);
                 Ok(())
+            }
+            ClientMessage::FollowComms { notebook, kernel_session } => {
+                let client = self.client.id;
+                self.subscribed(&notebook)?.room.send(Input::FollowComms { client, kernel_session });
+                Ok(())
+            }
+            ClientMessage::SendComm(message) => {
+                self.comm_pace.check()?;
+                self.subscribed(&message.notebook)?.room.send(Input::SendComm { client: self.client.id, message });
+                Ok(())
+            }
+            ClientMessage::Comms { notebook, kernel_session, asker, comms } => {
+                self.of_kernel(&notebook, |client| Input::Comms { client, kernel_session, asker, comms })
+            }
+            ClientMessage::Comm { notebook, kernel_session, changes } => {
+                self.of_kernel(&notebook, |client| Input::Comm { client, kernel_session, changes })
             }
             ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {

@@ -56,7 +56,7 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let features = app.has_assistants.then_some("assistants").into_iter().chain(["kernel_questions"]);
+    let features = app.has_assistants.then_some("assistants").into_iter().chain(["kernel_questions", "comms"]);
     features.map(str::to_owned).collect()
 }
 

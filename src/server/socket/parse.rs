@@ -7,7 +7,7 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 16] = [
     "hello",
     "refresh",
     "subscribe",
@@ -16,9 +16,13 @@ const NAMES: [&str; 12] = [
     "check",
     "presence",
     "ask_kernel",
+    "follow_comms",
+    "send_comm",
     "offer",
     "kernel_status",
     "kernel_use",
+    "comms",
+    "comm",
     "answer_question",
 ];
 

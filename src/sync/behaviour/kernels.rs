@@ -11,7 +11,7 @@ use crate::queue::{self, Pending};
 use crate::submission::{ReplyTo, Submission};
 
 /// A started kernel of the agent at connection 9.
-fn with_kernel() -> (Scene, KernelSessionId) {
+pub(crate) fn with_kernel() -> (Scene, KernelSessionId) {
     let mut scene = Scene::new(RoomConfig::default());
     scene.execute("anna", LAUNCH).unwrap();
     let session = scene.room.state.kernels.keys().next().unwrap().clone();

@@ -410,8 +410,9 @@ impl Room {
             before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
         let sent = self.committed;
         let agent = agent_of(&identity.actor).cloned().map(|agent| (agent, identity.name.clone()));
+        let comms = std::collections::BTreeMap::new();
         let subscriber =
-            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at };
+            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at, comms };
         self.subscribers.insert(client, subscriber);
         if is_new {
             self.presence.changed(client);
@@ -423,6 +424,7 @@ impl Room {
             if self.presence.is_measuring() {
                 self.send_measure(cycle, client);
             }
+            self.want_comms_of(cycle, &agent);
         }
     }
 }

@@ -72,7 +72,7 @@ impl Room {
     }
 
     /// The client, where it is the agent of that session.
-    fn agent_with(&self, client: ClientId, session: &KernelSessionId) -> Option<AgentId> {
+    pub(super) fn agent_with(&self, client: ClientId, session: &KernelSessionId) -> Option<AgentId> {
         let agent = agent_of(&self.subscribers.get(&client)?.identity.actor)?;
         (self.state.kernels.get(session)?.agent.as_ref() == Some(agent)).then(|| agent.clone())
     }

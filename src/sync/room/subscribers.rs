@@ -1,8 +1,9 @@
 //! Who follows the notebook, and with which right. A right that ends takes effect at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
+use notarium_core::{Actor, KernelSessionId, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
 use super::{Cycle, Room};
@@ -24,6 +25,8 @@ pub(super) struct Subscriber {
     pub presence: PresenceState,
     /// When its cursor is forgotten.
     pub presence_ends_at: Option<Millis>,
+    /// The kernels whose comms it follows, and whether it has got what there was.
+    pub comms: BTreeMap<KernelSessionId, bool>,
 }
 
 impl Subscriber {

@@ -4,6 +4,7 @@ import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { newId } from "../transport/ids.ts";
 import { type Done, Rejected } from "../transport/outbox.ts";
+import { Comms } from "../transport/comms.ts";
 import { Questions } from "../transport/questions.ts";
 import { Replica } from "../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
@@ -43,6 +44,7 @@ export class NotebookStore extends Topics {
   readonly replica: Replica;
   readonly texts: Texts;
   readonly questions: Questions;
+  readonly comms: Comms;
   chunks: Chunk[] = [];
   /** The cell with the focus. */
   current: string | undefined;
@@ -80,6 +82,7 @@ export class NotebookStore extends Topics {
     this.replica = new Replica(session.connection, id);
     this.texts = new Texts(this.replica);
     this.questions = new Questions(session.connection, id);
+    this.comms = new Comms(session.connection, id);
     this.replica.changed.add((touched) => {
       if (touched.parts.has("assistants")) this.#propose();
       if (touched.parts.has("order")) this.#reorder();
@@ -143,6 +146,7 @@ export class NotebookStore extends Topics {
 
   close(): void {
     this.questions.close();
+    this.comms.close();
     this.replica.close();
   }
 

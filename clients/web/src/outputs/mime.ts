@@ -1,12 +1,15 @@
 // Which of an output's forms is shown: the richest that is known, and only in the frame what could run.
 
+import type { WidgetDrawing } from "./widgets.ts";
+
 /** What the sandboxed frame draws. */
 export type Drawing =
   | { kind: "html"; html: string }
   | { kind: "plotly"; figure: unknown }
   | { kind: "vega"; spec: unknown; mode: "vega" | "vega-lite" }
   | { kind: "mermaid"; text: string }
-  | { kind: "bokeh"; html: string; script: string };
+  | { kind: "bokeh"; html: string; script: string }
+  | WidgetDrawing;
 
 export type Shape =
   | { kind: "text"; text: string; stream: "stdout" | "stderr" | "result" }
@@ -16,6 +19,7 @@ export type Shape =
   | { kind: "latex"; text: string }
   | { kind: "html"; html: string; text: string }
   | { kind: "frame"; drawing: Drawing; text: string }
+  | { kind: "widget"; model: string; text: string }
   | { kind: "json"; value: unknown; text: string }
   | { kind: "table"; resource: unknown; text: string }
   | { kind: "file"; type: string; source: string; text: string }
@@ -56,6 +60,8 @@ function ofBundle(output: Bundle): Shape {
 /** Charts, by the data that they are made of. */
 function drawn(data: Bundle, text: string): Shape | undefined {
   const frame = (drawing: Drawing): Shape => ({ kind: "frame", drawing, text });
+  const view = data["application/vnd.jupyter.widget-view+json"] as { model_id?: unknown } | undefined;
+  if (typeof view?.model_id === "string") return { kind: "widget", model: view.model_id, text };
   const vega = Object.keys(data).find((type) => /^application\/vnd\.vega(lite)?\.v\d+\+json$/.test(type));
   if (vega) return frame({ kind: "vega", spec: data[vega], mode: vega.includes("vegalite") ? "vega-lite" : "vega" });
   if (data["application/vnd.plotly.v1+json"]) return frame({ kind: "plotly", figure: data["application/vnd.plotly.v1+json"] });

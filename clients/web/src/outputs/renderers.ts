@@ -1,5 +1,6 @@
 // The libraries that draw charts in the sandboxed frame, as text: the frame itself loads nothing, the page hands them over.
 import type { Drawing } from "./mime.ts";
+import widgets from "virtual:widgets";
 import interpreter from "../../node_modules/vega-interpreter/build/vega-interpreter.js?url";
 import mermaid from "../../node_modules/mermaid/dist/mermaid.min.js?url";
 import plotly from "../../node_modules/plotly.js-dist-min/plotly.min.js?url";
@@ -10,6 +11,7 @@ import vegaLite from "../../node_modules/vega-lite/build/vega-lite.min.js?url";
 const ADDRESSES: Record<Drawing["kind"], string[]> = {
   html: [],
   bokeh: [],
+  widgets: [widgets],
   plotly: [plotly],
   mermaid: [mermaid],
   vega: [vega, vegaLite, vegaEmbed, interpreter],

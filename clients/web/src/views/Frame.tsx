@@ -4,6 +4,7 @@ import { useIsDark } from "../app/theme.ts";
 import { frameMessage } from "../outputs/frame.ts";
 import type { Drawing } from "../outputs/mime.ts";
 import { scriptsFor } from "../outputs/renderers.ts";
+import type { WidgetChange, WidgetMessage } from "../outputs/widgets.ts";
 
 const FRAME = "/frame.html";
 /** It grows at once and shrinks after a moment: what is drawn anew would make the page jump. */
@@ -30,14 +31,23 @@ function giveKeysBack(frame: HTMLIFrameElement | null): void {
   if (document.activeElement === frame) frame?.closest<HTMLElement>("[data-cell]")?.focus();
 }
 
+/** What goes on between a frame and a kernel. */
+export interface Feed {
+  /** As it is now: a frame may be loaded again. */
+  drawing: () => Drawing;
+  listen: (tell: (changes: WidgetChange[]) => void) => () => void;
+  say: (message: WidgetMessage) => void;
+}
+
 interface Props {
   drawing: Drawing;
   title?: string;
   /** Run before what is drawn: the libraries that the notebook itself brings. */
   before?: string[];
+  feed?: Feed;
 }
 
-export function Frame({ drawing, title = "Output", before }: Props) {
+export function Frame({ drawing, title = "Output", before, feed }: Props) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [height, setHeight] = useState(drawing.kind === "html" ? 60 : 300);
   const [failure, setFailure] = useState<string>();
@@ -56,6 +66,7 @@ export function Frame({ drawing, title = "Output", before }: Props) {
       clearTimeout(shrinking);
       if (message?.kind === "ready") setLoads((count) => Math.min(count + 1, MOST_LOADS));
       else if (message?.kind === "leave") giveKeysBack(frame.current);
+      else if (message?.kind === "comm") feed?.say(message.message);
       else if (message?.kind === "failed") setFailure(message.why);
       else if (message?.kind === "height") {
         setHeight((now) => Math.max(now, message.height));
@@ -67,20 +78,30 @@ export function Frame({ drawing, title = "Output", before }: Props) {
       clearTimeout(shrinking);
       removeEventListener("message", hear);
     };
-  }, []);
+  }, [feed]);
+  // What a feed draws is asked of it when it is drawn.
+  const kind = drawing.kind;
+  const fixed = feed ? undefined : drawing;
   useEffect(() => {
     if (loads === 0) return;
     let isGone = false;
+    let end: (() => void) | undefined;
     setFailure(undefined);
-    scriptsFor(drawing.kind).then(
+    scriptsFor(kind).then(
       (scripts) => {
-        const message = { drawing, scripts: [...(before ?? []), ...scripts], dark };
-        if (!isGone) frame.current?.contentWindow?.postMessage(message, "*");
+        const target = frame.current?.contentWindow;
+        if (isGone || !target) return;
+        const message = { drawing: feed?.drawing() ?? fixed, scripts: [...(before ?? []), ...scripts], dark };
+        target.postMessage(message, "*");
+        end = feed?.listen((changes) => target.postMessage({ changes }, "*"));
       },
       (error: Error) => !isGone && setFailure(error.message),
     );
-    return () => void (isGone = true);
-  }, [loads, drawing, before, dark]);
+    return () => {
+      isGone = true;
+      end?.();
+    };
+  }, [loads, kind, fixed, feed, before, dark]);
   return (
     <>
       {failure && <p className="error small">This could not be drawn: {failure}</p>}

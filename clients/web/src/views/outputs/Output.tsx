@@ -13,6 +13,7 @@ import { Rendered } from "../Rendered.tsx";
 import { ErrorView } from "./ErrorView.tsx";
 import { useContent } from "./load.ts";
 import { Text } from "./Text.tsx";
+import { Widget } from "./Widget.tsx";
 import { part } from "../../ui/parts.ts";
 
 const DataTable = part(() => import("./DataTable.tsx"));
@@ -86,7 +87,7 @@ interface ShapeProps {
 
 /** What is taller is cut, until somebody wants all of it. */
 const TALL_PX = 720;
-const CAPPED: Shape["kind"][] = ["frame", "html", "markdown", "json", "latex"];
+const CAPPED: Shape["kind"][] = ["frame", "widget", "html", "markdown", "json", "latex"];
 
 function Framed({ store, shape, run, isGrowing }: ShapeProps) {
   const [isFolded, setFolded] = useState(false);
@@ -179,6 +180,8 @@ function View({ store, shape, run, isGrowing, isWrapped, isWhole }: ShapeProps &
       return <DataTable resource={shape.resource} text={shape.text} />;
     case "frame":
       return <Drawn store={store} drawing={shape.drawing} title={shape.text} />;
+    case "widget":
+      return <Widget store={store} run={run} model={shape.model} text={shape.text} />;
     case "json":
       return <JsonTree value={shape.value} />;
     case "file":
@@ -245,7 +248,9 @@ function summary(shape: Shape): string {
   if (shape.kind === "text") return `Text, ${shape.text.split("\n").length.toLocaleString()} lines`;
   if (shape.kind === "error") return `${shape.name}: ${withoutEscapes(shape.value)}`;
   return (
-    { image: "A picture", html: "A table", table: "A table", frame: "A drawing", json: "JSON" }[shape.kind as string] ?? "An output"
+    { image: "A picture", html: "A table", table: "A table", frame: "A drawing", widget: "A widget", json: "JSON" }[
+      shape.kind as string
+    ] ?? "An output"
   );
 }
 

@@ -1,0 +1,156 @@
+// Inside the sandboxed frame: draws widgets of a kernel, or what they showed last. A script of its own, handed to the frame by the page.
+import * as base from "@jupyter-widgets/base";
+import { ManagerBase } from "@jupyter-widgets/base-manager";
+import * as controls from "@jupyter-widgets/controls";
+import variables from "@jupyter-widgets/controls/css/labvariables.css?inline";
+import look from "@jupyter-widgets/controls/css/widgets.css?inline";
+import lumino from "@lumino/widgets/style/index.css?inline";
+import { MessageLoop } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
+import type { WidgetChange, WidgetDrawing, WidgetState } from "../outputs/widgets.ts";
+import { OutputModel, OutputView } from "./output.ts";
+
+type Post = (message: unknown) => void;
+type Heard = (message: unknown) => void;
+
+/** The kernel is asked again when this much has passed: the page is not told when it is idle. */
+const PAUSE_MS = 50;
+
+function bytes(base64: string): DataView {
+  return new DataView(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)).buffer);
+}
+
+function withBuffers({ state, buffers }: WidgetState): Record<string, unknown> {
+  const whole = structuredClone(state);
+  for (const { path, base64 } of buffers ?? []) {
+    let place: Record<string, unknown> = whole;
+    for (const step of path.slice(0, -1)) place = (place[step] ??= {}) as Record<string, unknown>;
+    place[path.at(-1) ?? ""] = bytes(base64);
+  }
+  return whole;
+}
+
+/** One widget's way to the kernel, through the page. */
+class Comm {
+  #heard: Heard | undefined;
+  #closed: Heard | undefined;
+  readonly target_name = "jupyter.widget";
+  readonly jsServicesComm = undefined;
+
+  constructor(
+    readonly comm_id: string,
+    readonly manager: Manager,
+  ) {}
+
+  open = () => "";
+  close = () => "";
+  on_msg = (heard: Heard) => void (this.#heard = heard);
+  on_close = (closed: Heard) => void (this.#closed = closed);
+
+  send(data: unknown, callbacks?: { iopub?: { status?: Heard } }, _metadata?: unknown, buffers: unknown[] = []): string {
+    const id = this.manager.say(this.comm_id, data, buffers);
+    setTimeout(() => callbacks?.iopub?.status?.({ content: { execution_state: "idle" } }), PAUSE_MS);
+    return id;
+  }
+
+  hear(data: unknown, buffers: DataView[], parent: string): void {
+    this.#heard?.({ content: { comm_id: this.comm_id, data }, buffers, parent_header: { msg_id: parent }, metadata: {} });
+  }
+
+  end(): void {
+    this.#closed?.({ content: { comm_id: this.comm_id, data: {} } });
+  }
+}
+
+export class Manager extends ManagerBase {
+  readonly #comms = new Map<string, Comm>();
+  #last = 0;
+
+  constructor(
+    readonly post: Post,
+    readonly isLive: boolean,
+    readonly mayMove: boolean,
+  ) {
+    super();
+  }
+
+  say(comm_id: string, data: unknown, buffers: unknown[]): string {
+    const id = (this.#last += 1);
+    if (this.mayMove) this.post({ comm: { id, comm_id, data, buffers } });
+    return String(id);
+  }
+
+  open(comm_id: string, widget: WidgetState): void {
+    if (this.has_model(comm_id)) return;
+    const state = withBuffers(widget);
+    const comm = new Comm(comm_id, this);
+    this.#comms.set(comm_id, comm);
+    const options = {
+      model_name: String(state["_model_name"]),
+      model_module: String(state["_model_module"]),
+      model_module_version: String(state["_model_module_version"]),
+      model_id: comm_id,
+      ...(this.isLive && { comm }),
+    };
+    this.new_model(options as never, state as never).catch(() => undefined);
+  }
+
+  async hear(change: WidgetChange): Promise<void> {
+    if ("opened" in change) return this.open(change.opened.comm_id, change.opened as WidgetState);
+    const { comm_id } = "closed" in change ? change.closed : change.message;
+    if (!this.has_model(comm_id)) return;
+    await this.get_model(comm_id);
+    const comm = this.#comms.get(comm_id);
+    if ("closed" in change) return comm?.end();
+    const { data, buffers, parent } = change.message;
+    comm?.hear(data, (buffers ?? []).map(bytes), parent ?? "");
+  }
+
+  /** Puts the view of a widget into a place. */
+  async show(model: string, place: HTMLElement): Promise<void> {
+    const view = await this.create_view(await this.get_model(model));
+    const { luminoWidget } = view as unknown as { luminoWidget: Widget };
+    MessageLoop.sendMessage(luminoWidget, Widget.Msg.BeforeAttach);
+    place.appendChild(view.el);
+    MessageLoop.sendMessage(luminoWidget, Widget.Msg.AfterAttach);
+  }
+
+  protected override async loadClass(name: string, module: string): Promise<never> {
+    const modules: Record<string, unknown> = {
+      "@jupyter-widgets/base": base,
+      "@jupyter-widgets/controls": controls,
+      "@jupyter-widgets/output": { OutputModel, OutputView },
+    };
+    const found = (modules[module] as Record<string, unknown> | undefined)?.[name];
+    if (!found) throw new Error(`this page has no ${name} of ${module}: it knows the widgets of ipywidgets alone`);
+    return found as never;
+  }
+
+  protected override _create_comm(): Promise<never> {
+    return Promise.reject(new Error("widgets are made by the kernel"));
+  }
+
+  protected override _get_comm_info(): Promise<Record<string, never>> {
+    return Promise.resolve({});
+  }
+}
+
+let manager: Manager | undefined;
+
+/** Draws anew what a frame shows. */
+export async function show(drawing: WidgetDrawing, post: Post): Promise<void> {
+  document.head.querySelector("#widgets")?.remove();
+  document.head.appendChild(
+    Object.assign(document.createElement("style"), { id: "widgets", textContent: [lumino, variables, look].join("\n") }),
+  );
+  const place = document.body.appendChild(document.createElement("div"));
+  place.style.padding = "4px";
+  place.inert = !drawing.mayMove;
+  manager = new Manager(post, drawing.isLive, drawing.mayMove);
+  for (const [id, widget] of drawing.widgets) manager.open(id, widget);
+  await manager.show(drawing.model, place);
+}
+
+export function hear(changes: WidgetChange[]): void {
+  for (const change of changes) void manager?.hear(change);
+}

@@ -1,0 +1,247 @@
+//! Messages on the comms of widgets, and the outputs that `Output` widgets take for themselves. Pure.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use jupyter_protocol::{CommId, CommMsg, JupyterMessage};
+use notarium_core::RawObject;
+use notarium_wire::MAX_COMM_BYTES;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::messages::Message;
+
+/// What is relayed: nothing but widgets.
+const WIDGETS_TARGET: &str = "jupyter.widget";
+/// Messages that wait for one kernel; what is beyond is lost.
+pub(super) const MAX_WAITING_COMMS: usize = 256;
+const OUTPUT_MODEL: &str = "OutputModel";
+
+/// What became of a comm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommKind {
+    /// It is open now.
+    Opened,
+    /// The kernel says something on it.
+    Message,
+    /// It is over.
+    Closed,
+}
+
+/// A message of the kernel on a comm.
+#[derive(Debug, Clone)]
+pub struct KernelComm {
+    pub kind: CommKind,
+    pub comm_id: String,
+    pub data: RawObject,
+    pub buffers: Vec<Bytes>,
+    /// The request that led to it.
+    pub parent: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    comm_id: String,
+    #[serde(default)]
+    target_name: Option<String>,
+    #[serde(default)]
+    data: Option<RawObject>,
+}
+
+impl KernelComm {
+    /// The same said to the kernel.
+    pub(super) fn to_kernel(&self) -> JupyterMessage {
+        comm_msg(&self.comm_id, &self.data)
+    }
+
+    /// Nothing where it is of something else than a widget; what is said on comms that were never opened is passed over later.
+    pub(super) fn read(message: &Message) -> Option<Self> {
+        let kind = match message.header.msg_type.as_str() {
+            "comm_open" => CommKind::Opened,
+            "comm_msg" => CommKind::Message,
+            "comm_close" => CommKind::Closed,
+            _ => return None,
+        };
+        let Content { comm_id, target_name, data } = message.content().ok()?;
+        if kind == CommKind::Opened && target_name.as_deref() != Some(WIDGETS_TARGET) {
+            return None;
+        }
+        let (data, buffers, parent) = (data.unwrap_or_default(), message.buffers.clone(), message.parent_id.clone());
+        Some(Self { kind, comm_id, data, buffers, parent })
+    }
+}
+
+/// What somebody who looks at a widget says to it.
+#[derive(Debug)]
+pub struct CommRequest {
+    /// How the kernel's answers name it.
+    pub name: String,
+    pub comm_id: String,
+    pub data: RawObject,
+    pub buffers: Vec<Bytes>,
+}
+
+impl CommRequest {
+    pub(super) fn message(self) -> JupyterMessage {
+        let mut message = comm_msg(&self.comm_id, &self.data).with_buffers(self.buffers);
+        message.header.msg_id = self.name;
+        message
+    }
+}
+
+fn comm_msg(comm_id: &str, data: &RawObject) -> JupyterMessage {
+    let data = serde_json::from_str(data.get()).unwrap_or_default();
+    JupyterMessage::new(CommMsg { comm_id: CommId(comm_id.to_owned()), data }, None)
+}
+
+/// The `Output` widgets of a kernel, and what they have taken.
+#[derive(Debug, Default)]
+pub(super) struct OutputWidgets {
+    widgets: BTreeMap<String, OutputWidget>,
+}
+
+#[derive(Debug, Default)]
+struct OutputWidget {
+    /// The request whose outputs it takes; empty: of none.
+    takes: String,
+    outputs: Vec<Value>,
+    clears_next: bool,
+}
+
+impl OutputWidgets {
+    /// A widget that begins to take outputs says so on its comm.
+    pub fn hear(&mut self, comm: &KernelComm) {
+        let data: Value = serde_json::from_str(comm.data.get()).unwrap_or_default();
+        let state = &data["state"];
+        match comm.kind {
+            CommKind::Opened if state["_model_name"] == OUTPUT_MODEL => {
+                self.widgets.insert(comm.comm_id.clone(), OutputWidget::default());
+            }
+            CommKind::Closed => _ = self.widgets.remove(&comm.comm_id),
+            _ => {}
+        }
+        let Some(widget) = self.widgets.get_mut(&comm.comm_id) else { return };
+        if let Some(msg_id) = state["msg_id"].as_str() {
+            msg_id.clone_into(&mut widget.takes);
+        }
+        if let Some(outputs) = state["outputs"].as_array() {
+            widget.outputs.clone_from(outputs);
+        }
+    }
+
+    /// Takes the output for a widget, where one wants it: what the kernel is told of it, and what those who look are.
+    pub fn take(&mut self, message: &Message) -> Option<KernelComm> {
+        let parent = message.parent_id.as_ref()?;
+        // The inner one of two that take the same.
+        let (id, widget) = self.widgets.iter_mut().rev().find(|(_, widget)| widget.takes == *parent)?;
+        widget.change(message)?;
+        let data = json!({"method": "update", "state": {"outputs": widget.outputs}, "buffer_paths": []});
+        let data = RawObject::parse(&data.to_string()).ok()?;
+        Some(KernelComm { kind: CommKind::Message, comm_id: id.clone(), data, buffers: Vec::new(), parent: None })
+    }
+}
+
+impl OutputWidget {
+    /// `None`: it is no output.
+    fn change(&mut self, message: &Message) -> Option<()> {
+        let kind = message.header.msg_type.as_str();
+        let content: Map<String, Value> = match kind {
+            "stream" | "display_data" | "execute_result" | "error" | "clear_output" => message.content().ok()?,
+            _ => return None,
+        };
+        if kind == "clear_output" {
+            self.clears_next = content.get("wait") == Some(&Value::Bool(true));
+            if !self.clears_next {
+                self.outputs.clear();
+            }
+            return Some(());
+        }
+        if std::mem::take(&mut self.clears_next) {
+            self.outputs.clear();
+        }
+        self.append(kind, content);
+        self.forget_oldest();
+        Some(())
+    }
+
+    fn append(&mut self, kind: &str, mut content: Map<String, Value>) {
+        content.remove("transient");
+        content.insert("output_type".to_owned(), kind.into());
+        let last = self.outputs.last_mut().filter(|last| kind == "stream" && last["output_type"] == "stream");
+        match last.filter(|last| last["name"] == content["name"]) {
+            Some(last) => {
+                let text = format!(
+                    "{}{}",
+                    last["text"].as_str().unwrap_or_default(),
+                    content["text"].as_str().unwrap_or_default()
+                );
+                last["text"] = text.into();
+            }
+            None => self.outputs.push(content.into()),
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let limit = MAX_COMM_BYTES / 4;
+        let mut sizes: Vec<usize> = self.outputs.iter().map(|output| output.to_string().len()).collect();
+        while sizes.iter().sum::<usize>() > limit {
+            sizes.remove(0);
+            self.outputs.remove(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::messages::MessageHeader;
+    use super::*;
+
+    fn message(msg_type: &str, parent: &str, content: &Value) -> Message {
+        let header = MessageHeader { msg_type: msg_type.to_owned(), json: "{}".to_owned() };
+        Message { header, parent_id: Some(parent.to_owned()), content: content.to_string(), buffers: Vec::new() }
+    }
+
+    fn hear(widgets: &mut OutputWidgets, msg_type: &str, data: &Value) {
+        let content = json!({"comm_id": "o", "target_name": WIDGETS_TARGET, "data": data});
+        widgets.hear(&KernelComm::read(&message(msg_type, "run", &content)).unwrap());
+    }
+
+    fn taking() -> OutputWidgets {
+        let mut widgets = OutputWidgets::default();
+        hear(&mut widgets, "comm_open", &json!({"state": {"_model_name": OUTPUT_MODEL, "msg_id": ""}}));
+        hear(&mut widgets, "comm_msg", &json!({"method": "update", "state": {"msg_id": "run"}}));
+        widgets
+    }
+
+    fn outputs(taken: Option<KernelComm>) -> Value {
+        let data: Value = serde_json::from_str(taken.unwrap().data.get()).unwrap();
+        data["state"]["outputs"].clone()
+    }
+
+    #[test]
+    fn only_the_comms_of_widgets_are_relayed() {
+        let open = |target: &str| json!({"comm_id": "c", "target_name": target, "data": {}});
+        assert!(KernelComm::read(&message("comm_open", "run", &open("other"))).is_none());
+        assert!(KernelComm::read(&message("comm_open", "run", &open(WIDGETS_TARGET))).is_some());
+        assert!(KernelComm::read(&message("comm_msg", "run", &json!({"comm_id": 7}))).is_none());
+    }
+
+    #[test]
+    fn an_output_widget_takes_what_its_request_puts_out_until_it_takes_no_more() {
+        let mut widgets = taking();
+        let text = |text: &str| message("stream", "run", &json!({"name": "stdout", "text": text}));
+        assert!(widgets.take(&message("stream", "other", &json!({"name": "stdout", "text": "x"}))).is_none());
+        assert!(widgets.take(&message("status", "run", &json!({"execution_state": "idle"}))).is_none());
+        widgets.take(&text("a"));
+        assert_eq!(
+            outputs(widgets.take(&text("b"))),
+            json!([{"name": "stdout", "text": "ab", "output_type": "stream"}])
+        );
+        widgets.take(&message("clear_output", "run", &json!({"wait": true})));
+        assert_eq!(outputs(widgets.take(&text("c")))[0]["text"], "c");
+        let large = "x".repeat(MAX_COMM_BYTES);
+        assert_eq!(outputs(widgets.take(&text(&large))), json!([]), "the oldest goes");
+        hear(&mut widgets, "comm_msg", &json!({"method": "update", "state": {"msg_id": ""}}));
+        assert!(widgets.take(&text("d")).is_none());
+    }
+}
