@@ -1,6 +1,6 @@
 // Widgets of ipywidgets with a real kernel: everybody sees the same, who may run moves them, and what they showed last stays.
 import type { Page } from "@playwright/test";
-import { expect, person, test, write } from "./server.ts";
+import { expect, fresh, person, test, write } from "./server.ts";
 
 const run = async (page: Page, source: string, cell = 0) => {
   await write(page, source);
@@ -38,4 +38,64 @@ test("a slider that is moved in one browser moves in the other, and its value in
   await inside(late).getByRole("slider").press("ArrowLeft");
   await expect(inside(page).getByText("knots 4")).toBeVisible({ timeout: 30_000 });
   await expect(handle).toHaveAttribute("aria-valuenow", "4.0");
+});
+
+test("what is captured, clicked and counted is drawn, who may not run looks on, and after the kernel's end the last state stays", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  const source = [
+    "import ipywidgets as w",
+    "from IPython.display import display",
+    "from tqdm.notebook import tqdm",
+    "o, b = w.Output(), w.Button(description='Hoist')",
+    "def click(_):",
+    "    with o: print('hoisted')",
+    "b.on_click(click)",
+    "for _ in tqdm(range(3), desc='knots'): pass",
+    "tab = w.Accordion([w.SelectMultiple(options=['jib', 'main'])], titles=['Sails'], selected_index=0)",
+    "w.VBox([b, o, tab, w.interactive(lambda n: print('n is', n), n=(0, 9)), w.HTML('<b>gale</b>')])",
+  ];
+  await run(page, source.join("\n"));
+  const frame = inside(page, 1);
+  await expect(inside(page).getByText("3/3")).toBeVisible({ timeout: 60_000 });
+  await expect(frame.getByText("gale")).toBeVisible();
+  await expect(frame.getByText("n is 4")).toBeVisible();
+  await expect(frame.getByRole("listbox")).toBeVisible();
+  await frame.getByRole("button", { name: "Hoist" }).click();
+  await expect(frame.getByText("hoisted")).toBeVisible({ timeout: 30_000 });
+  await frame.getByRole("slider").focus();
+  await frame.getByRole("slider").press("ArrowRight");
+  await expect(frame.getByText("n is 5")).toBeVisible({ timeout: 30_000 });
+  await expect(frame.getByText("n is 4")).toHaveCount(0);
+
+  const notebook = /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
+  const vera = await server.account("Vera Fields");
+  await server.send("PUT", `/api/notebooks/${notebook}/access`, { subject: { kind: "user", id: vera.id }, role: "viewer" });
+  const viewer = await (await fresh(browser)).newPage();
+  await viewer.goto(`${server.url}/#token=${vera.token}&notebook=${notebook}`);
+  await expect(viewer.getByText("lets you look at this widget").first()).toBeVisible({ timeout: 60_000 });
+  await expect(inside(viewer, 1).getByText("hoisted")).toBeVisible({ timeout: 60_000 });
+  await inside(viewer, 1)
+    .getByRole("button", { name: "Hoist" })
+    .click({ force: true, timeout: 5_000 })
+    .catch(() => undefined);
+  // Whatever runs in the frame says: the page passes on nothing for who may not run.
+  await viewer
+    .frames()
+    .at(-1)
+    ?.evaluate(() => parent.postMessage({ comm: { id: 1, comm_id: "x", data: { method: "custom" }, buffers: [] } }, "*"));
+
+  const state = (await (await server.send("GET", `/api/notebooks/${notebook}`)).json()) as {
+    kernels: { kernel_session: string }[];
+  };
+  const kernel = state.kernels[0]?.kernel_session;
+  await server.send("DELETE", `/api/notebooks/${notebook}/kernels/${kernel}`);
+  await expect(page.getByText("This is what the widget showed last").first()).toBeVisible({ timeout: 60_000 });
+  await expect(inside(page, 1).getByText("n is 5")).toBeVisible({ timeout: 60_000 });
+  await expect(inside(page, 1).getByText("hoisted")).toHaveText("hoisted");
+  const file = await (await server.send("GET", `/api/notebooks/${notebook}/export`)).text();
+  expect(file).toContain("application/vnd.jupyter.widget-state+json");
 });

@@ -32,7 +32,7 @@ pub fn cases() -> Vec<Case> {
         case(running, gpu(), save(slider()), nothing()),
         case(showing, gpu(), save(large), rejected(Code::LimitExceeded)),
         case(showing, user("ann"), save(slider()), rejected(Code::Forbidden)),
-        case(showing, agent("other"), save(slider()), rejected(Code::UnknownNotebook)),
+        case(showing, agent("other"), save(slider()), rejected(Code::StaleFence)),
     ]
 }
 
@@ -63,6 +63,7 @@ fn what_outputs_show_is_kept_with_what_it_is_made_of_and_the_last_state_counts()
 fn what_is_shown_no_more_goes_and_other_metadata_stays() {
     let mut world = showing().with(&user("ann"), json!({"SetNotebookMetadata": {"metadata": {"a": 1}}}));
     world.step(&agent("gpu"), save(slider()));
+    world.step(&agent("gpu"), report("run-a", 3, completed(true)));
     world.step(&user("ann"), json!({"ClearOutputs": {"cell_id": "a"}}));
     world.step(&agent("gpu"), save(json!({})));
     assert_eq!(world.notebook.metadata.get(), r#"{"a":1}"#);

@@ -31,6 +31,13 @@ state: PresenceState
 } | {
 ask_kernel: AskKernelMessage
 } | {
+follow_comms: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+}
+} | {
+send_comm: SendCommMessage
+} | {
 offer: {
 /**
  * At most 200.
@@ -51,6 +58,28 @@ kernel_use: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 usage: KernelUsage
+}
+} | {
+comms: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * As `comms_wanted` named it.
+ */
+asker: string
+/**
+ * In the order in which they were opened.
+ */
+comms: OpenComm[]
+}
+} | {
+comm: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * In the order in which it happened.
+ */
+changes: CommChange[]
 }
 } | {
 answer_question: {
@@ -370,6 +399,11 @@ ReconcileKernels: {
  * At most what the notebook has; ids that it does not know change nothing.
  */
 alive: KernelSessionId[]
+}
+} | {
+SaveWidgets: {
+kernel_session: KernelSessionId
+state: AnyObject
 }
 } | {
 RegisterFunctions: {
@@ -904,6 +938,22 @@ detail?: number
 }
 })
 /**
+ * What happened on a kernel's comms.
+ * 
+ */
+export type CommChange = ({
+opened: OpenComm
+} | {
+message: CommMessage
+} | {
+closed: {
+/**
+ * Its id.
+ */
+comm_id: string
+}
+})
+/**
  * What a kernel says, or why it says nothing.
  * 
  */
@@ -971,6 +1021,39 @@ wanted: boolean
 }
 } | {
 kernel_answer: KernelAnswerMessage
+} | {
+comms: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * All that are open, in the order in which they were opened.
+ */
+comms: OpenComm[]
+/**
+ * Why nothing can be known now, in a sentence for people. What was known before stays.
+ */
+problem?: (string | null)
+}
+} | {
+comm: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * In the order in which it happened.
+ */
+changes: CommChange[]
+}
+} | {
+comms_wanted: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * To be named in the answer. Absent: nobody follows any more, send nothing.
+ */
+asker?: (string | null)
+}
+} | {
+send_comm: SendCommMessage
 } | {
 activity: {
 notebook: NotebookId
@@ -1455,8 +1538,13 @@ CheckMessage?: CheckMessage
 PresenceState?: PresenceState
 AskKernelMessage?: AskKernelMessage
 QuestionKind?: QuestionKind
+SendCommMessage?: SendCommMessage
+CommMessage?: CommMessage
 OfferedKernelspec?: OfferedKernelspec
 KernelUsage?: KernelUsage
+OpenComm?: OpenComm
+CommBuffer?: CommBuffer
+CommChange?: CommChange
 KernelAnswer?: KernelAnswer
 Completion?: Completion
 CompletionMatch?: CompletionMatch
@@ -2069,6 +2157,42 @@ cursor: number
 kind: QuestionKind
 }
 /**
+ * A client's message on a comm, on its way to the kernel.
+ * 
+ */
+export interface SendCommMessage {
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * Chosen by the client: the kernel's answers name it, with the connection, as `parent`.
+ */
+id: number
+/**
+ * Who sends it, by connection. The server sets it.
+ */
+sender?: (string | null)
+message: CommMessage
+}
+/**
+ * What is said on a comm.
+ * 
+ */
+export interface CommMessage {
+/**
+ * An open one.
+ */
+comm_id: string
+data: AnyObject
+/**
+ * Bytes that belong to it, base64; at most 64.
+ */
+buffers?: string[]
+/**
+ * From a kernel: which message of a client it answers, as `connection.id`.
+ */
+parent?: (string | null)
+}
+/**
  * A kernel that a runtime agent can launch, as Jupyter describes it.
  * 
  */
@@ -2099,6 +2223,35 @@ memory_bytes: number
  * Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
  */
 cpu_percent?: (number | null)
+}
+/**
+ * A comm that is open, with what the kernel has said on it so far.
+ * 
+ */
+export interface OpenComm {
+/**
+ * For widgets the `model_id`.
+ */
+comm_id: string
+state: AnyObject
+/**
+ * Attributes that are bytes: they are not in `state`.
+ */
+buffers?: CommBuffer[]
+}
+/**
+ * Bytes, and where in a state they belong.
+ * 
+ */
+export interface CommBuffer {
+/**
+ * Names of attributes and places in lists (as text), from the outermost in.
+ */
+path: string[]
+/**
+ * Base64, standard alphabet, with padding.
+ */
+base64: string
 }
 /**
  * What could stand in place of a piece of the code.
