@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use super::comms::KernelComm;
 use super::messages::{ExecuteReply, InputRequest, IopubContent, Message, MessageHeader};
 use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
 
@@ -102,6 +103,9 @@ impl Executions {
     /// A message came on iopub.
     pub fn iopub(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
         self.heard_at = Some(now);
+        if let Some(comm) = KernelComm::read(message) {
+            return vec![KernelEvent::Comm(comm)];
+        }
         let Ok(content) = message.iopub() else {
             return vec![self.unreadable(message)];
         };
@@ -115,7 +119,6 @@ impl Executions {
             IopubContent::Functions(data) => {
                 vec![KernelEvent::Functions { execution_id: self.execution_of(message), data }]
             }
-            IopubContent::Comm(comm) => vec![KernelEvent::Comm(comm)],
             IopubContent::Other => Vec::new(),
         }
     }

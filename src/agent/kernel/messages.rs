@@ -6,7 +6,6 @@ use jupyter_zmq_client::RawMessage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::comms::KernelComm;
 use crate::outputs::{KernelOutput, raw, raw_json};
 
 /// The comm target under which kernels register functions (protocol/README.md, "User functions").
@@ -37,8 +36,6 @@ pub(super) enum IopubContent {
     Output(KernelOutput),
     /// The data of a comm for registered functions.
     Functions(Box<RawValue>),
-    /// Of a widget.
-    Comm(KernelComm),
     /// Other comms, `execute_input`, `iopub_welcome` and what we do not know.
     Other,
 }
@@ -104,7 +101,7 @@ impl Message {
             },
             "error" => self.error()?,
             "clear_output" => self.clear()?,
-            "comm_open" | "comm_msg" | "comm_close" => return Ok(self.comm()),
+            "comm_open" => return Ok(self.functions().map_or(IopubContent::Other, IopubContent::Functions)),
             _ => return Ok(IopubContent::Other),
         };
         Ok(IopubContent::Output(output))
@@ -169,12 +166,6 @@ impl Message {
             "ename": ename, "evalue": evalue, "output_type": "error", "traceback": traceback,
         });
         Ok(KernelOutput::Object { output: raw(&output), display_id: None })
-    }
-
-    fn comm(&self) -> IopubContent {
-        let functions = if self.header.msg_type == "comm_open" { self.functions() } else { None };
-        let functions = functions.map(IopubContent::Functions);
-        functions.or_else(|| KernelComm::read(self).map(IopubContent::Comm)).unwrap_or(IopubContent::Other)
     }
 
     /// The data of a comm that is for us.

@@ -1,9 +1,9 @@
 // The widget that takes outputs: drawn here, taken by the runtime agent.
 import { DOMWidgetModel, DOMWidgetView } from "@jupyter-widgets/base";
 import { joined } from "../outputs/mime.ts";
-import type { Manager } from "./widgets.ts";
 
 type Bundle = Record<string, unknown>;
+type Manager = { show: (model: string, place: HTMLElement) => Promise<void> };
 const VIEW = "application/vnd.jupyter.widget-view+json";
 
 export class OutputModel extends DOMWidgetModel {
