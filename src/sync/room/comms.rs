@@ -64,7 +64,7 @@ impl Room {
         let is_it = |client: &ClientId| {
             self.subscribers.get(client).is_some_and(|other| agent_of(&other.identity.actor) == Some(agent))
         };
-        self.subscribers.keys().copied().filter(is_it).last()
+        self.subscribers.keys().copied().rfind(is_it)
     }
 
     /// An agent is there (again): those who follow its kernels want to know how they are now.
