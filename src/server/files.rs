@@ -4,5 +4,6 @@
 pub mod export;
 pub mod import;
 mod long;
+mod long_check;
 pub mod parts;
 pub mod pieces;

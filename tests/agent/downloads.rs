@@ -92,6 +92,14 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
     import(&fixture, "output", &one).await;
     check_export(&fixture, "output").await;
 
+    // … and as one value of JSON, in a cell of which something stands aside.
+    let points = vec![json!({"x": 1, "y": [2.5, "0123456789"]}); CELLS * OUTPUTS * OUTPUT_BYTES / 32];
+    one["cells"][0]["own"] = json!(1);
+    one["cells"][0]["outputs"] = json!([{"output_type": "display_data", "metadata": {},
+        "data": {"application/vnd.plotly.v1+json": points}}]);
+    import(&fixture, "plot", &one).await;
+    check_export(&fixture, "plot").await;
+
     // The same in pieces that are too small to leave the state.
     let ada = fixture.person().await;
     let notebook: NotebookId = ada.notebook().clone();

@@ -85,8 +85,13 @@ async fn outputs_too_large_to_be_held_are_exported_as_they_came() {
     let shown =
         json!({"output_type": "display_data", "metadata": {}, "data": {"image/png": image, "text/plain": "<Figure>"}});
     let stream = |name: &str| json!({"output_type": "stream", "name": name, "text": &lines});
-    let cell = json!({"cell_type": "code", "id": "large", "metadata": {}, "source": "x", "execution_count": 1,
-        "outputs": [stream("stdout"), shown, stream("stderr"), {"output_type": "stream", "name": "stdout", "text": "end"}]});
+    let points = json!({"data": [{"x": [1, {}, "é\"[\n"]}, []], "a": null, "last": vec![json!({"y": 1.5}); 400_000]});
+    let plot = json!({"output_type": "execute_result", "execution_count": 1, "metadata": {"application/json": {"a": [1]}},
+        "data": {"application/vnd.plotly.v1+json": points, "application/json": vec![1; 2_500_000], "text/html": &lines,
+            "text/plain": "Figure()"}});
+    // What is no field of nbformat's stands aside, under `metadata.notarium`.
+    let cell = json!({"cell_type": "code", "id": "large", "metadata": {}, "source": "x", "execution_count": 1, "own": [1],
+        "outputs": [stream("stdout"), shown, stream("stderr"), {"output_type": "stream", "name": "stdout", "text": "end"}, plot]});
     let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).to_string();
     let imported = import(&http, "", file).await.ok();
     let exported = export(&http, &imported["notebook"]).await;
@@ -98,6 +103,7 @@ async fn outputs_too_large_to_be_held_are_exported_as_they_came() {
     assert_eq!(outputs[0]["text"].as_array().unwrap().len(), 4 * 200_000, "a line each");
     assert!(outputs[1]["data"]["image/png"] == image.as_str());
     assert_eq!((&outputs[1]["data"]["text/plain"], joined(&outputs[3])), (&json!(["<Figure>"]), "end".to_owned()));
+    assert!(outputs[4]["data"]["application/vnd.plotly.v1+json"] == points);
     let whole = ipynb::read(exported.text.as_bytes(), &ipynb::Limits::default(), &mut || "new".to_owned()).unwrap();
     assert!(exported.text == ipynb::write(&whole.document), "it is the text of a file that is written at once");
 }

@@ -1,4 +1,4 @@
-//! One output of a file whose text is never held as a whole: it is read from its blobs as it goes out.
+//! One output of a file whose long values are never held as a whole: they are read from their blobs as they go out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,9 +9,10 @@ use futures_util::stream::BoxStream;
 use http::StatusCode;
 use notarium_core::{BlobPart, NotebookId, Output};
 use notarium_store::BlobError;
-use notarium_wire::ipynb::{CellOutput, LONG_TEXT, LongText};
+use notarium_wire::ipynb::{CellOutput, LongValue, is_json_mime, long_mark};
 use serde_json::value::RawValue;
 
+use super::long_check;
 use super::parts;
 use crate::app::App;
 use crate::blob_check::parse_hash;
@@ -20,53 +21,72 @@ use crate::problem::Problem;
 /// Of the file, at a time.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Some of the long text.
+/// Some of a long value.
 enum Source {
     Text(String),
     Blob(BlobPart),
 }
 
-/// An output as it stands in the file, but for its text.
-pub struct LongOutput {
-    before: String,
-    text: LongText,
+/// A long value, what it is made of, and what stands behind it.
+struct Value {
+    place: LongValue,
     sources: VecDeque<Source>,
-    after: String,
+    /// It is written as JSON, and not as a text.
+    is_json: bool,
 }
 
-/// A long text that is being written.
+/// An output as it stands in the file, but for its long values.
+pub struct LongOutput {
+    before: String,
+    values: VecDeque<Value>,
+}
+
+/// Long values that are being written.
 pub struct Reading {
-    output: LongOutput,
+    values: VecDeque<Value>,
     /// Behind a lock that is never held: a stream by itself is not `Sync`, which what is shared with its makers must be.
     blob: Mutex<Option<BoxStream<'static, Result<Bytes, BlobError>>>>,
     /// The first bytes of a character whose others have not come.
     cut: Vec<u8>,
-    is_over: bool,
 }
 
-/// These outputs, which are one in a file, if most of them is one text. `None`: they are written as a whole.
+/// These outputs, which are one in a file, if their blobs can be written where they stand. `None`: they are written as a whole.
 pub fn of(outputs: &[Output]) -> Option<LongOutput> {
-    let (content, sources) = match outputs {
-        [one] => with_mark(one)?,
+    let (content, mut sources) = match outputs {
+        [one] => with_marks(one)?,
         pieces => stream(pieces)?,
     };
-    let (before, text, after) = CellOutput::around(&content)?;
-    Some(LongOutput { before, text, sources, after })
+    let (before, places) = CellOutput::around(&content, sources.len())?;
+    let value = |place: LongValue| {
+        let sources = std::mem::take(&mut sources[place.number]);
+        Value { place, sources, is_json: false }
+    };
+    Some(LongOutput { before, values: places.into_iter().map(value).collect() })
 }
 
-/// The output with a mark in place of its one text in a blob.
-fn with_mark(output: &Output) -> Option<(Box<RawValue>, VecDeque<Source>)> {
-    let mut in_file = output.blobs.iter().filter(|part| parts::is_in_files(part));
-    let part = in_file.next().filter(|part| !part.json)?;
-    if in_file.next().is_some() {
-        return None;
+/// The output with a mark in place of each value that is in a blob.
+fn with_marks(output: &Output) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> {
+    let in_file: Vec<&BlobPart> = output.blobs.iter().filter(|part| parts::is_in_files(part)).collect();
+    // The same bytes twice have one name.
+    let mut marks = BTreeMap::new();
+    for (number, part) in in_file.iter().enumerate() {
+        let is_placed = !part.json
+            || part
+                .pointer
+                .strip_prefix("/data/")
+                .is_some_and(|mime| is_json_mime(&mime.replace("~1", "/").replace("~0", "~")));
+        let mark = serde_json::to_string(&long_mark(number)).ok().filter(|_| is_placed)?;
+        let text = if part.json { mark } else { long_mark(number) };
+        if marks.insert(part.sha256.clone(), Bytes::from(text)).is_some() {
+            return None;
+        }
     }
-    let mark = BTreeMap::from([(part.sha256.clone(), Bytes::from_static(LONG_TEXT.as_bytes()))]);
-    Some((parts::join(output, &mark), VecDeque::from([Source::Blob(part.clone())])))
+    let sources = in_file.into_iter().map(|part| VecDeque::from([Source::Blob(part.clone())])).collect();
+    (!marks.is_empty()).then(|| (parts::join(output, &marks), sources))
 }
 
 /// Pieces of one stream.
-fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, VecDeque<Source>)> {
+fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Piece {
@@ -85,27 +105,27 @@ fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, VecDeque<Source>)> {
         stream = Some((piece.output_type, piece.name));
     }
     let (output_type, name) = stream?;
-    let content = serde_json::json!({ "output_type": output_type, "name": name, "text": LONG_TEXT });
-    Some((serde_json::value::to_raw_value(&content).ok()?, sources))
+    let content = serde_json::json!({ "output_type": output_type, "name": name, "text": long_mark(0) });
+    Some((serde_json::value::to_raw_value(&content).ok()?, vec![sources]))
 }
 
 impl LongOutput {
-    /// Writes what stands before the text.
-    pub fn begin(mut self, file: &mut String) -> Reading {
-        file.push_str(&std::mem::take(&mut self.before));
-        Reading { output: self, blob: Mutex::new(None), cut: Vec::new(), is_over: false }
+    /// Writes what stands before the first long value.
+    pub fn begin(self, file: &mut String) -> Reading {
+        file.push_str(&self.before);
+        Reading { values: self.values, blob: Mutex::new(None), cut: Vec::new() }
     }
 }
 
 impl Reading {
     pub fn is_over(&self) -> bool {
-        self.is_over
+        self.values.is_empty()
     }
 
-    /// The next piece of the file; with the last one comes what stands behind the text.
+    /// The next piece of the file; with the last one comes what stands behind the last value.
     pub async fn next(&mut self, app: &App, notebook: &NotebookId) -> Result<String, Problem> {
         let mut piece = String::new();
-        while piece.len() < PIECE_BYTES && !self.is_over {
+        while piece.len() < PIECE_BYTES {
             let blob = self.blob.get_mut().unwrap_or_else(PoisonError::into_inner);
             if let Some(reading) = blob {
                 match reading.next().await {
@@ -117,13 +137,16 @@ impl Reading {
             if !self.cut.is_empty() {
                 return Err(not_text());
             }
-            match self.output.sources.pop_front() {
-                Some(Source::Text(text)) => self.output.text.push(&text, &mut piece),
+            let Some(value) = self.values.front_mut() else { break };
+            match value.sources.pop_front() {
+                Some(Source::Text(text)) => value.place.text.push(&text, &mut piece),
                 Some(Source::Blob(part)) => self.open(app, notebook, &part, &mut piece).await?,
                 None => {
-                    self.output.text.end(&mut piece);
-                    piece.push_str(&self.output.after);
-                    self.is_over = true;
+                    if !value.is_json {
+                        value.place.text.end(&mut piece);
+                    }
+                    piece.push_str(&value.place.after);
+                    self.values.pop_front();
                 }
             }
         }
@@ -137,15 +160,21 @@ impl Reading {
         part: &BlobPart,
         piece: &mut String,
     ) -> Result<(), Problem> {
+        let Some(value) = self.values.front_mut() else { return Ok(()) };
         let content = match parse_hash(&part.sha256) {
-            Ok(hash) => app.blobs.get(notebook, &hash).await,
+            Ok(hash) => app.blobs.get(notebook, &hash).await.map(|content| (hash, content)),
             Err(_) => Err(BlobError::NotFound),
         };
         match content {
-            Ok(content) => self.blob = Mutex::new(Some(content.bytes)),
+            Ok((hash, content)) if part.json => {
+                // What is no JSON, or is nested too deeply for a file, stands in it as its own text.
+                value.is_json = long_check::is_json(content.bytes).await?;
+                self.blob = Mutex::new(Some(app.blobs.get(notebook, &hash).await?.bytes));
+            }
+            Ok((_, content)) => self.blob = Mutex::new(Some(content.bytes)),
             Err(BlobError::NotFound | BlobError::Damaged { .. }) => {
                 tracing::error!(%notebook, sha256 = part.sha256, "a blob is missing or damaged");
-                self.output.text.push(&parts::missing(part), piece);
+                value.place.text.push(&parts::missing(part), piece);
             }
             Err(error) => return Err(error.into()),
         }
@@ -161,7 +190,11 @@ impl Reading {
         };
         let rest = self.cut.split_off(complete);
         let text = String::from_utf8(std::mem::replace(&mut self.cut, rest)).map_err(|_| not_text())?;
-        self.output.text.push(&text, piece);
+        match self.values.front_mut() {
+            Some(value) if value.is_json => value.place.json.push(&text, piece),
+            Some(value) => value.place.text.push(&text, piece),
+            None => {}
+        }
         Ok(())
     }
 }

@@ -3,8 +3,10 @@
 use super::json::print_escaped;
 use super::output::is_line_end;
 
-/// Stands in an output where its long text belongs.
-pub const LONG_TEXT: &str = "\u{e000}the long text of this output\u{e000}";
+/// Stands in an output where a long value belongs: the first, the second …
+pub fn long_mark(number: usize) -> String {
+    format!("\u{e000}long value {number} of this output\u{e000}")
+}
 
 /// The text as the file has it: one string, or a string for each line.
 #[derive(Debug, Clone, PartialEq, Eq)]

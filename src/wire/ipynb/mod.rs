@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 mod draft;
 mod json;
+mod long_json;
 mod long_text;
 mod notice;
 mod output;
@@ -27,10 +28,12 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use long_text::{LONG_TEXT, LongText};
+pub use long_json::LongJson;
+pub use long_text::{LongText, long_mark};
 pub use notice::{Notice, NoticeCode};
 pub use read::read;
-pub use write::{CellOutput, OutputPatch, Pieces, write};
+pub use schema::is_json_mime;
+pub use write::{CellOutput, LongValue, OutputPatch, Pieces, write};
 
 /// How deep a metadata value, an output or an attachment may nest.
 pub const MAX_DEPTH: usize = 100;

@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
 use super::json::{Json, Map};
-use super::long_text::{LONG_TEXT, LongText};
+use super::long_json::LongJson;
+use super::long_text::{LongText, long_mark};
 use super::notice::Notices;
 use super::output;
 use super::schema::{self, Base};
@@ -55,7 +56,7 @@ impl Pieces {
     /// written only as a whole.
     pub fn open(&self, index: usize, cell: &DocumentCell, patches: Vec<OutputPatch>) -> Option<(String, String)> {
         // What an import could not place is mended with the outputs at hand.
-        if !cell.outputs.is_empty() || cell.metadata.contains_key("notarium") {
+        if !cell.outputs.is_empty() || cell.metadata.get("notarium").is_some_and(|own| mends_outputs(own)) {
             return None;
         }
         let mut draft = CellDraft::from_cell(cell);
@@ -89,6 +90,12 @@ impl Pieces {
     }
 }
 
+/// Whether it holds outputs, or what they lack.
+fn mends_outputs(own: &RawValue) -> bool {
+    let Json::Object(own) = Json::from_raw(own) else { return true };
+    own.contains_key("outputs") || own.contains_key(OUTPUT_PATCHES)
+}
+
 /// What an output holds that the file has no place for among its outputs.
 #[derive(Debug, Clone)]
 pub struct OutputPatch(Json);
@@ -114,15 +121,45 @@ impl CellOutput {
         Self { text, patch: patch.map(OutputPatch) }
     }
 
-    /// An output of which one text is [`LONG_TEXT`]: what stands before that text, how it is written, and what stands behind
-    /// it. `None`: this output can be written only as a whole.
-    pub fn around(output: &RawValue) -> Option<(String, LongText, String)> {
+    /// An output in which so many values are [`long_mark`]s: what stands before the first, and each in the order of the file.
+    /// `None`: this output can be written only as a whole.
+    pub fn around(output: &RawValue, marks: usize) -> Option<(String, Vec<LongValue>)> {
         let Self { text, patch } = Self::new(0, output);
-        let mut parts = text.split(LONG_TEXT);
-        let (before, after) = (parts.next()?.strip_suffix('"')?, parts.next()?.strip_prefix('"')?);
-        let is_alone = patch.is_none() && parts.next().is_none();
-        is_alone.then(|| (before.to_owned(), LongText::after(before), after.to_owned()))
+        let mut places = Vec::new();
+        for number in 0..marks {
+            let mark = format!("\"{}\"", long_mark(number));
+            let mut found = text.match_indices(&mark);
+            let (at, _) = found.next()?;
+            if found.next().is_some() {
+                return None;
+            }
+            places.push((at, at + mark.len(), number));
+        }
+        places.sort_unstable();
+        let before = text[..places.first()?.0].to_owned();
+        let ends = places.iter().skip(1).map(|(at, ..)| *at).chain([text.len()]);
+        let mut stood = before.as_str();
+        let mut values = Vec::new();
+        for ((_, from, number), to) in places.iter().zip(ends) {
+            let (written, json) = (LongText::after(stood), LongJson::after(stood));
+            stood = &text[*from..to];
+            values.push(LongValue { number: *number, text: written, json, after: stood.to_owned() });
+        }
+        patch.is_none().then_some((before, values))
     }
+}
+
+/// A value of an output that is written piece by piece, as a text or as JSON.
+#[derive(Debug)]
+pub struct LongValue {
+    /// Of its mark.
+    pub number: usize,
+    /// As a text.
+    pub text: LongText,
+    /// As JSON.
+    pub json: LongJson,
+    /// What stands between it and the next, or the end of the output.
+    pub after: String,
 }
 
 /// The first cell with a valid id keeps it.

@@ -209,10 +209,45 @@ proptest! {
     ) {
         let whole = pieces.concat();
         prop_assume!(!whole.is_empty());
-        let (mut text, mut long, after) = CellOutput::around(&output_with(key, LONG_TEXT)).unwrap();
+        let (mut text, mut values) = CellOutput::around(&output_with(key, &long_mark(0)), 1).unwrap();
+        let LongValue { text: mut long, after, .. } = values.remove(0);
         pieces.iter().for_each(|piece| long.push(piece, &mut text));
         long.end(&mut text);
         prop_assert_eq!(text + &after, CellOutput::new(0, &output_with(key, &whole)).text);
+    }
+
+    #[test]
+    fn long_json_in_pieces_is_the_same_json(value in any_object(), sizes in prop::collection::vec(1..9_usize, 1..9)) {
+        let whole = serde_json::value::to_raw_value(&value).unwrap();
+        let shown = format!(
+            r#"{{"output_type": "display_data", "metadata": {{}}, "data": {{"application/x+json": {whole}, "image/png": "abc"}}}}"#
+        );
+        let marked = serde_json::json!({"output_type": "display_data", "metadata": {},
+            "data": {"image/png": long_mark(0), "application/x+json": long_mark(1)}});
+        let marked = serde_json::value::to_raw_value(&marked).unwrap();
+        let (mut text, values) = CellOutput::around(&marked, 2).unwrap();
+        for mut long in values {
+            match long.number {
+                0 => {
+                    long.text.push("abc", &mut text);
+                    long.text.end(&mut text);
+                }
+                _ => {
+                    let characters: Vec<char> = Json::from_raw(&whole).compact().chars().collect();
+                    let mut rest = characters.as_slice();
+                    for size in sizes.iter().cycle() {
+                        let (some, others) = rest.split_at((*size).min(rest.len()));
+                        long.json.push(&some.iter().collect::<String>(), &mut text);
+                        rest = others;
+                        if rest.is_empty() {
+                            break;
+                        }
+                    }
+                }
+            }
+            text.push_str(&long.after);
+        }
+        prop_assert_eq!(text, CellOutput::new(0, &RawValue::from_string(shown).unwrap()).text);
     }
 
     #[test]
