@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, Rejection, Stored, Version};
+use notarium_core::{
+    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection, Stored,
+    Version,
+};
 use notarium_wire::{AckMessage, TurnActivity};
 use serde::Serialize;
 
@@ -35,10 +38,13 @@ pub trait Host: Send + Sync + 'static {
     /// Events after `since` in order, at most `limit`; a server may give fewer at once.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
 
-    /// Every event about these conversations, tool calls or runs, in order, however old.
+    /// A run as the record tells it, however old.
+    async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection>;
+
+    /// Every event about these conversations or tool calls, in order, however old.
     async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection>;
 
-    /// Every event about one conversation, tool call or run.
+    /// Every event about one conversation or tool call.
     async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
         self.events_of_subjects(notebook, &[subject.to_owned()]).await
     }

@@ -395,7 +395,8 @@ pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: Ce
             format!("no cell {cell_id} in the trash: check the id"),
         ));
     };
-    let execution = deleted.latest_execution.as_ref().and_then(|id| history::replayed(&context.history, id));
+    let execution = deleted.latest_execution.as_ref().and_then(|id| context.history.executions.get(id));
+    let execution = execution.map(|replayed| replayed.execution.clone());
     let restored = restoration(notebook, &cell_id, deleted, execution);
     let outcome = Outcome { cells: vec![cell_id], ..Outcome::default() };
     Ok(Decision { events: vec![restored.into()], outcome })

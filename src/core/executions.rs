@@ -8,7 +8,6 @@ use crate::command::Command;
 use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::history::replayed;
 use crate::kernel_ends;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
@@ -48,7 +47,7 @@ pub(crate) fn decide_request(
     check_timeout(timeout_ms)?;
     check_queue(notebook, context)?;
     let execution_id = execution_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.executions.contains_key(&execution_id) || replayed(&context.history, &execution_id).is_some() {
+    if notebook.executions.contains_key(&execution_id) || context.history.executions.contains_key(&execution_id) {
         let message = format!("execution {execution_id} exists: choose another id");
         return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }

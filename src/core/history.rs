@@ -1,15 +1,18 @@
 //! What a decision was told of the past and of code, so that the core stays pure and the state small.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_record::text::ChangeSet;
-use notarium_record::{CellId, Event, Execution, ExecutionId, Recorded, Risk, Version};
+use notarium_record::{CellId, Event, ExecutionId, Logged, Past, Recorded, ReplayedExecution, Risk, Version};
 
 /// The answers to all queries together: each event once, in the order of versions. Empty when nothing was asked.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// What the queries of [`crate::required_history`] have found.
     pub events: Vec<Arc<Recorded>>,
+    /// Runs that they ask for, as the record tells them.
+    pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
     /// The answer to [`crate::required_judgement`].
     pub judgement: Option<Judgement>,
 }
@@ -17,7 +20,15 @@ pub struct History {
 impl History {
     /// Of events in the order of versions.
     pub fn of(events: impl IntoIterator<Item = Recorded>) -> Self {
-        Self { events: events.into_iter().map(Arc::new).collect(), judgement: None }
+        Self { events: events.into_iter().map(Arc::new).collect(), ..Self::default() }
+    }
+}
+
+impl<T: Logged> From<Past<T>> for History {
+    /// Without what this build cannot read.
+    fn from(past: Past<T>) -> Self {
+        let events = past.events.iter().filter_map(|event| Some(event.recorded()?.into_owned()));
+        Self { executions: past.executions, ..Self::of(events) }
     }
 }
 
@@ -54,11 +65,4 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
         }
     }
     edits
-}
-
-/// The execution as the record tells it.
-pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
-    Execution::replay(
-        history.events.iter().map(|recorded| &**recorded).filter(|recorded| recorded.event.execution_id() == Some(id)),
-    )
 }

@@ -4,16 +4,15 @@ use crate::command_values::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::executions::ended;
-use crate::history::replayed;
 use crate::mask::mask_outputs;
 use crate::notebook::Notebook;
 use crate::queues::cancelled;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::written::{Written, limit_notice};
+use crate::written::limit_notice;
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
     ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
-    ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version,
+    ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version, Written,
 };
 
 /// Whose report it is, and which.
@@ -31,14 +30,9 @@ impl Report {
         mut report: ExecutionReport,
     ) -> Result<Decision, Rejection> {
         check_size(context, &report)?;
-        let recorded;
-        let execution = match notebook.executions.get(&self.execution_id) {
-            Some(execution) => &**execution,
-            None => {
-                recorded = replayed(&context.history, &self.execution_id).ok_or_else(|| self.unknown())?;
-                &recorded
-            }
-        };
+        let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| &replayed.execution);
+        let execution = notebook.executions.get(&self.execution_id).map(|execution| &**execution);
+        let execution = execution.or_else(recorded).ok_or_else(|| self.unknown())?;
         self.check_fence(notebook, context, execution)?;
         let says_nothing = matches!(&report, ExecutionReport::Output { outputs } if outputs.is_empty());
         if self.seq <= execution.output_seq || says_nothing {
@@ -98,12 +92,9 @@ impl Report {
     }
 
     fn written(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Written {
-        let recorded = || context.history.events.iter().map(|recorded| &recorded.event);
-        let of_run = || recorded().filter(|event| event.execution_id() == Some(&self.execution_id));
         let shown = || Written { bytes: execution.outputs.iter().map(Output::size_bytes).sum(), is_full: false };
-        let from_history =
-            || if notebook.executions.contains_key(&self.execution_id) { shown() } else { Written::of(of_run()) };
-        notebook.ledger.written.of(&self.execution_id).unwrap_or_else(from_history)
+        let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| replayed.written);
+        notebook.ledger.written.of(&self.execution_id).or_else(recorded).unwrap_or_else(shown)
     }
 
     fn unknown(&self) -> Rejection {

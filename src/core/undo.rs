@@ -21,8 +21,8 @@ use crate::undo_text::{HistoryIndex, Played};
 use notarium_record::text::TextError;
 use notarium_record::{
     Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
-    CellTypeChanged, CorrelationId, Envelope, Event, Execution, HistoryQuery, NotebookMetadataSet, NotebookRenamed,
-    Recorded, TurnId, UndoSkipped, Version,
+    CellTypeChanged, CorrelationId, Envelope, Event, HistoryQuery, NotebookMetadataSet, NotebookRenamed, Recorded,
+    TurnId, UndoSkipped, Version,
 };
 
 // --- which groups ---
@@ -293,8 +293,8 @@ impl Inversion {
         }
         let events = &self.history.events;
         let Some(deleted) = self.index.deleted(events, cell_id) else { return Vec::new() };
-        let run = deleted.latest_execution.as_ref().map(|id| self.index.of_execution(events, id));
-        let execution = run.and_then(Execution::replay);
+        let execution = deleted.latest_execution.as_ref().and_then(|id| self.history.executions.get(id));
+        let execution = execution.map(|replayed| replayed.execution.clone());
         vec![cells::restoration(&self.scratch, cell_id, deleted, execution).into()]
     }
 

@@ -6,7 +6,7 @@
 
 use notarium_record::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 use notarium_record::{
-    CellDeleted, CellId, CellInserted, CellSourceEdited, CorrelationId, Envelope, Event, ExecutionId, Recorded, Version,
+    CellDeleted, CellId, CellInserted, CellSourceEdited, CorrelationId, Envelope, Event, Recorded, Version,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,6 @@ impl Span {
 #[derive(Debug, Default)]
 pub(crate) struct HistoryIndex {
     by_cell: BTreeMap<CellId, Vec<usize>>,
-    by_execution: BTreeMap<ExecutionId, Vec<usize>>,
     /// The last deletion of each cell.
     deletions: BTreeMap<CellId, usize>,
     /// The last event of each undo.
@@ -76,9 +75,6 @@ impl HistoryIndex {
         if let Event::CellDeleted(event) = &recorded.event {
             self.deletions.insert(event.cell_id.clone(), at);
         }
-        if let Some(id) = recorded.event.execution_id() {
-            self.by_execution.entry(id.clone()).or_default().push(at);
-        }
         if recorded.envelope.undoes.is_some() {
             self.undo_ends.insert(recorded.envelope.correlation_id.clone(), at);
         }
@@ -90,15 +86,6 @@ impl HistoryIndex {
             Event::CellDeleted(event) => Some(event),
             _ => None,
         }
-    }
-
-    /// The events of one run, in order.
-    pub(crate) fn of_execution<'a>(
-        &'a self,
-        events: &'a [Arc<Recorded>],
-        id: &ExecutionId,
-    ) -> impl Iterator<Item = &'a Recorded> {
-        self.by_execution.get(id).into_iter().flatten().filter_map(|at| events.get(*at)).map(|recorded| &**recorded)
     }
 
     /// The edits of the cell and the ends of all undos, in order.

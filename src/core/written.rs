@@ -2,43 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use notarium_record::{Event, ExecutionId, Output, RawJson};
+use notarium_record::{Event, ExecutionId, Output, RawJson, Written};
 use serde::{Deserialize, Serialize};
 
-/// What an event costs beside its outputs, in bytes: many small ones are no way round the limit.
-const OVERHEAD_BYTES: usize = 256;
 /// Ended runs that are remembered: output of their threads still counts.
 const MAX_ENDED_RUNS: usize = 64;
-
-/// What one run has written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Written {
-    pub bytes: usize,
-    /// The notice stands in the run: nothing more is taken.
-    pub is_full: bool,
-}
-
-impl Written {
-    pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
-        events.into_iter().fold(Self::default(), Self::with)
-    }
-
-    fn with(self, event: &Event) -> Self {
-        let (bytes, is_full) = match event {
-            Event::ExecutionOutputAppended(event) => (size(&event.outputs), event.is_limit_notice),
-            Event::ExecutionOutputRecovered(event) => (size(&event.outputs), event.is_limit_notice),
-            Event::ExecutionOutputUpdated(event) => (event.output.size_bytes(), false),
-            Event::ExecutionOutputsCleared(_) => (0, false),
-            _ => return self,
-        };
-        Self { bytes: self.bytes + bytes + OVERHEAD_BYTES, is_full: self.is_full || is_full }
-    }
-}
-
-fn size(outputs: &[Output]) -> usize {
-    outputs.iter().map(Output::size_bytes).sum()
-}
 
 /// What stands in a run in place of what goes beyond the limit. Its event says that it is the server's; the words alone, which
 /// any program can print, count for nothing.

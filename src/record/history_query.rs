@@ -1,16 +1,17 @@
 //! Questions to the past of one notebook, named as data: a decision asks them, a store answers them by its indexes.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::envelope::{Envelope, Recorded, Stored};
 use crate::event::Event;
 use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, TurnId, Version};
+use crate::logged::{Logged, in_order};
+use crate::replayed::ReplayedExecution;
 
 /// What a decision asks of the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HistoryQuery {
     /// All events about these cells after `since`; with `with_notebook` also those about the notebook as a whole. For
-    /// each `CellDeleted` among them that names an execution: every event of that execution, whatever its version.
+    /// each `CellDeleted` among them that names an execution: that execution.
     Cells {
         /// Live ones, or such as are in the trash.
         cells: Vec<CellId>,
@@ -19,7 +20,7 @@ pub enum HistoryQuery {
         /// Title, metadata, access and the like belong to the answer.
         with_notebook: bool,
     },
-    /// The last `CellDeleted` of the cell, and every event of the execution that it names.
+    /// The last `CellDeleted` of the cell, and the execution that it names.
     DeletedCell {
         /// The cell, as the trash has it.
         cell_id: CellId,
@@ -39,11 +40,45 @@ pub enum HistoryQuery {
         /// The conversation.
         conversation_id: ConversationId,
     },
-    /// Every event of one execution.
+    /// One execution, and none of its events.
     Execution {
         /// The execution, over or not.
         execution_id: ExecutionId,
     },
+}
+
+/// The answer to questions to the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past<T> {
+    /// Each once, in the order of versions.
+    pub events: Vec<T>,
+    /// As their events tell them, of which one may have millions.
+    pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
+}
+
+impl<T> Default for Past<T> {
+    fn default() -> Self {
+        Self { events: Vec::new(), executions: BTreeMap::new() }
+    }
+}
+
+impl<T> From<Vec<T>> for Past<T> {
+    fn from(events: Vec<T>) -> Self {
+        Self { events, ..Self::default() }
+    }
+}
+
+impl<T: Logged> Past<T> {
+    /// The answers to several questions as one.
+    pub fn extend(&mut self, other: Past<T>) {
+        self.executions.extend(other.executions);
+        if self.events.is_empty() {
+            self.events = other.events;
+        } else {
+            self.events.extend(other.events);
+            in_order(&mut self.events);
+        }
+    }
 }
 
 /// Events after `since` about any of `subjects` ([`Event::subject`]); with `with_notebook` also those about the notebook as a
@@ -71,60 +106,26 @@ impl Selection {
     }
 }
 
-/// What an answer looks at of an event, in whichever form it is at hand.
-pub trait Logged {
-    /// Who, when, and where in the log.
-    fn envelope(&self) -> &Envelope;
-
-    /// The execution that a deletion of a cell carries along.
-    fn deleted_execution(&self) -> Option<ExecutionId>;
-}
-
-impl Logged for Recorded {
-    fn envelope(&self) -> &Envelope {
-        &self.envelope
+/// The execution that a deletion of a cell names.
+fn deleted_execution(event: &impl Logged) -> Option<ExecutionId> {
+    if event.envelope().event_type != "CellDeleted" {
+        return None;
     }
-
-    fn deleted_execution(&self) -> Option<ExecutionId> {
-        match &self.event {
-            Event::CellDeleted(event) => event.latest_execution.clone(),
-            _ => None,
-        }
-    }
-}
-
-impl Logged for Stored {
-    fn envelope(&self) -> &Envelope {
-        &self.envelope
-    }
-
-    fn deleted_execution(&self) -> Option<ExecutionId> {
-        if self.envelope.event_type != "CellDeleted" {
-            return None;
-        }
-        self.typed().ok()?.deleted_execution()
-    }
-}
-
-impl<T: Logged> Logged for Arc<T> {
-    fn envelope(&self) -> &Envelope {
-        (**self).envelope()
-    }
-
-    fn deleted_execution(&self) -> Option<ExecutionId> {
-        (**self).deleted_execution()
+    match &event.recorded()?.event {
+        Event::CellDeleted(event) => event.latest_execution.clone(),
+        _ => None,
     }
 }
 
 impl HistoryQuery {
     /// What an answer is: `select` gives the selected events in order. Stores answer the same by their indexes.
-    pub fn answer<T: Logged, E>(&self, select: impl Fn(&Selection) -> Result<Vec<T>, E>) -> Result<Vec<T>, E> {
-        let mut events = self.narrow(select(&self.selection())?);
-        if let Some(executions) = deleted_executions(&events) {
-            events.extend(select(&executions)?);
-            in_order(&mut events);
+    pub fn answer<T: Logged, E>(&self, select: impl Fn(&Selection) -> Result<Vec<T>, E>) -> Result<Past<T>, E> {
+        let mut past = Past::from(self.narrow(select(&self.selection())?));
+        for id in self.executions(&past.events) {
+            let execution = ReplayedExecution::resume(None, &select(&Selection::of(&id))?);
+            past.executions.extend(execution.map(|execution| (id, execution)));
         }
-        Ok(events)
+        Ok(past)
     }
 
     /// Where the answer is looked for.
@@ -138,7 +139,7 @@ impl HistoryQuery {
             HistoryQuery::ToolCall { call_id } => Selection::of(call_id),
             HistoryQuery::Turn { turn_id } => Selection::of(turn_id),
             HistoryQuery::Conversation { conversation_id } => Selection::of(conversation_id),
-            HistoryQuery::Execution { execution_id } => Selection::of(execution_id),
+            HistoryQuery::Execution { .. } => Selection::default(),
         }
     }
 
@@ -150,16 +151,12 @@ impl HistoryQuery {
         let last = events.iter().rposition(|event| event.envelope().event_type == "CellDeleted");
         last.map(|index| events.swap_remove(index)).into_iter().collect()
     }
-}
 
-/// The executions that deletions among `events` name, which belong to the answer as well.
-pub fn deleted_executions<T: Logged>(events: &[T]) -> Option<Selection> {
-    let subjects: Vec<String> = events.iter().filter_map(Logged::deleted_execution).map(|id| id.to_string()).collect();
-    (!subjects.is_empty()).then(|| Selection { subjects, ..Selection::default() })
-}
-
-/// Each event once, in the order of versions.
-pub fn in_order<T: Logged>(events: &mut Vec<T>) {
-    events.sort_by_key(|event| event.envelope().version);
-    events.dedup_by_key(|event| event.envelope().version);
+    /// The executions that belong to the answer, those that deletions among its `events` name.
+    pub fn executions<T: Logged>(&self, events: &[T]) -> BTreeSet<ExecutionId> {
+        match self {
+            HistoryQuery::Execution { execution_id } => [execution_id.clone()].into(),
+            _ => events.iter().filter_map(deleted_execution).collect(),
+        }
+    }
 }

@@ -16,8 +16,9 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, InstanceId, Millis,
-    NotebookId, RawJson, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase, TurnId, UserId, Version,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
+    ExecutionId, InstanceId, Millis, NotebookId, RawJson, Rejection, RejectionCode, Stored, TokenId, ToolCallId,
+    ToolCallPhase, TurnId, UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
@@ -175,6 +176,11 @@ impl Host for AssistantHost {
 
     async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {
         self.0.store.events_of_subject(notebook, subjects).await.map_err(|error| unread(&error))
+    }
+
+    async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection> {
+        let replayed = self.0.store.execution(notebook, id).await.map_err(|error| unread(&error))?;
+        Ok(replayed.map(|replayed| replayed.execution))
     }
 
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use notarium_record::{
-    Append, CommandId, CommandRecord, Epoch, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId, Selection,
-    Stored, Version, deleted_executions, in_order,
+    Append, CommandId, CommandRecord, Epoch, ExecutionId, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId,
+    Past, ReplayedExecution, Selection, Stored, Version,
 };
 
 use crate::snapshots::Snapshot;
@@ -237,6 +237,33 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
+    /// Events with versions above `after` about one subject but edits of a source, in order, at most `limit` and
+    /// [`MAX_READ_EVENTS`].
+    async fn read_subject(
+        &self,
+        notebook: &NotebookId,
+        subject: &str,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError>;
+
+    /// The run as its events tell it. They are read in pages: there may be millions, of a progress bar for instance.
+    async fn execution(
+        &self,
+        notebook: &NotebookId,
+        id: &ExecutionId,
+    ) -> Result<Option<ReplayedExecution>, StoreError> {
+        let (mut execution, mut after) = (None, 0);
+        loop {
+            let page = self.read_subject(notebook, id.as_str(), after, MAX_READ_EVENTS).await?;
+            execution = ReplayedExecution::resume(execution, &page);
+            match page.last() {
+                Some(last) if page.len() == MAX_READ_EVENTS => after = last.envelope.version,
+                _ => return Ok(execution),
+            }
+        }
+    }
+
     /// Every event about any of these subjects but edits of a source: whatever their number, few pages are read. Each once,
     /// in order; `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError>;
@@ -256,18 +283,18 @@ pub trait EventStore: Send + Sync + 'static {
     ) -> Result<Vec<Stored>, StoreError>;
 
     /// The answer to what a decision needs from the past, as [`HistoryQuery::answer`] defines it.
-    async fn history(&self, notebook: &NotebookId, query: &HistoryQuery) -> Result<Vec<Stored>, StoreError> {
+    async fn history(&self, notebook: &NotebookId, query: &HistoryQuery) -> Result<Past<Stored>, StoreError> {
         let wanted = query.selection();
         let selected = match query {
             HistoryQuery::Cells { .. } => self.scan_by_subject(notebook, &wanted).await?,
             _ => self.events_of_subject(notebook, &wanted.subjects).await?,
         };
-        let mut events = query.narrow(selected);
-        if let Some(executions) = deleted_executions(&events) {
-            events.extend(self.events_of_subject(notebook, &executions.subjects).await?);
-            in_order(&mut events);
+        let mut past = Past::from(query.narrow(selected));
+        for id in query.executions(&past.events) {
+            let execution = self.execution(notebook, &id).await?;
+            past.executions.extend(execution.map(|execution| (id, execution)));
         }
-        Ok(events)
+        Ok(past)
     }
 
     /// The record of an accepted command.

@@ -145,6 +145,20 @@ impl EventStore for Memory {
         Ok(self.with(notebook, |log| log.backwards(before).take(limit.min(MAX_READ_EVENTS)).cloned().collect()))
     }
 
+    async fn read_subject(
+        &self,
+        notebook: &NotebookId,
+        subject: &str,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let wanted = Selection { since: after, ..Selection::of(subject) };
+        Ok(self.with(notebook, |log| {
+            let others = log.select(&wanted).filter(|stored| stored.envelope.event_type != "CellSourceEdited");
+            others.take(limit.min(MAX_READ_EVENTS)).cloned().collect()
+        }))
+    }
+
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
         let wanted = Selection { subjects: subjects.to_vec(), ..Selection::default() };
         within_limit(self.with(notebook, |log| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
-    KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
+    KernelSessionId, Millis, Notebook, Past, Rejection, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
 use notarium_wire::{
@@ -90,9 +90,9 @@ pub enum Input {
     Appended,
     AppendFailed(AppendFailure),
     /// The answer to [`Output::ReadTail`] and [`Output::ReadHistory`].
-    Events {
+    Past {
         ticket: Ticket,
-        events: Result<Vec<Stored>, ReadFailure>,
+        past: Result<Past<Stored>, ReadFailure>,
     },
     /// The answer to [`Output::FindCommands`]: those that are recorded.
     Commands {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use notarium_core::{
-    CellId, Envelope, Event, EventId, History, HistoryQuery, NotebookId, Recorded, Selection, Stored, Version, in_order,
+    CellId, Envelope, Event, EventId, History, HistoryQuery, NotebookId, Past, Recorded, Selection, Stored, Version,
 };
 use notarium_wire::{EventMessage, frame};
 
@@ -160,14 +160,11 @@ impl Ring {
     pub(crate) fn history(&mut self, notebook: &NotebookId, queries: &[HistoryQuery]) -> Option<History> {
         queries.iter().for_each(|query| self.read_late_edits(notebook, query));
         let select = |selection: &Selection| self.select(notebook, selection).ok_or(());
-        let mut events = Vec::new();
+        let mut past = Past::default();
         for query in queries {
-            events.extend(query.answer(select).ok()?);
+            past.extend(query.answer(select).ok()?);
         }
-        if queries.len() > 1 {
-            in_order(&mut events);
-        }
-        Some(History { events, judgement: None })
+        Some(History { events: past.events, executions: past.executions, judgement: None })
     }
 
     /// Whether there is an event about the subject after `since`. Needs `covers(since)`.

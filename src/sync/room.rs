@@ -229,7 +229,7 @@ impl Room {
             Input::SendComm { client, message } => self.take_send_comm(cycle, client, message),
             Input::Appended => self.take_appended(cycle),
             Input::AppendFailed(failure) => self.take_append_failure(cycle, failure),
-            Input::Events { ticket, events } => self.take_events(cycle, ticket, events),
+            Input::Past { ticket, past } => self.take_past(cycle, ticket, past),
             Input::Commands { ticket, records } => self.take_records(cycle, ticket, records),
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
             Input::Rendered(rendered) => self.take_rendered(cycle, rendered.map(|rendered| *rendered)),

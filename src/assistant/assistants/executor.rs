@@ -170,9 +170,7 @@ impl ToolTask {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
         }
-        let events = self.host.events_of_subject(&self.notebook, id.as_str()).await.ok()?;
-        let events: Vec<_> = events.iter().filter_map(|stored| stored.typed().ok()).collect();
-        Execution::replay(&events).map(Arc::new)
+        self.host.execution(&self.notebook, id).await.ok()?.map(Arc::new)
     }
 
     /// The call's only run, when it has ended or the wait is over.

@@ -12,8 +12,8 @@ use notarium_assistant::caller::{Called, Caller, WantedCall};
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_assistant::mcp::{McpService, Person, service};
 use notarium_core::{
-    Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Risk, Scope, Stored,
-    ToolCallId, Version,
+    Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
+    RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity};
 use serde_json::{Value, json};
@@ -49,6 +49,10 @@ impl Host for FakeHost {
 
     async fn events_of_subjects(&self, _: &NotebookId, _: &[String]) -> Result<Vec<Stored>, Rejection> {
         Ok(Vec::new())
+    }
+
+    async fn execution(&self, _: &NotebookId, _: &ExecutionId) -> Result<Option<Execution>, Rejection> {
+        Ok(None)
     }
 
     async fn blob(&self, _: &NotebookId, _: &str, _: usize) -> Option<Bytes> {

@@ -58,6 +58,10 @@ impl Host for FaultyHost {
         Ok(Vec::new())
     }
 
+    async fn execution(&self, _: &NotebookId, _: &ExecutionId) -> Result<Option<Execution>, Rejection> {
+        Ok(None)
+    }
+
     async fn blob(&self, _: &NotebookId, _: &str, _: usize) -> Option<Bytes> {
         None
     }

@@ -73,7 +73,9 @@ fn check_cell<'a>(
         return findings.add(DangerRule::NotChecked, "This code", 1);
     };
     let lines = Lines::of(&cell.text, 1);
-    let error = parsed.errors().first().map(|error| lines.at(error.location.start().to_usize()));
+    // What lacks at the end lacks on the last line that says something.
+    let end = cell.text.trim_end().len();
+    let error = parsed.errors().first().map(|error| lines.at(error.location.start().to_usize().min(end)));
     let mut checker = Checker::new(globals, lines);
     checker.visit_body(&parsed.syntax().body);
     if let Some(line) = error {

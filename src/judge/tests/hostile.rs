@@ -222,6 +222,14 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
+#[test]
+fn what_lacks_at_the_end_lacks_on_the_last_line() {
+    for code in ["%%time\n(", "(", "x = 1\n(\n\n"] {
+        let line = u32::try_from(code.trim_end().lines().count()).expect("few lines");
+        assert_eq!(dangers(code)[0].lines, [line], "{code:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn nothing_panics_and_lines_are_inside(code in pieces()) {

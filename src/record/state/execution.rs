@@ -96,14 +96,18 @@ impl Execution {
 
     /// Folds the events of one execution, from its request on.
     pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
-        events.into_iter().fold(None, |execution: Option<Execution>, recorded| match (&recorded.event, execution) {
+        events.into_iter().fold(None, Self::with)
+    }
+
+    pub(crate) fn with(before: Option<Execution>, recorded: &Recorded) -> Option<Execution> {
+        match (&recorded.event, before) {
             (Event::ExecutionRequested(event), _) => Some(Execution::begin(recorded, event)),
             (_, Some(mut execution)) => {
                 execution.advance(recorded);
                 Some(execution)
             }
             (_, None) => None,
-        })
+        }
     }
 
     pub(crate) fn begin(recorded: &Recorded, event: &ExecutionRequested) -> Execution {

@@ -1,7 +1,7 @@
 //! Between the room's questions and the store's answers.
 
 use notarium_core::{
-    Actor, Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Stored, UserId, Version, in_order,
+    Actor, Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Past, Stored, UserId, Version,
 };
 use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay, Ticket};
@@ -56,8 +56,8 @@ pub(super) async fn tail(
     after: Version,
     limit: usize,
 ) -> Input {
-    let events = store.read(notebook, after, limit).await.map_err(failure);
-    Input::Events { ticket, events }
+    let past = store.read(notebook, after, limit).await.map(Past::from).map_err(failure);
+    Input::Past { ticket, past }
 }
 
 pub(super) async fn history(
@@ -66,15 +66,14 @@ pub(super) async fn history(
     ticket: Ticket,
     queries: Vec<HistoryQuery>,
 ) -> Input {
-    let mut all: Vec<Stored> = Vec::new();
+    let mut all = Past::default();
     for query in queries {
         match store.history(notebook, &query).await {
-            Ok(events) => all.extend(events),
-            Err(error) => return Input::Events { ticket, events: Err(failure(error)) },
+            Ok(past) => all.extend(past),
+            Err(error) => return Input::Past { ticket, past: Err(failure(error)) },
         }
     }
-    in_order(&mut all);
-    Input::Events { ticket, events: Ok(all) }
+    Input::Past { ticket, past: Ok(all) }
 }
 
 pub(super) async fn records(

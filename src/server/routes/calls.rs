@@ -218,7 +218,7 @@ async fn requested(
 async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Call>, Problem> {
     let query = HistoryQuery::ToolCall { call_id: id.clone() };
     let stored = app.store.history(notebook, &query).await?;
-    let events: Vec<Recorded> = stored.iter().filter_map(|stored| stored.typed().ok()).collect();
+    let events: Vec<Recorded> = stored.events.iter().filter_map(|stored| stored.typed().ok()).collect();
     Ok(record::replay(&events))
 }
 

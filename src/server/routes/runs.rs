@@ -10,8 +10,8 @@ use axum::extract::State;
 use bytes::Bytes;
 use http::Method;
 use notarium_core::{
-    CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, NotebookId,
-    Operation, Rejection, RejectionCode, RequestExecution, session_of,
+    CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, NotebookId, Operation,
+    Rejection, RejectionCode, RequestExecution, session_of,
 };
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
@@ -151,11 +151,9 @@ async fn execution_of(app: &App, state: &Document, id: &ExecutionId) -> Result<A
     if let Some(execution) = state.executions.get(id) {
         return Ok(execution.clone());
     }
-    let query = HistoryQuery::Execution { execution_id: id.clone() };
-    let stored = app.store.history(&state.notebook_id, &query).await?;
-    let events: Vec<_> = stored.iter().filter_map(|stored| stored.typed().ok()).collect();
     let unknown = || Rejection::new(RejectionCode::UnknownExecution, format!("no run {id} here: check the id"));
-    Execution::replay(&events).map(Arc::new).ok_or_else(|| unknown().into())
+    let replayed = app.store.execution(&state.notebook_id, id).await?.ok_or_else(unknown)?;
+    Ok(Arc::new(replayed.execution))
 }
 
 async fn read_run(

@@ -194,6 +194,16 @@ impl EventStore for Sqlite {
         reader::read_backwards(&self.readers, notebook, before, limit).await.map_err(|error| self.failed(error))
     }
 
+    async fn read_subject(
+        &self,
+        notebook: &NotebookId,
+        subject: &str,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        reader::read_subject(&self.readers, notebook, subject, after, limit).await.map_err(|error| self.failed(error))
+    }
+
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
         let events = reader::events_of_subject(&self.readers, notebook, subjects).await;
         within_limit(events.map_err(|error| self.failed(error))?)

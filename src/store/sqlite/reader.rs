@@ -123,6 +123,12 @@ pub(super) async fn read_backwards(
     all(notebook, &query.fetch_all(pool).await?)
 }
 
+pub(super) const READ_SUBJECT: &str = select_events!(
+    "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \
+     WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.subject = ?2 AND e.version > ?3 \
+     AND e.type <> 'CellSourceEdited' ORDER BY e.version LIMIT ?4"
+);
+
 // CROSS JOIN keeps SQLite to this order, which is the index's.
 pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
     "FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
@@ -149,6 +155,17 @@ pub(super) const EVENTS_OF_TYPE: &str = select_events!(
 /// One more than callers may have, so that they see that there are too many.
 fn history_limit() -> i64 {
     limit(MAX_HISTORY_EVENTS + 1, usize::MAX)
+}
+
+pub(super) async fn read_subject(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    subject: &str,
+    after: Version,
+    count: usize,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let query = sqlx::query(READ_SUBJECT).bind(notebook.as_str()).bind(subject).bind(integer(after));
+    all(notebook, &query.bind(limit(count, MAX_READ_EVENTS)).fetch_all(pool).await?)
 }
 
 pub(super) async fn events_of_subject(

@@ -178,6 +178,7 @@ async fn what_is_found_by_an_index_is_not_looked_for_in_the_whole_log() {
     let (store, _folder) = open_sqlite().await;
     for (sql, expected) in [
         (reader::EVENTS_OF_SUBJECT, "SEARCH e USING INDEX events_by_subject (notebook=? AND subject=?)"),
+        (reader::READ_SUBJECT, "SEARCH e USING INDEX events_by_subject (notebook=? AND subject=? AND version>?)"),
         (reader::EVENTS_OF_TYPE, "SEARCH e USING INDEX events_by_type (notebook=? AND type=? AND version<?)"),
     ] {
         let plan = plan_of(&store, sql).await;

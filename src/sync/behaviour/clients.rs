@@ -66,8 +66,8 @@ fn what_memory_has_forgotten_comes_from_the_store() {
     scene.is_held = false;
     scene.execute("anna", &edit(10, r#"[[0,"y"],8]"#)).unwrap();
     let Output::ReadTail { ticket, after, limit } = question else { panic!("{question:?}") };
-    let events = Ok(scene.disk.read(after, limit).into_iter().filter(|it| it.envelope.version <= 10).collect());
-    scene.feed(Input::Events { ticket, events });
+    let events: Vec<_> = scene.disk.read(after, limit).into_iter().filter(|it| it.envelope.version <= 10).collect();
+    scene.feed(Input::Past { ticket, past: Ok(events.into()) });
     assert_eq!(scene.durable(1), ["subscribed 3", "events 4..10", "events 11..11"]);
 }
 

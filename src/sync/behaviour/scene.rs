@@ -180,11 +180,9 @@ impl Scene {
                 None => self.disk.append(append).map_or_else(Input::AppendFailed, |()| Input::Appended),
             },
             Output::ReadTail { ticket, after, limit } => {
-                Input::Events { ticket, events: Ok(self.disk.read(after, limit)) }
+                Input::Past { ticket, past: Ok(self.disk.read(after, limit).into()) }
             }
-            Output::ReadHistory { ticket, queries } => {
-                Input::Events { ticket, events: Ok(self.disk.history(&queries)) }
-            }
+            Output::ReadHistory { ticket, queries } => Input::Past { ticket, past: Ok(self.disk.history(&queries)) },
             Output::FindCommands { ticket, commands } => {
                 let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
                 Input::Commands { ticket, records: Ok(records) }

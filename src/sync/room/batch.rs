@@ -6,7 +6,7 @@ mod recovery;
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Append, Command, CommandRecord, Context, Decision, ExecutionId, Head, History, NewEvent, Notebook,
+    AgentId, Append, Command, CommandRecord, Context, Decision, ExecutionId, Head, History, NewEvent, Notebook, Past,
     RawJson, Recorded, Rejection, RejectionCode, Stored, Version, decide, required_history, seal, sweep_due,
 };
 use notarium_wire::{ServerMessage, frame};
@@ -328,25 +328,21 @@ impl Room {
         &mut self,
         cycle: &mut Cycle,
         ticket: Ticket,
-        events: Result<Vec<Stored>, ReadFailure>,
-    ) -> Option<Result<Vec<Stored>, ReadFailure>> {
-        let Some((index, mut pending)) = self.queue.remove_waiting(ticket) else { return Some(events) };
+        past: Result<Past<Stored>, ReadFailure>,
+    ) -> Option<Result<Past<Stored>, ReadFailure>> {
+        let Some((index, mut pending)) = self.queue.remove_waiting(ticket) else { return Some(past) };
         if matches!(self.phase, Phase::Reading) {
             self.phase = Phase::Live;
         }
-        match events.map(|events| typed(&events)) {
-            Ok(history) => {
-                pending.history = Some(history);
+        match past {
+            Ok(past) => {
+                pending.history = Some(past.into());
                 self.queue.insert(index, pending);
             }
             Err(failure) => self.refuse(cycle, pending, not_readable(failure)),
         }
         None
     }
-}
-
-fn typed(events: &[Stored]) -> History {
-    History::of(events.iter().filter_map(|stored| stored.typed().ok()))
 }
 
 fn not_readable(failure: ReadFailure) -> Rejection {

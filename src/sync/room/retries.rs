@@ -1,6 +1,6 @@
 //! Refusals. A retry may be refused although the first one was accepted: the record decides, so it is asked first.
 
-use notarium_core::{CommandRecord, Rejection, Stored};
+use notarium_core::{CommandRecord, Past, Rejection, Stored};
 
 use super::{Cycle, Phase, Room, unavailable};
 use crate::answers::recorded_answer;
@@ -61,11 +61,11 @@ impl Room {
     }
 
     /// The answer to a question about events: of a command, or of somebody who joins.
-    pub(super) fn take_events(&mut self, cycle: &mut Cycle, ticket: Ticket, events: Result<Vec<Stored>, ReadFailure>) {
-        if let Some(events) = self.take_history(cycle, ticket, events)
+    pub(super) fn take_past(&mut self, cycle: &mut Cycle, ticket: Ticket, past: Result<Past<Stored>, ReadFailure>) {
+        if let Some(past) = self.take_history(cycle, ticket, past)
             && let Some(join) = self.joins.get_mut(&ticket)
         {
-            join.found = Some(events);
+            join.found = Some(past.map(|past| past.events));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use notarium_core::{
     Append, CommandId, CommandRecord, Context, Decision, Document, Envelope, Epoch, EventId, Head, HistoryQuery,
-    Judgement, JudgementQuery, Notebook, NotebookId, Risk, Salt, Selection, Stored, Version, in_order, seal,
+    Judgement, JudgementQuery, Notebook, NotebookId, Past, Risk, Salt, Selection, Stored, Version, seal,
 };
 
 use crate::io::{AppendFailure, Input};
@@ -89,15 +89,15 @@ impl Disk {
         self.events.iter().filter(|stored| stored.envelope.version > after).take(limit).cloned().collect()
     }
 
-    pub(crate) fn history(&self, queries: &[HistoryQuery]) -> Vec<Stored> {
+    pub(crate) fn history(&self, queries: &[HistoryQuery]) -> Past<Stored> {
         let select = |selection: &Selection| {
             let all = self.events.iter().zip(&self.subjects);
             let selected = all.filter(|(stored, subject)| selection.holds(stored.envelope.version, subject.as_deref()));
             Ok::<_, ()>(selected.map(|(stored, _)| stored.clone()).collect())
         };
-        let mut all = queries.iter().flat_map(|query| query.answer(select).expect("a disk answers")).collect();
-        in_order(&mut all);
-        all
+        let mut past = Past::default();
+        queries.iter().for_each(|query| past.extend(query.answer(select).expect("a disk answers")));
+        past
     }
 
     pub(crate) fn keep_snapshot(&mut self, notebook: Notebook, head: Head) {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::{
     Actor, AgentId, Authority, Command, CommandId, Context, Document, Event, Head, History, IdSource, KernelPhase,
-    Limits, Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, Version, decide, required_history,
-    seal,
+    Limits, Notebook, NotebookId, Past, Recorded, Role, Scope, Selection, Stored, UserId, Version, decide,
+    required_history, seal,
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, KernelAnswer, KernelQuestionMessage,
@@ -355,14 +355,16 @@ impl Inner {
             unreachable: Default::default(),
             limits: self.limits.clone(),
         };
+        let mut past = Past::default();
         for query in required_history(state, &context, &command) {
             let select = |wanted: &Selection| {
                 let log = room.log.iter().filter_map(|stored| stored.typed().ok());
                 let selected = log.filter(|one| wanted.holds(one.envelope.version, one.event.subject()));
                 Ok::<_, ()>(selected.collect())
             };
-            context.history.events.extend(History::of(query.answer(select).unwrap()).events);
+            past.extend(query.answer(select).unwrap());
         }
+        context.history = past.into();
         let decision = match decide(state, &mut context, command) {
             Ok(decision) => decision,
             Err(rejection) => {

@@ -209,9 +209,9 @@ impl World {
             let holds = |one: &&Recorded| wanted.holds(one.envelope.version, one.event.subject());
             Ok::<_, ()>(self.recorded.iter().filter(holds).cloned().collect())
         };
-        let mut events = queries.iter().flat_map(|query| query.answer(select).unwrap()).collect();
-        in_order(&mut events);
-        History::of(events)
+        let mut past = Past::default();
+        queries.iter().for_each(|query| past.extend(query.answer(select).unwrap()));
+        past.into()
     }
 
     // --- looking ---

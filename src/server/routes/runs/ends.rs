@@ -1,7 +1,7 @@
 //! Who asked for the ends of runs: the state has their causes alone, the record has who.
 
 use notarium_core::{Actor, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Recorded};
-use notarium_store::EventStore;
+use notarium_store::{EventStore, MAX_READ_EVENTS};
 
 /// Runs of a list that have written more often are not asked about: their outputs would be read with their ends.
 pub const MAX_LISTED_WRITES: u64 = 200;
@@ -31,11 +31,22 @@ pub async fn ended_by(
     of_kernel.iter().find(is_leading).map(|asked| asked.envelope.actor.clone()).or(author)
 }
 
-/// Those that this build can read.
+/// Those that this build can read, without outputs, of which there may be millions.
 async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
-    let found = store.events_of_subject(notebook, &[subject]).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, %notebook, "who ended a run is not told");
-        Vec::new()
-    });
-    found.iter().filter_map(|stored| stored.typed().ok()).collect()
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = match store.read_subject(notebook, &subject, after, MAX_READ_EVENTS).await {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::warn!(%error, %notebook, "who ended a run is not told");
+                return Vec::new();
+            }
+        };
+        let others = page.iter().filter(|stored| stored.envelope.event_type != "ExecutionOutputAppended");
+        found.extend(others.filter_map(|stored| stored.typed().ok()));
+        match page.last() {
+            Some(last) if page.len() == MAX_READ_EVENTS => after = last.envelope.version,
+            _ => return found,
+        }
+    }
 }

@@ -109,7 +109,7 @@ pub async fn an_unknown_notebook_is_empty(store: Store) {
     assert_eq!(store.command(&id, "system", &CommandId::new("c").unwrap()).await.unwrap(), None);
     assert_eq!(store.blob_record(&id, &Hash::ZERO).await.unwrap(), None);
     let query = HistoryQuery::Cells { cells: vec![CellId::new("a").unwrap()], since: 0, with_notebook: true };
-    assert_eq!(store.history(&id, &query).await.unwrap(), []);
+    assert_eq!(store.history(&id, &query).await.unwrap(), Past::default());
     store.delete_snapshots(&id).await.unwrap();
 }
 

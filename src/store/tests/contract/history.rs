@@ -15,10 +15,16 @@ impl Author {
     }
 
     pub(crate) fn execute(&mut self, execution: &str) -> Append {
+        let subject = r#"{"kind":"scratch","source":"1","purpose":"test"}"#;
+        let requested = format!(r#"{{"execution_id":"{execution}","subject":{subject},"cause":"requested"}}"#);
         let started = format!(r#"{{"execution_id":"{execution}","output_seq":1}}"#);
-        let ended = format!(r#"{{"execution_id":"{execution}","output_seq":2,"outcome":"ok"}}"#);
-        self.append(&[("ExecutionStarted", &started), ("ExecutionCompleted", &ended)])
+        self.append(&[("ExecutionRequested", &requested), ("ExecutionStarted", &started)])
     }
+}
+
+/// Their ids and the versions of their requests.
+fn executions(past: &Past<Stored>) -> Vec<(&str, Version)> {
+    past.executions.iter().map(|(id, it)| (id.as_str(), it.execution.requested_version)).collect()
 }
 
 fn cells(cells: &[&str], since: Version, with_notebook: bool) -> HistoryQuery {
@@ -60,24 +66,53 @@ pub async fn history_of_cells_and_the_notebook(store: Store) {
 
 pub async fn history_names_the_executions_of_deletions(store: Store) {
     let author = ten(&store).await;
-    assert_eq!(history(&store, &author, cells(&["b"], 8, false)).await, [5, 6, 9]);
-    assert_eq!(history(&store, &author, cells(&["a", "b"], 0, true)).await, [1, 2, 3, 4, 5, 6, 9, 10]);
+    let of_b = store.history(&author.notebook_id, &cells(&["b"], 8, false)).await.unwrap();
+    assert_eq!((versions(&of_b.events), executions(&of_b)), (vec![9], vec![("e", 5)]));
+    let of_both = store.history(&author.notebook_id, &cells(&["a", "b"], 0, true)).await.unwrap();
+    assert_eq!((versions(&of_both.events), executions(&of_both)), (vec![1, 2, 3, 4, 9, 10], vec![("e", 5)]));
 }
 
 pub async fn history_of_a_deleted_cell(store: Store) {
     let mut author = ten(&store).await;
     let deleted = |id: &str| HistoryQuery::DeletedCell { cell_id: CellId::new(id).unwrap() };
-    assert_eq!(history(&store, &author, deleted("b")).await, [5, 6, 9]);
+    let found = store.history(&author.notebook_id, &deleted("b")).await.unwrap();
+    assert_eq!((versions(&found.events), executions(&found)), (vec![9], vec![("e", 5)]));
     assert_eq!(history(&store, &author, deleted("a")).await, [0; 0]);
     store.append(author.delete("b", None)).await.unwrap();
-    assert_eq!(history(&store, &author, deleted("b")).await, [11]);
+    let found = store.history(&author.notebook_id, &deleted("b")).await.unwrap();
+    assert_eq!((versions(&found.events), executions(&found)), (vec![11], vec![]));
 }
 
 pub async fn history_of_an_execution(store: Store) {
     let author = ten(&store).await;
     let execution = |id: &str| HistoryQuery::Execution { execution_id: id.parse().unwrap() };
-    assert_eq!(history(&store, &author, execution("f")).await, [7, 8]);
-    assert_eq!(history(&store, &author, execution("g")).await, [0; 0]);
+    let found = store.history(&author.notebook_id, &execution("f")).await.unwrap();
+    assert_eq!((versions(&found.events), executions(&found)), (vec![], vec![("f", 7)]));
+    assert_eq!(found.executions.values().next().unwrap().execution.status, ExecutionStatus::Running);
+    let none = store.history(&author.notebook_id, &execution("g")).await.unwrap();
+    assert_eq!((versions(&none.events), executions(&none)), (vec![], vec![]));
+}
+
+/// More than one answer may have: a run that draws a progress bar for a day.
+pub async fn a_run_of_very_many_events_is_told_whole(store: Store) {
+    let mut author = Author::new("nb");
+    store.append(author.execute("e")).await.unwrap();
+    let written = |seq: usize| {
+        let output = r#"{"content":{"output_type":"stream","name":"stdout","text":"."}}"#;
+        format!(r#"{{"execution_id":"e","output_seq":{seq},"outputs":[{output}]}}"#)
+    };
+    let ended = format!(r#"{{"execution_id":"e","output_seq":{},"outcome":"ok"}}"#, MAX_HISTORY_EVENTS + 2);
+    let payloads: Vec<String> = (2..MAX_HISTORY_EVENTS + 2).map(written).collect();
+    let events: Vec<_> = payloads.iter().map(|payload| ("ExecutionOutputAppended", payload.as_str())).collect();
+    store.append(author.append(&events)).await.unwrap();
+    store.append(author.append(&[("ExecutionCompleted", &ended)])).await.unwrap();
+    store.append(author.delete("b", Some("e"))).await.unwrap();
+    let id = "e".parse().unwrap();
+    let run = store.execution(&author.notebook_id, &id).await.unwrap().unwrap();
+    assert_eq!((run.execution.status, run.execution.output_seq), (ExecutionStatus::Ok, MAX_HISTORY_EVENTS as u64 + 2));
+    let deleted = HistoryQuery::DeletedCell { cell_id: CellId::new("b").unwrap() };
+    let found = store.history(&author.notebook_id, &deleted).await.unwrap();
+    assert_eq!((versions(&found.events), found.executions.get(&id)), (vec![author.head.version], Some(&run)));
 }
 
 const TURN: &str = r#"{"turn_id":"t","conversation_id":"talk","message_id":"m","scopes":["read"],"is_bound":false}"#;

@@ -12,8 +12,8 @@ mod snapshots;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Append, CellId, CommandId, CommandRecord, Envelope, EventId, Hash, Head, HistoryQuery, InstanceId, NewEvent,
-    NotebookId, RawJson, Salt, Selection, Stored, Version, verify_chain,
+    Actor, Append, CellId, CommandId, CommandRecord, Envelope, EventId, ExecutionStatus, Hash, Head, HistoryQuery,
+    InstanceId, NewEvent, NotebookId, Past, RawJson, Salt, Selection, Stored, Version, verify_chain,
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, Memory,
@@ -53,6 +53,7 @@ macro_rules! contract_suite {
             every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
             a_redacted_event_comes_back, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
+            a_run_of_very_many_events_is_told_whole,
             history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
             events_of_a_type_are_listed, history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
             snapshots_are_thinned_out, a_damaged_snapshot_is_found_out,
@@ -100,5 +101,5 @@ async fn all(store: &Store, id: &NotebookId) -> Vec<Stored> {
 }
 
 async fn history(store: &Store, author: &Author, query: HistoryQuery) -> Vec<Version> {
-    versions(&store.history(&author.notebook_id, &query).await.unwrap())
+    versions(&store.history(&author.notebook_id, &query).await.unwrap().events)
 }
