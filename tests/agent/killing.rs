@@ -11,7 +11,7 @@ use crate::processes::{Fixture, Process, Visitor, environment, notarium};
 
 /// How soon a run must work again. Machines that build and test at the same time are slower than people's.
 const WORKS_WITHIN: Duration = Duration::from_secs(10);
-const SLOWNESS: u32 = 3;
+pub const SLOWNESS: u32 = 3;
 
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)

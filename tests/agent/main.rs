@@ -7,6 +7,7 @@ mod floods;
 mod killing;
 #[allow(dead_code, reason = "the assistants' tests use the rest")]
 mod processes;
+mod stopping;
 mod tls;
 mod usage;
 

@@ -1,0 +1,64 @@
+//! An agent that is told to stop: what its runs have written is reported within ten seconds, or the runs are told as lost.
+
+use std::time::{Duration, Instant};
+
+use notarium_core::ExecutionStatus;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::killing::SLOWNESS;
+use crate::processes::{Fixture, Process, Told, Visitor};
+
+/// What the agent takes for it, and for the rest of its end.
+const STOPS_WITHIN: Duration = Duration::from_secs(12);
+
+/// Tells it to stop, and waits for its end.
+fn stop(agent: &mut Process) {
+    let since = Instant::now();
+    let code = tokio::task::block_in_place(|| agent.stop());
+    println!("the agent has ended after {:?}", since.elapsed());
+    assert!(since.elapsed() < STOPS_WITHIN * SLOWNESS, "{:?}", since.elapsed());
+    assert_eq!(code, Some(0));
+}
+
+/// Counts without end: its lines say where something lacks.
+async fn counting(ada: &mut Visitor) -> notarium_core::ExecutionId {
+    let id = ada.run("i = 0\nwhile True:\n    print(i, flush=True)\n    i += 1").await;
+    ada.until("some lines", |state| state.executions.get(&id).is_some_and(|run| run.output_seq > 20)).await;
+    id
+}
+
+fn assert_no_line_lacks(run: &Told) {
+    let lines = run.text.strip_suffix('\n').expect("whole lines");
+    lines.lines().enumerate().for_each(|(at, line)| assert_eq!(line, at.to_string()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_have_written_is_reported_before_the_agent_ends() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = counting(&mut ada).await;
+    stop(&mut agent);
+    let run = ada.until_over(&id).await;
+    assert_eq!(run.status, ExecutionStatus::Lost);
+    assert!(run.notice.as_deref().is_some_and(|notice| notice.contains("stopped")), "{:?}", run.notice);
+    assert_no_line_lacks(&run);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_answer_does_not_keep_it_and_the_run_is_lost() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = counting(&mut ada).await;
+    let server = Pid::from_raw(i32::try_from(fixture.server_id()).unwrap()).unwrap();
+    kill_process(server, Signal::STOP).unwrap();
+    stop(&mut agent);
+    kill_process(server, Signal::CONT).unwrap();
+    let mut again = fixture.agent().await;
+    let run = ada.until_over(&id).await;
+    assert_eq!(run.status, ExecutionStatus::Lost);
+    assert!(run.notice.is_some());
+    assert_no_line_lacks(&run);
+    again.stop();
+}
