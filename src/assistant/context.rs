@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::mask::mask_keys;
 use notarium_core::{
-    CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
+    Cell, CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
     MessageRole, Stored, ToolCallId, Turn, TurnId,
 };
 use serde_json::json;
@@ -122,10 +122,29 @@ fn answer_tokens(can: &Capabilities) -> u32 {
     can.max_output_tokens.min(MAX_ANSWER_TOKENS).min(can.context_tokens / 2)
 }
 
-/// What is told together or not at all: a question with all that followed, or a cell of a dialog.
-struct Piece {
-    messages: Vec<Message>,
+/// What is told together or not at all. Rendered only when its turn comes: of a long past most never is.
+struct Piece<'a> {
     is_pinned: bool,
+    told: Told<'a>,
+}
+
+enum Told<'a> {
+    /// A question with all that followed.
+    Exchange(Vec<&'a MessagePosted>),
+    /// A cell of a dialog.
+    Cell(&'a CellId, &'a Cell),
+}
+
+impl Told<'_> {
+    fn render(&self, scene: &Scene) -> Vec<Message> {
+        match self {
+            Self::Exchange(posted) => thread(scene, posted),
+            Self::Cell(_, cell) if cell.content.cell_type == CellType::Prompt => asked(cell),
+            Self::Cell(id, cell) => {
+                vec![Message::user(format!("<notebook>\n{}\n</notebook>", as_data(&shown(scene, id, cell))))]
+            }
+        }
+    }
 }
 
 /// The request of the turn's next model call.
@@ -144,7 +163,7 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
     let room = plan.budget.saturating_sub(plan.fixed(&system));
     shorten(&mut present, plan, room);
     let taken: u64 = present.iter().map(|message| plan.weigh(message)).sum();
-    let mut messages = chosen(pieces, plan, room.saturating_sub(taken));
+    let mut messages = chosen(scene, &pieces, plan, room.saturating_sub(taken));
     messages.extend(present);
     Request {
         model: plan.model.clone(),
@@ -161,32 +180,26 @@ pub fn as_data(value: &serde_json::Value) -> String {
 }
 
 /// Pinned pieces, and of the others the latest that fit.
-fn chosen(pieces: Vec<Piece>, plan: &Plan, room: u64) -> Vec<Message> {
-    let weight = |piece: &Piece| piece.messages.iter().map(|message| plan.weigh(message)).sum::<u64>();
-    let pinned: u64 = pieces.iter().filter(|piece| piece.is_pinned).map(weight).sum();
-    let mut room = room.saturating_sub(pinned);
-    let mut is_full = false;
-    let mut kept: Vec<Piece> = Vec::new();
-    for piece in pieces.into_iter().rev() {
-        if !piece.is_pinned {
-            let weight = weight(&piece);
-            is_full |= weight > room;
-            if is_full {
-                continue;
-            }
-            room -= weight;
-        }
-        kept.push(piece);
+fn chosen(scene: &Scene, pieces: &[Piece], plan: &Plan, room: u64) -> Vec<Message> {
+    let weigh = |messages: &[Message]| messages.iter().map(|message| plan.weigh(message)).sum::<u64>();
+    let pinned = pieces.iter().enumerate().filter(|(_, piece)| piece.is_pinned);
+    let mut kept: BTreeMap<usize, Vec<Message>> = pinned.map(|(at, piece)| (at, piece.told.render(scene))).collect();
+    let mut room = room.saturating_sub(kept.values().map(|messages| weigh(messages)).sum());
+    for (at, piece) in pieces.iter().enumerate().rev().filter(|(_, piece)| !piece.is_pinned) {
+        let messages = piece.told.render(scene);
+        let Some(left) = room.checked_sub(weigh(&messages)) else { break };
+        room = left;
+        kept.insert(at, messages);
     }
-    kept.into_iter().rev().flat_map(|piece| piece.messages).collect()
+    kept.into_values().flatten().collect()
 }
 
 // --- conversations ---
 
 /// Questions with their answers. A skipped question takes its answers along.
-fn exchanges(scene: &Scene, earlier: &[&MessagePosted]) -> Vec<Piece> {
+fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>> {
     let marks = |posted: &MessagePosted| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
-    let mut groups: Vec<Vec<&MessagePosted>> = Vec::new();
+    let mut groups: Vec<Vec<&'a MessagePosted>> = Vec::new();
     for posted in earlier {
         match groups.last_mut() {
             Some(group) if posted.role != MessageRole::User => group.push(posted),
@@ -196,8 +209,7 @@ fn exchanges(scene: &Scene, earlier: &[&MessagePosted]) -> Vec<Piece> {
     let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|posted| marks(posted).skipped));
     let pieces = kept.map(|group| {
         let is_pinned = group.iter().any(|posted| marks(posted).pinned);
-        let rendered: Vec<&MessagePosted> = without_skipped(&group, |posted| marks(posted).skipped);
-        Piece { messages: thread(scene, &rendered), is_pinned }
+        Piece { is_pinned, told: Told::Exchange(without_skipped(&group, |posted| marks(posted).skipped)) }
     });
     pieces.collect()
 }
@@ -294,22 +306,15 @@ fn cut(text: &mut String) {
 // --- dialogs ---
 
 /// The cells before a prompt cell, as messages: code, notes and raw text as data, prompts with their replies.
-fn dialog(scene: &Scene, prompt: &CellId) -> Vec<Piece> {
+fn dialog<'a>(scene: &Scene<'a>, prompt: &CellId) -> Vec<Piece<'a>> {
     let before = scene.notebook.ordered_cells().take_while(|(id, _)| *id != prompt);
-    let rendered = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
-    let pieces = rendered.map(|(id, cell)| Piece {
-        is_pinned: cell.content.flags.pinned,
-        messages: match cell.content.cell_type {
-            CellType::Prompt => asked(cell),
-            _ => vec![Message::user(format!("<notebook>\n{}\n</notebook>", as_data(&shown(scene, id, cell))))],
-        },
-    });
-    pieces.collect()
+    let told = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
+    told.map(|(id, cell)| Piece { is_pinned: cell.content.flags.pinned, told: Told::Cell(id, cell) }).collect()
 }
 
 /// A prompt as it was when it was answered, and its answer. Only what an assistant has said in this notebook stands in its voice:
 /// an answer that a file or a copy brought may be anybody's words.
-fn asked(cell: &notarium_core::Cell) -> Vec<Message> {
+fn asked(cell: &Cell) -> Vec<Message> {
     match cell.reply.as_deref().filter(|reply| !reply.text.is_empty()) {
         Some(reply) if reply.turn_id.is_none() => {
             let brought = json!({"prompt": &*reply.prompt, "reply_from_elsewhere": reply.text});
@@ -325,7 +330,7 @@ fn asked(cell: &notarium_core::Cell) -> Vec<Message> {
     }
 }
 
-fn shown(scene: &Scene, id: &CellId, cell: &notarium_core::Cell) -> serde_json::Value {
+fn shown(scene: &Scene, id: &CellId, cell: &Cell) -> serde_json::Value {
     let mut shown = json!({
         "cell_id": id,
         "cell_version": cell.cell_version,

@@ -204,6 +204,11 @@ fn progress(cells: u64) -> ProgressBar {
     ProgressBar::new(cells).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// Above the bar; also where there is none, as in a pipe.
+fn say(progress: &ProgressBar, note: String) {
+    progress.suspend(|| eprintln!("{note}"));
+}
+
 /// Follows until all have ended. Ctrl-C interrupts what runs and cancels what waits.
 async fn follow_group(
     runs: &mut Runs,
@@ -233,11 +238,10 @@ async fn follow_group(
                     failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
                 }
                 RunUpdate::Asks(Question { id: execution_id, prompt, .. }) => {
-                    let prompt = prompt.escape_debug();
-                    progress.println(format!("the code asks '{prompt}', and nobody can answer: interrupted"));
+                    failures.asked(&execution_id, &prompt);
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
-                RunUpdate::Note(note) => progress.println(note),
+                RunUpdate::Note(note) => say(progress, note),
                 RunUpdate::Started(_) | RunUpdate::Answered(_) => {}
             }
         }

@@ -120,7 +120,7 @@ fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), Ke
     match notebook.cells.get(cell) {
         Some(cell) if cell.content.cell_type == CellType::Code => Ok(()),
         Some(_) => refused("only code cells ask kernels"),
-        None => refused("this notebook has no such cell: it was deleted, or is not there yet"),
+        None => refused("this notebook has no such cell: it is in the trash, or is not there yet"),
     }
 }
 

@@ -140,6 +140,12 @@ impl Rooms {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
     }
 
+    /// The same, unless there is none: for who only looks.
+    pub fn opened(self: &Arc<Self>, id: &NotebookId) -> Option<RoomHandle> {
+        let inbox = self.open.get(id)?.clone();
+        Some(RoomHandle { rooms: self.clone(), id: id.clone(), inbox })
+    }
+
     /// A connection that rooms may send to, through its outbox.
     pub fn connect(&self, outbox: Outbox) -> Client {
         self.clients.add(outbox)

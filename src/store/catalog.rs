@@ -20,6 +20,7 @@ impl CatalogQuery {
         self.subjects.as_ref().is_none_or(has_access)
             && self.archived.is_none_or(|archived| entry.archived == archived)
             && self.has_work.is_none_or(|has_work| entry.has_work == has_work)
+            && self.has_waiting_calls.is_none_or(|waits| entry.has_waiting_calls == waits)
             && self.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
             && self.after.as_ref().is_none_or(is_after)
     }

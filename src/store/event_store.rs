@@ -159,6 +159,8 @@ pub struct CatalogEntry {
     /// A kernel is wanted or lives, or an execution, a turn or a tool call has not ended: a server that starts opens the
     /// notebook at once, so that agents and the assistants' reactor hear of it and leases and expiries run.
     pub has_work: bool,
+    /// A tool call waits for a person's word.
+    pub has_waiting_calls: bool,
     /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
@@ -174,6 +176,8 @@ pub struct CatalogQuery {
     pub archived: Option<bool>,
     /// Only those with work, or only those without; `None` for both.
     pub has_work: Option<bool>,
+    /// Only those where a tool call waits, or only those where none does; `None` for both.
+    pub has_waiting_calls: Option<bool>,
     pub after: Option<CatalogCursor>,
     /// At most [`MAX_PAGE`]; 0 means that.
     pub limit: usize,

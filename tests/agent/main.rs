@@ -207,6 +207,18 @@ fn a_headless_run_writes_its_file_and_says_what_failed() {
     assert!(written.contains("never\\n"));
 }
 
+#[test]
+fn a_headless_run_whose_code_asks_fails_with_a_sentence() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let file = fixture_notebook(folder.path(), &["name = input('Your name? ')", "print('never')"], None);
+    let mut command = notarium(folder.path());
+    command.arg("run").arg(&file).args(["-o", "out.ipynb", "--kernel-path"]).arg(environment());
+    let failed = command.output().unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(said.contains("asks 'Your name? '") && said.contains("-p NAME=VALUE"), "{said}");
+}
+
 /// Waits until a kernel's code has written this file; that is no event to us.
 fn written(path: &Path) -> String {
     let deadline = Instant::now() + PATIENCE;

@@ -253,6 +253,30 @@ async fn a_call_expires_also_when_its_notebook_is_unloaded() {
 }
 
 #[tokio::test]
+async fn a_look_at_what_waits_opens_no_notebook() {
+    let server = TestServer::with(|config| config.rooms.room.unload_after_ms = 20);
+    let mut scene = Scene::of(server.await).await;
+    scene.ask("d").await;
+    drop(scene.owner);
+    let unloading = async {
+        while scene.server.running().app().rooms.open_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
+    let http = scene.server.http(&scene.ann);
+    // The list is written by the room that ended.
+    let found = http.until("/api/confirmations", |found| found["calls"].as_array().unwrap().len() == 1).await;
+    assert_eq!((&found["calls"][0]["notebook"], &found["calls"][0]["call"]["id"]), (&json!("n"), &json!("d")));
+    assert_eq!(scene.server.running().app().rooms.open_count(), 0);
+    let stranger = scene.server.person("Sam").await;
+    assert_eq!(scene.server.http(&stranger).get("/api/confirmations").await.ok()["calls"], json!([]));
+    scene.owner = scene.server.connect(&scene.ann).await;
+    scene.confirm_with(&scene.ann.token, "d").await.ok();
+    assert_eq!(http.get("/api/confirmations").await.ok()["calls"], json!([]), "decided calls wait no longer");
+}
+
+#[tokio::test]
 async fn rights_are_those_of_the_start() {
     let scene = Scene::new().await;
     let bob = scene.server.person("Bob").await;

@@ -1,12 +1,15 @@
 //! What a model is told: by the budget, by what people marked, and never so that content could pass for instructions.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use notarium_assistant::context::{Plan, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
-use notarium_core::{Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Open, Turn};
+use notarium_core::{
+    BlobPart, Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Open, Turn,
+};
 use serde_json::{Value, json};
 
 fn notebook(cells: &[(&str, Value)]) -> Document {
@@ -239,6 +242,41 @@ fn a_prompt_cell_is_told_the_cells_above_it_as_a_dialog() {
     assert_eq!(request.messages[4].role, Role::Assistant);
     let narrow = words(&rendered(&notebook, Some("prompt"), &all, &[], 60).messages);
     assert!(narrow[0].contains("Always") && !narrow.iter().any(|text| text.contains("# Losses")), "{narrow:#?}");
+}
+
+#[test]
+fn of_a_long_dialog_only_what_fits_is_rendered() {
+    let code = ("code", json!({"cell_type": "code", "source": "draw()"}));
+    let names: Vec<String> = (0..400).map(|number| format!("c{number}")).collect();
+    let mut cells: Vec<(&str, Value)> = names.iter().map(|name| (name.as_str(), code.1.clone())).collect();
+    cells.push(("prompt", json!({"cell_type": "prompt", "source": "Why?"})));
+    let mut long = serde_json::to_value(notebook(&cells)).unwrap();
+    for (place, name) in names.iter().enumerate() {
+        // A text that lies in a blob: who renders it asks for the blob.
+        let output = json!({"content": {"output_type": "stream", "name": "stdout"},
+            "blobs": [{"pointer": "/text", "sha256": "0".repeat(64), "size_bytes": 40, "json": false}]});
+        long["latest"][name] = json!(format!("r{name}"));
+        long["executions"][format!("r{name}")] = json!({"subject": {"kind": "cell", "cell_id": name, "cell_version": 3, "source": "draw()"},
+            "status": "ok", "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
+            "requested_version": place + 1, "correlation_id": "c", "ended_at": 5, "outputs": [output]});
+    }
+    let long: Document = serde_json::from_value(long).unwrap();
+    let asked = RefCell::new(0);
+    let blobs = |_: &BlobPart, _: usize| {
+        *asked.borrow_mut() += 1;
+        Some(b"a line of what the cell has printed".to_vec())
+    };
+    let all = [posted("q", "now", MessageRole::User, text("Why?"))];
+    let request = in_scene(&long, Some("prompt"), &all, &[], |scene| {
+        let scene = Scene { blobs: &blobs, ..*scene };
+        let mut plan = plan(Family::Anthropic, "claude-sonnet-5-5");
+        plan.budget = plan.estimate(&Request { messages: Vec::new(), ..request(&scene, &plan) }) + 1_000;
+        *asked.borrow_mut() = 0;
+        request(&scene, &plan)
+    });
+    let told = request.messages.len() - 1;
+    assert!((3..100).contains(&told), "{told}");
+    assert_eq!(*asked.borrow(), told + 1, "of what is not told, one cell at most is rendered");
 }
 
 #[test]

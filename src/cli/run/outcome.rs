@@ -12,6 +12,8 @@ use crate::cli::{Ended, Failure, outputs};
 #[derive(Debug, Default)]
 pub struct Failures {
     tracebacks: BTreeMap<ExecutionId, String>,
+    /// What the code asked for, and was interrupted because nobody can answer.
+    questions: BTreeMap<ExecutionId, String>,
     counted: Vec<String>,
     is_interrupted: bool,
 }
@@ -23,15 +25,28 @@ impl Failures {
         }
     }
 
+    /// The code waits for somebody's answer: it is interrupted.
+    pub fn asked(&mut self, id: &ExecutionId, prompt: &str) {
+        self.questions.insert(id.clone(), prompt.to_owned());
+    }
+
     /// A cell ended. Those that were cancelled behind a failure add nothing.
     pub fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
-        let traceback = self.tracebacks.remove(id);
+        let (traceback, question) = (self.tracebacks.remove(id), self.questions.remove(id));
         let adds_nothing = end.status == ExecutionStatus::Cancelled && !self.counted.is_empty();
         if is_fine || adds_nothing || self.is_interrupted {
             return;
         }
         let cell = cell.map(ToString::to_string).unwrap_or_default();
         let status = format!("{:?}", end.status).to_lowercase();
+        if let Some(prompt) = question {
+            let prompt = prompt.escape_debug();
+            self.counted.push(format!(
+                "cell {cell}: the code asks '{prompt}', and nobody can answer in a headless run: give the value with -p \
+                 NAME=VALUE instead of input()"
+            ));
+            return;
+        }
         let notice = end.notice.as_ref().map(|notice| format!(": {notice}")).unwrap_or_default();
         let traceback = traceback.map(|text| format!("\n{text}")).unwrap_or_default();
         self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));

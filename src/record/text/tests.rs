@@ -385,3 +385,14 @@ fn line_breaks_are_normalised() {
     assert_eq!(normalise_line_breaks("a\r\nb\rc\n"), "a\nb\nc\n");
     assert!(matches!(normalise_line_breaks("a\n"), Cow::Borrowed(_)));
 }
+
+#[test]
+fn to_map_over_two_changes_is_not_to_map_over_both_at_once() {
+    let read = |json: &str| serde_json::from_str::<ChangeSet>(json).expect("a change");
+    // "A" comes before "abc", then "B" takes the place of "Aa"; somebody typed "L" at the beginning meanwhile.
+    let (first, second, late) = (read(r#"[[0,"A"],3]"#), read(r#"[[2,"B"],2]"#), read(r#"[[0,"L"],3]"#));
+    let one_by_one = late.map(&first, false).and_then(|late| late.map(&second, false)).expect("in order");
+    let at_once = first.compose(&second).and_then(|both| late.map(&both, false)).expect("in order");
+    assert_eq!(applied(&one_by_one, "Bbc"), "BLbc");
+    assert_eq!(applied(&at_once, "Bbc"), "LBbc");
+}

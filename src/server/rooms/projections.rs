@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, UserId, Version};
+use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, ToolCallPhase, UserId, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
 
 use super::snapshot;
@@ -78,6 +78,7 @@ pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
         access: access.collect(),
         cells: notebook.cells.len() as u64,
         has_work: has_work(notebook),
+        has_waiting_calls: notebook.tool_calls.values().any(|call| matches!(call.phase, ToolCallPhase::Waiting)),
         search_text: search_text(notebook),
     }
 }

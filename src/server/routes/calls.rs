@@ -20,15 +20,16 @@ use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confi
 use super::answers::{Accepted, Submit};
 use super::chat::events_of;
 use super::scan::backwards;
-use crate::app::App;
+use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{sees, sees_by_coverage, subjects_of};
 use crate::problem::Problem;
+use crate::replay;
 
-/// Notebooks with work that one look for what waits opens.
-const MAX_OPENED: usize = 500;
+/// Notebooks that one look for what waits reads.
+const MAX_READ: usize = 500;
 /// Calls that one look for what waits shows.
 const MAX_SHOWN: usize = 500;
 /// Bytes of what they would do, together: a call may run every cell.
@@ -85,12 +86,12 @@ async fn list_confirmations(
     State(app): State<App>,
     authenticated: Authenticated,
 ) -> Result<Json<Confirmations>, Problem> {
-    let (notebooks, mut is_cut) = with_work(&app, &authenticated).await?;
+    let (notebooks, mut is_cut) = with_waiting_calls(&app, &authenticated).await?;
     let mut found = Vec::new();
     for notebook in notebooks {
-        // Rights may have changed since the list was written.
-        let Ok(state) = app.read(&authenticated, &notebook).await else { continue };
-        found.extend(waiting_for(&app, &authenticated, &state.notebook.document));
+        // Rights may have changed since the list was written: they are looked at again with each call.
+        let Some(document) = looked_at(&app, &authenticated, &notebook).await? else { continue };
+        found.extend(waiting_for(&app, &authenticated, &document));
     }
     found.sort_by_key(|(_, call, _)| call.requested_at);
     is_cut |= found.len() > MAX_SHOWN;
@@ -109,18 +110,38 @@ async fn list_confirmations(
     Ok(Json(Confirmations { calls, is_cut }))
 }
 
-/// The notebooks where something may wait, and whether there are more of them.
-async fn with_work(app: &App, authenticated: &Authenticated) -> Result<(Vec<NotebookId>, bool), Problem> {
+/// The notebooks where something may wait, and whether there are more of them: by the list, and those that are open, because the
+/// list is behind them.
+async fn with_waiting_calls(app: &App, authenticated: &Authenticated) -> Result<(BTreeSet<NotebookId>, bool), Problem> {
     let subjects = subjects_of(authenticated);
     let query = CatalogQuery {
         subjects: if sees_by_coverage(authenticated) { None } else { Some(subjects.clone()) },
-        has_work: Some(true),
-        limit: MAX_OPENED,
+        has_waiting_calls: Some(true),
+        limit: MAX_READ,
         ..CatalogQuery::default()
     };
     let page = app.store.catalog(query).await?;
     let seen = page.entries.into_iter().filter(|entry| sees(authenticated, &subjects, entry));
-    Ok((seen.map(|entry| entry.notebook_id).collect(), page.next.is_some()))
+    let open = app.rooms.open_ids().into_iter().filter(|id| authenticated.may_see(id));
+    Ok((seen.map(|entry| entry.notebook_id).chain(open).collect(), page.next.is_some()))
+}
+
+/// The notebook for somebody who may read it; from the disk where it is not open, and it stays closed.
+async fn looked_at(
+    app: &App,
+    authenticated: &Authenticated,
+    notebook: &NotebookId,
+) -> Result<Option<Arc<Document>>, Problem> {
+    if let Some(room) = app.rooms.opened(notebook) {
+        let read = room.read(identity(authenticated, notebook, "")).await;
+        return Ok(read.ok().map(|state| state.notebook.document.clone()));
+    }
+    let Some(head) = app.store.head(notebook).await? else { return Ok(None) };
+    match replay::state_at(&*app.store, notebook, head.version, app.limits.max_replayed_events).await {
+        Ok(document) => Ok(Some(Arc::new(document))),
+        // Damaged, or of a newer server: its room says what can be read.
+        Err(_) => Ok(app.read(authenticated, notebook).await.ok().map(|state| state.notebook.document.clone())),
+    }
 }
 
 /// What waits for this person in one notebook.

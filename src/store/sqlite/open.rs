@@ -17,10 +17,11 @@ use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// The tables' changes: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 3] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
     (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
+    (4, "waiting calls", include_str!("../../../migrations/sqlite/0004_waiting_calls.sql")),
 ];
 
 fn migrator() -> Migrator {

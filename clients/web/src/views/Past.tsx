@@ -168,7 +168,7 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
     const cell = past.cells.get(id);
     const run = past.latestExecution(id);
     const now = store.document.cells.get(id);
-    const note = !now ? "deleted since" : now.source !== cell?.source ? "another text now" : undefined;
+    const note = !now ? "in the trash since" : now.source !== cell?.source ? "another text now" : undefined;
     return (
       <div key={id} className={`past-cell${note ? " other" : ""}`}>
         {note && <p className="small quiet">{note}</p>}

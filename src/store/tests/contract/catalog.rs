@@ -13,6 +13,7 @@ fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
         access: vec![("user:ann".to_owned(), "owner".to_owned())],
         cells: 3,
         has_work: false,
+        has_waiting_calls: false,
         search_text: String::new(),
     }
 }
@@ -59,7 +60,7 @@ pub async fn the_catalog_filters(store: Store) {
         vec![
             entry("a", 1, 3),
             CatalogEntry { archived: true, has_work: true, ..entry("b", 1, 2) },
-            CatalogEntry { access: shared, ..entry("c", 1, 1) },
+            CatalogEntry { access: shared, has_waiting_calls: true, ..entry("c", 1, 1) },
         ],
     )
     .await;
@@ -69,6 +70,8 @@ pub async fn the_catalog_filters(store: Store) {
     assert_eq!(names(&store, CatalogQuery { archived: Some(false), ..all.clone() }).await, ["a", "c"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(true), ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(false), ..all.clone() }).await, ["a", "c"]);
+    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: Some(true), ..all.clone() }).await, ["c"]);
+    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: Some(false), ..all.clone() }).await, ["a", "b"]);
     assert!(store.catalog(CatalogQuery { archived: Some(true), ..all.clone() }).await.unwrap().entries[0].has_work);
     assert_eq!(names(&store, CatalogQuery { subjects: of(&["user:bob"]), ..all.clone() }).await, ["c"]);
     let both = of(&["user:bob", "user:ann"]);
