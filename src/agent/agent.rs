@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
-use notarium_wire::{ClientMessage, KernelQuestionMessage, OfferedKernelspec, ServerMessage, WelcomeMessage};
+use notarium_wire::{
+    ClientMessage, FileRequest, KernelQuestionMessage, OfferedKernelspec, ServerMessage, WORKING_FILES, WelcomeMessage,
+};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -21,6 +23,8 @@ use crate::leftovers::remove_abandoned;
 use crate::reporter::Reporter;
 use crate::roster::{Act, Roster};
 use crate::session::{Input, KernelSessionLimits};
+use crate::transfers::Transfers;
+use crate::working_folder::{Places, WorkingFolder};
 
 /// How long an agent that stops has to end its kernels and report all of it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -77,6 +81,7 @@ pub async fn run(
             Some(Ok(end)) = agent.running.join_next() => agent.over(&end),
             Some(Ok(claim)) = agent.claims.join_next() => agent.claim_answered(claim),
             Some(_) = agent.settling.join_next() => agent.settled(&mut notify),
+            Some(_) = agent.moving.join_next() => {}
             event = agent.connection.next() => agent.event(event, &mut notify)?,
         }
     }
@@ -111,11 +116,15 @@ struct Agent {
     claims: JoinSet<ClaimAnswer>,
     /// Tasks that report what earlier processes left.
     settling: JoinSet<()>,
+    transfers: Transfers,
+    /// Files that are on their way.
+    moving: JoinSet<()>,
 }
 
 impl Agent {
     fn new(mut options: AgentOptions) -> Result<Self, AgentError> {
         options.connect.instance.get_or_insert_with(|| ulid::Ulid::generate().to_string());
+        options.connect.features.push(WORKING_FILES.to_owned());
         let specs = discover(&options.kernel_paths);
         for problem in &specs.problems {
             tracing::warn!(path = %problem.path.display(), reason = problem.reason, "a kernelspec cannot be used");
@@ -127,6 +136,8 @@ impl Agent {
         let leftovers = options.launch.runtime_dir.clone();
         tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
+        let folder = WorkingFolder::new(&options.launch.working_dir, Places::of(&options.launch));
+        let transfers = Transfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
         sender.offer(offered(&specs));
@@ -144,6 +155,8 @@ impl Agent {
             running: JoinSet::new(),
             claims: JoinSet::new(),
             settling: JoinSet::new(),
+            transfers,
+            moving: JoinSet::new(),
         })
     }
 
@@ -226,6 +239,7 @@ impl Agent {
                 }
             }
             ServerMessage::KernelQuestion(question) => self.question(question),
+            ServerMessage::FileRequest { id, request, .. } => self.file(id, request),
             ServerMessage::CommsWanted { kernel_session, asker, .. } => {
                 self.to_host(&kernel_session, Input::CommsWanted { asker });
             }
@@ -265,6 +279,10 @@ impl Agent {
                 self.sender.ephemeral(ClientMessage::AnswerQuestion { id, answer });
             }
         }
+    }
+
+    fn file(&mut self, id: u64, request: FileRequest) {
+        self.moving.spawn(self.transfers.clone().serve(id, request, self.sender.clone()));
     }
 
     fn claim_answered(&mut self, ClaimAnswer { notebook, kernel_session, answer }: ClaimAnswer) {

@@ -38,6 +38,8 @@ pub struct ConnectOptions {
     pub client: String,
     /// Of a runtime agent: the name of this process, so that it may take over from a connection of its own that was cut.
     pub instance: Option<String>,
+    /// Optional parts of the protocol that the program knows.
+    pub features: Vec<String>,
     /// How long the server may take to accept the socket, and then to welcome.
     pub connect_timeout: Duration,
     /// The pause after the first failure; it doubles from there.
@@ -53,6 +55,7 @@ impl ConnectOptions {
             token: token.into(),
             client: client.into(),
             instance: None,
+            features: Vec::new(),
             connect_timeout: Duration::from_secs(10),
             min_backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(3),

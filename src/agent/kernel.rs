@@ -157,6 +157,8 @@ pub struct LaunchOptions {
     pub transport: TransportChoice,
     /// Places of keys and of what can confirm, which tools of assistants refuse, sandbox or not.
     pub hidden: Vec<PathBuf>,
+    /// Places that programs outside run or trust: files of people do not go there, sandbox or not.
+    pub read_only: Vec<PathBuf>,
     /// What keeps the kernel's code from the rest of the machine; absent: nothing.
     pub sandbox: Option<Sandbox>,
     /// Variables of the agent that kernels get besides the usual harmless ones.
@@ -180,6 +182,7 @@ impl Default for LaunchOptions {
             runtime_dir: std::env::temp_dir(),
             transport: TransportChoice::Automatic,
             hidden: Vec::new(),
+            read_only: Vec::new(),
             sandbox: None,
             pass_environment: Vec::new(),
             max_memory_bytes: None,

@@ -6,6 +6,7 @@
 //! Invariants:
 //! - Only this crate speaks ZeroMQ.
 //! - Nothing that a kernel sends is lost silently: what cannot be kept or read is said.
+//! - Files of the working folder go to and from people as kernels could read and write them, and no others (`working_folder`).
 //! - A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
 //!
 //! This crate must never know how the server stores or shows a run.
@@ -25,4 +26,6 @@ mod reporter;
 pub mod roster;
 pub mod sandbox;
 pub mod session;
+mod transfers;
 mod usage;
+mod working_folder;

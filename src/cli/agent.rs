@@ -86,6 +86,7 @@ impl KernelArgs {
             working_dir: self.working_dir.clone(),
             runtime_dir: runtime_dir(),
             hidden: kept.hidden,
+            read_only: kept.read_only,
             sandbox: kept.sandbox.ok(),
             pass_environment: self.pass_environment.clone(),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),

@@ -70,6 +70,8 @@ pub struct SandboxArgs {
 pub struct Kept {
     /// Places that tools of assistants refuse, and that the sandbox covers.
     pub hidden: Vec<PathBuf>,
+    /// Places that kernels do not write where there is a sandbox, and nobody's uploads anywhere.
+    pub read_only: Vec<PathBuf>,
     /// `Err`: there is none, and why.
     pub sandbox: Result<Sandbox, String>,
 }
@@ -100,7 +102,7 @@ impl SandboxArgs {
     pub async fn kept(&self, around: &Surroundings<'_>) -> Result<Kept, Failure> {
         let own = own_places(around)?;
         let plan = self.plan(around, &own)?;
-        let hidden = plan.hidden.clone();
+        let (hidden, read_only) = (plan.hidden.clone(), plan.read_only.clone());
         let sandbox = match self.sandbox {
             Wanted::Off => Err("--kernel-sandbox off".to_owned()),
             Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
@@ -111,7 +113,7 @@ impl SandboxArgs {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
         }
-        let kept = Kept { hidden, sandbox };
+        let kept = Kept { hidden, read_only, sandbox };
         if !kept.holds() {
             refuse_below(&own, around.working_dir)?;
         }

@@ -63,6 +63,9 @@ pub struct Settings {
     /// Largest part of an output (an image, a table) that is kept.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOB_SIZE", default_value = "256MiB")]
     max_blob_size: Size,
+    /// Largest file that is uploaded to or downloaded from the folder of kernels.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_FILE_SIZE", default_value = "1GiB")]
+    max_file_size: Size,
     /// Largest request, and largest message of a socket.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_MESSAGE_SIZE", default_value = "8MiB")]
     max_message_size: Size,
@@ -133,6 +136,7 @@ impl Settings {
         config.rooms.room.lease_ms = self.lost_after;
         let server = &mut config.limits;
         server.max_import_bytes = self.max_import_size.bytes();
+        server.max_working_file_bytes = self.max_file_size.bytes() as u64;
         server.max_blob_bytes = self.max_blob_size.bytes();
         (server.max_frame_bytes, server.max_request_bytes) =
             (self.max_message_size.bytes(), self.max_message_size.bytes());

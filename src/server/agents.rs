@@ -28,6 +28,19 @@ struct Agent {
     authenticated: Authenticated,
     outbox: Outbox,
     offers: Vec<OfferedKernelspec>,
+    moves_files: bool,
+}
+
+/// An agent that can be asked.
+#[derive(Clone)]
+pub struct Reachable {
+    pub id: AgentId,
+    /// For people to read.
+    pub name: String,
+    pub client: ClientId,
+    pub outbox: Outbox,
+    /// It knows `file_request`.
+    pub moves_files: bool,
 }
 
 impl Agents {
@@ -38,8 +51,9 @@ impl Agents {
         authenticated: Authenticated,
         outbox: Outbox,
         offers: Vec<OfferedKernelspec>,
+        moves_files: bool,
     ) {
-        let agent = Agent { authenticated, outbox, offers };
+        let agent = Agent { authenticated, outbox, offers, moves_files };
         self.connected.insert(client, agent.clone());
         self.send_wanted(&agent);
     }
@@ -86,6 +100,17 @@ impl Agents {
         self.connected.iter().find(|agent| is_it(agent)).map(|agent| (*agent.key(), agent.outbox.clone()))
     }
 
+    /// An agent that has made an offer.
+    pub fn reachable(&self, id: &AgentId) -> Option<Reachable> {
+        self.connected.iter().filter_map(|agent| agent.reachable(*agent.key())).find(|agent| agent.id == *id)
+    }
+
+    /// All that have made an offer and cover the notebook.
+    pub fn covering(&self, notebook: &NotebookId) -> Vec<Reachable> {
+        let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
+        covering.filter_map(|agent| agent.reachable(*agent.key())).collect()
+    }
+
     /// How many agents have made an offer.
     pub fn count(&self) -> usize {
         self.connected.len()
@@ -100,6 +125,12 @@ impl Agents {
 }
 
 impl Agent {
+    fn reachable(&self, client: ClientId) -> Option<Reachable> {
+        let Actor::Agent { id } = &self.authenticated.actor else { return None };
+        let (name, outbox, moves_files) = (self.authenticated.name.clone(), self.outbox.clone(), self.moves_files);
+        Some(Reachable { id: id.clone(), name, client, outbox, moves_files })
+    }
+
     /// Sends `work` if the token covers the notebook and the kernelspec is on offer.
     fn send_work(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
         if !self.authenticated.may_see(notebook) || !self.offers.iter().any(|offer| offer.name == kernelspec) {

@@ -6,12 +6,14 @@ use std::io;
 
 use axum::body::Body;
 use bytes::Bytes;
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, stream};
-use notarium_core::NotebookId;
+use notarium_core::{NotebookId, Operation};
 
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::problem::Problem;
+use crate::rooms::ReadState;
 use crate::socket::Follow;
 
 /// What goes out at once.
@@ -28,13 +30,43 @@ where
     P: Into<Bytes>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    let ended = stream::once(ended(app, who, notebook).await?);
+    body_while(app, who, notebook, Operation::Read, pieces).await
+}
+
+/// The same, for as long as this may be done in the notebook.
+pub async fn body_while<P, E>(
+    app: &App,
+    who: &Authenticated,
+    notebook: &NotebookId,
+    operation: Operation,
+    pieces: impl Stream<Item = Result<P, E>> + Send + 'static,
+) -> Result<Body, Problem>
+where
+    P: Into<Bytes>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    pieces_while(app, who, notebook, operation, pieces).await.map(Body::from_stream)
+}
+
+/// The pieces of such a body.
+pub async fn pieces_while<P, E>(
+    app: &App,
+    who: &Authenticated,
+    notebook: &NotebookId,
+    operation: Operation,
+    pieces: impl Stream<Item = Result<P, E>> + Send + 'static,
+) -> Result<BoxStream<'static, Result<Bytes, axum::Error>>, Problem>
+where
+    P: Into<Bytes>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    let ended = stream::once(ended(app, who, notebook, operation).await?);
     let ended = ended.map(|reason| Some(Err(axum::Error::new(io::Error::other(reason)))));
     let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new))));
     // After the last piece nothing waits for the token any more.
     let pieces = pieces.chain(stream::once(async { None }));
     let until_over = stream::select(pieces, ended).take_while(|piece| std::future::ready(piece.is_some()));
-    Ok(Body::from_stream(until_over.filter_map(std::future::ready)))
+    Ok(until_over.filter_map(std::future::ready).boxed())
 }
 
 /// Between two of these it is seen that the token has ended.
@@ -51,19 +83,21 @@ fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Option<Result<Bytes, axum::Erro
     cut
 }
 
-/// Ready when the notebook may be read no more by who began to.
+/// Ready when who began may do this in the notebook no more.
 async fn ended(
     app: &App,
     who: &Authenticated,
     notebook: &NotebookId,
+    operation: Operation,
 ) -> Result<impl Future<Output = &'static str> + Send + use<>, Problem> {
     let mut follow = Follow::new(&app.accounts, who).await?;
     let (app, notebook) = (app.clone(), notebook.clone());
     Ok(async move {
         loop {
             let Ok(who) = follow.changed().await else { return "the token has ended" };
-            if app.read(&who, &notebook).await.is_err() {
-                return "the notebook may be read no more";
+            let is_open = |state: ReadState| operation.is_open_to(state.role) && who.has(operation.scope());
+            if !app.read(&who, &notebook).await.is_ok_and(is_open) {
+                return "the right to this has ended";
             }
         }
     })

@@ -27,6 +27,7 @@ use crate::places::Places;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::standings;
 use crate::state_texts::StateTexts;
+use crate::transfers::Transfers;
 use crate::turn_activity::TurnActivityHub;
 use crate::usage::Usage;
 
@@ -44,6 +45,8 @@ pub struct Parts {
     pub accounts: Accounts,
     pub agents: Agents,
     pub kernel_questions: KernelQuestions,
+    /// Files on their way to and from runtime agents.
+    pub transfers: Transfers,
     pub assistants: NoticeQueue,
     /// Where something was asked of assistants with tokens that may expire.
     pub expiring: NoticeQueue,

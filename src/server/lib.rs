@@ -64,9 +64,11 @@ mod start_error;
 mod state_texts;
 mod storage;
 mod sweep;
+mod transfers;
 mod turn_activity;
 pub mod usage;
 mod withdrawals;
+mod working_files;
 
 pub use agents::Agents;
 pub use app::App;

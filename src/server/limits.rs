@@ -48,6 +48,8 @@ pub struct ServerLimits {
     pub max_blob_bytes: usize,
     /// Of all blobs that one export or one reading puts together.
     pub max_export_blob_bytes: u64,
+    /// Of a file that goes to or comes from the folder of kernels.
+    pub max_working_file_bytes: u64,
     /// How long a blob that no event names is kept.
     pub blob_grace: Duration,
     /// Between two searches for such blobs.
@@ -105,6 +107,7 @@ impl Default for ServerLimits {
             quotas: Quotas::default(),
             max_blob_bytes: 256 << 20,
             max_export_blob_bytes: 512 << 20,
+            max_working_file_bytes: 1 << 30,
             blob_grace: Duration::from_secs(24 * 60 * 60),
             sweep_interval: Duration::from_secs(6 * 60 * 60),
             max_sockets: 20_000,

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use notarium_core::{Rejection, RejectionCode};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, ForbiddenScope};
-use notarium_wire::{QuestionRefusal, rest};
+use notarium_wire::{FileRefusal, QuestionRefusal, rest};
 use serde::Serialize;
 
 use crate::auth::AuthError;
@@ -60,6 +60,24 @@ impl Problem {
             Q::KernelFailed => StatusCode::BAD_GATEWAY,
             Q::AgentUnreachable | Q::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Q::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, &wire_name(&code), detail)
+    }
+
+    /// Something was not done with a file beside a notebook.
+    pub fn no_file(code: FileRefusal, detail: impl Into<String>) -> Self {
+        use FileRefusal as F;
+        let status = match code {
+            F::InvalidPath | F::BrokenOff => StatusCode::BAD_REQUEST,
+            F::OutOfReach => StatusCode::FORBIDDEN,
+            F::NotFound | F::UnknownKernelSession => StatusCode::NOT_FOUND,
+            F::WrongKind | F::FileExists | F::SystemRefused | F::NotebookArchived | F::NoKernel => StatusCode::CONFLICT,
+            F::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            F::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+            F::AgentUnreachable => StatusCode::SERVICE_UNAVAILABLE,
+            F::AgentTooOld => StatusCode::NOT_IMPLEMENTED,
+            F::Busy => StatusCode::TOO_MANY_REQUESTS,
+            F::Timeout => StatusCode::GATEWAY_TIMEOUT,
         };
         Self::new(status, &wire_name(&code), detail)
     }

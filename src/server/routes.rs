@@ -20,6 +20,7 @@ mod scan;
 pub mod status;
 pub mod turns;
 pub mod usage;
+pub mod working_files;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = access::routes(routes);
     let routes = files::routes(routes, app.limits.max_import_bytes);
     let routes = blobs::routes(routes);
+    let routes = working_files::routes(routes);
     let routes = assistants::routes(routes);
     let routes = calls::routes(routes);
     let routes = mcp::routes(routes);

@@ -38,6 +38,7 @@ use crate::start_error::StartError;
 use crate::state_texts::StateTexts;
 use crate::storage::{OpenStorage, Storage};
 use crate::sweep::{self, SweepError, Swept};
+use crate::transfers::Transfers;
 use crate::turn_activity::TurnActivityHub;
 use crate::usage::Usage;
 use crate::withdrawals;
@@ -165,6 +166,7 @@ fn app(
         accounts,
         agents: Agents::default(),
         kernel_questions: KernelQuestions::default(),
+        transfers: Transfers::default(),
         assistants: NoticeQueue::default(),
         expiring: NoticeQueue::default(),
         turn_activity: TurnActivityHub::default(),

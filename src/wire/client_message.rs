@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
+use crate::working_files::FileAnswer;
 
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +100,13 @@ pub enum ClientMessage {
         id: u64,
         /// What the kernel says, or why it says nothing.
         answer: KernelAnswer,
+    },
+    /// From runtime agents: the answer to a `file_request`.
+    AnswerFile {
+        /// That of the request. One that nobody waits for any more is passed over.
+        id: u64,
+        /// What was done, or why nothing was.
+        answer: FileAnswer,
     },
 }
 

@@ -22,6 +22,7 @@ mod live;
 pub mod rest;
 pub mod schema;
 mod server_message;
+mod working_files;
 
 pub use client_message::{
     CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
@@ -38,6 +39,10 @@ pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use server_message::{
     AckMessage, CheckedMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, KernelStatus, NoCommonProtocol,
     PeerState, RejectMessage, ServerMessage, SubscribedMessage, WelcomeMessage,
+};
+pub use working_files::{
+    FileAnswer, FileEntry, FileKind, FileRefusal, FileRequest, FolderPage, MAX_FILE_PATH_BYTES, MAX_LISTED_FILES,
+    WORKING_FILES, WrittenFile,
 };
 
 /// The protocols that this build speaks.

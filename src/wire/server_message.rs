@@ -11,6 +11,7 @@ use crate::client_message::{KernelUsage, PresenceState, ProtocolRange};
 use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
+use crate::working_files::FileRequest;
 
 /// What the server sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +138,16 @@ pub enum ServerMessage {
     },
     /// To the runtime agent of a session: somebody asks its kernel. The answer is `answer_question`, within the time.
     KernelQuestion(KernelQuestionMessage),
+    /// To a runtime agent that said `working_files` in its `hello`: somebody who may run code asks for a file of the folder in which
+    /// its kernels start. The answer is `answer_file`.
+    FileRequest {
+        /// Chosen by the server: the answer names it.
+        id: u64,
+        /// The notebook in whose name it is asked.
+        notebook: NotebookId,
+        /// What is asked for.
+        request: FileRequest,
+    },
     /// Something is wrong with a message or the connection.
     Error(ErrorMessage),
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use notarium_core::{Rejection, RejectionCode};
 use notarium_server::problem::Problem;
-use notarium_wire::QuestionRefusal;
+use notarium_wire::{FileRefusal, QuestionRefusal};
 use serde_json::Value;
 
 fn at(path: &str) -> PathBuf {
@@ -14,9 +14,11 @@ fn at(path: &str) -> PathBuf {
 
 /// The codes of an enum with their sentences, as `protocol/schema/` has them.
 fn codes_of(enumeration: &str) -> Vec<(String, String)> {
-    let schema = std::fs::read(at("protocol/schema/server-message.json")).unwrap();
-    let schema: Value = serde_json::from_slice(&schema).unwrap();
-    let variants = schema["$defs"][enumeration]["oneOf"].as_array().unwrap();
+    let schemas = ["server-message", "client-message"].map(|name| {
+        let schema = std::fs::read(at(&format!("protocol/schema/{name}.json"))).unwrap();
+        serde_json::from_slice::<Value>(&schema).unwrap()
+    });
+    let variants = schemas.iter().find_map(|schema| schema["$defs"][enumeration]["oneOf"].as_array()).unwrap();
     let words = |value: &Value| value.as_str().expect("every code has a name and a sentence").to_owned();
     variants.iter().map(|variant| (words(&variant["const"]), words(&variant["description"]))).collect()
 }
@@ -45,6 +47,16 @@ fn unanswered() -> String {
     format!("| code | HTTP | |\n| --- | --- | --- |\n{}", rows.collect::<String>())
 }
 
+fn no_files() -> String {
+    let rows = codes_of("FileRefusal").into_iter().map(|(name, words)| {
+        let code: FileRefusal = serde_json::from_value(name.clone().into()).unwrap();
+        let (sentence, status) = words.rsplit_once(' ').unwrap();
+        assert_eq!(Problem::no_file(code, "").status.to_string(), status, "{name}");
+        format!("| `{name}` | {status} | {sentence} |\n")
+    });
+    format!("| code | HTTP | |\n| --- | --- | --- |\n{}", rows.collect::<String>())
+}
+
 fn connection_errors() -> String {
     let rows = codes_of("ErrorCode").into_iter().map(|(name, words)| format!("| `{name}` | {words} |\n"));
     format!("| code | |\n| --- | --- |\n{}", rows.collect::<String>())
@@ -62,7 +74,12 @@ fn with_table(text: &str, name: &str, table: &str) -> String {
 fn errors_md_is_current() {
     let path = at("protocol/errors.md");
     let text = std::fs::read_to_string(&path).unwrap();
-    let tables = [("rejections", rejections()), ("connection", connection_errors()), ("questions", unanswered())];
+    let tables = [
+        ("rejections", rejections()),
+        ("connection", connection_errors()),
+        ("questions", unanswered()),
+        ("files", no_files()),
+    ];
     let found = tables.iter().fold(text.clone(), |text, (name, table)| with_table(&text, name, table));
     if std::env::var_os("NOTARIUM_BLESS").is_some() {
         std::fs::write(&path, &found).unwrap();

@@ -26,3 +26,4 @@ mod socket;
 mod streams;
 mod subjects;
 mod websocket;
+mod working_files;

@@ -139,7 +139,7 @@ impl Link {
             token: Some(self.options.token.clone()),
             client: self.options.client.clone(),
             instance: self.options.instance.clone(),
-            features: Vec::new(),
+            features: self.options.features.clone(),
         });
         let frame = frame_of(&hello).map_err(|error| ConnectError::Refused(error.to_string()))?;
         socket.send(Message::Text(frame)).await.map_err(|error| self.unreachable(error.to_string()))?;

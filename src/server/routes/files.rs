@@ -150,7 +150,7 @@ async fn export_notebook(
     let file = allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(IPYNB)),
-        (header::CONTENT_DISPOSITION, disposition(&title)),
+        (header::CONTENT_DISPOSITION, attachment(&format!("{title}.ipynb"))),
         (header::ETAG, etag(version)),
     ];
     let mut response = (headers, file).into_response();
@@ -189,12 +189,12 @@ async fn missing_blobs(app: &App, state: &Document) -> Result<Vec<String>, Probl
     Ok(missing)
 }
 
-/// An attachment named after the title (RFC 6266), whatever is in it.
-fn disposition(title: &str) -> HeaderValue {
+/// An attachment of this name (RFC 6266), whatever is in it.
+pub fn attachment(name: &str) -> HeaderValue {
     let plain: String =
-        title.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
-    let encoded: String = title.bytes().map(percent).collect();
-    let text = format!("attachment; filename=\"{plain}.ipynb\"; filename*=UTF-8''{encoded}.ipynb");
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
+    let encoded: String = name.bytes().map(percent).collect();
+    let text = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}");
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("attachment"))
 }
 

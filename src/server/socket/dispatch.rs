@@ -6,7 +6,7 @@ use std::sync::Arc;
 use notarium_core::{Actor, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
-    OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
+    OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage, WORKING_FILES,
 };
 use tokio::sync::Semaphore;
 
@@ -42,6 +42,8 @@ pub struct Connection {
     authenticated: Authenticated,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
+    /// Of a runtime agent: it knows `file_request`.
+    moves_files: bool,
     /// One check at a time.
     checking: Arc<Semaphore>,
     /// Of runtime agents only.
@@ -60,6 +62,7 @@ impl Connection {
         authenticated: Authenticated,
         agent_lock: Option<AgentLock>,
         outbox: Outbox,
+        features: &[String],
     ) -> Self {
         let client = app.rooms.connect(outbox.clone());
         let connection = format!("c{}", client.id.0);
@@ -74,6 +77,7 @@ impl Connection {
             authenticated,
             joined,
             has_offered: false,
+            moves_files: features.iter().any(|feature| feature == WORKING_FILES),
             checking,
             agent_lock,
             waiting,
@@ -139,6 +143,11 @@ impl Connection {
             ClientMessage::AnswerQuestion { id, answer } => {
                 self.check_is_agent()?;
                 self.app.kernel_questions.answer(self.client.id, id, answer);
+                Ok(())
+            }
+            ClientMessage::AnswerFile { id, answer } => {
+                self.check_is_agent()?;
+                self.app.transfers.answer(self.client.id, id, answer);
                 Ok(())
             }
             ClientMessage::FollowComms { notebook, kernel_session } => {
@@ -352,7 +361,8 @@ impl Connection {
             kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
         }
         self.has_offered = true;
-        self.app.agents.offer(self.client.id, self.authenticated.clone(), self.outbox.clone(), kernelspecs);
+        let (client, outbox) = (self.client.id, self.outbox.clone());
+        self.app.agents.offer(client, self.authenticated.clone(), outbox, kernelspecs, self.moves_files);
         Ok(())
     }
 
@@ -379,6 +389,7 @@ impl Drop for Connection {
         if self.has_offered {
             self.app.agents.leave(self.client.id);
             self.app.kernel_questions.agent_left(self.client.id);
+            self.app.transfers.agent_left(self.client.id);
         }
     }
 }

@@ -19,6 +19,7 @@ mod notebooks;
 mod runs;
 mod turns;
 mod usage;
+mod working_files;
 
 pub use access::*;
 pub use accounts::*;
@@ -36,3 +37,4 @@ pub use notebooks::*;
 pub use runs::*;
 pub use turns::*;
 pub use usage::*;
+pub use working_files::*;

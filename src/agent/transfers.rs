@@ -1,0 +1,275 @@
+//! What the server asks of the working folder's files. Their bytes go over requests of their own, so that no report of a run waits
+//! behind a file, and a slow reader slows down the file alone.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::stream::try_unfold;
+use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, WrittenFile};
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::connection::{CommandSender, http_address, install_tls_provider};
+use crate::error::AgentError;
+use crate::working_folder::{Incoming, Refused, WorkingFolder};
+
+/// Requests that are worked on at a time.
+const MAX_AT_ONCE: usize = 32;
+/// What is read or written at once.
+const PIECE_BYTES: usize = 64 << 10;
+/// How long the next bytes of a file that comes are waited for.
+const STALLED_AFTER: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A server that is gone without a word is noticed.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
+/// Answers for the working folder. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Transfers {
+    folder: Arc<WorkingFolder>,
+    client: reqwest::Client,
+    base: String,
+    token: String,
+    places: Arc<Semaphore>,
+}
+
+impl Transfers {
+    /// `server` as in [`crate::connection::ConnectOptions`].
+    pub fn new(folder: WorkingFolder, server: &str, token: &str) -> Result<Self, AgentError> {
+        install_tls_provider();
+        let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).tcp_keepalive(KEEPALIVE).build()?;
+        let (base, token) = (http_address(server)?, token.to_owned());
+        let places = Arc::new(Semaphore::new(MAX_AT_ONCE));
+        Ok(Self { folder: Arc::new(folder), client, base, token, places })
+    }
+
+    /// Does what was asked and answers.
+    pub async fn serve(self, id: u64, request: FileRequest, sender: CommandSender) {
+        let answer = |answer: FileAnswer| sender.ephemeral(ClientMessage::AnswerFile { id, answer });
+        let Ok(_place) = self.places.clone().try_acquire_owned() else {
+            let message = "the runtime agent has too many files on their way: try again in a moment";
+            return answer(FileRefusal::Busy.because(message));
+        };
+        match request {
+            FileRequest::List { path, after, limit, all } => {
+                let listed = self.beside(move |folder| folder.list(&path, after.as_deref(), limit, all)).await;
+                answer(listed.map_or_else(FileAnswer::from, FileAnswer::Listed));
+            }
+            FileRequest::Look { path } => {
+                let found = self.beside(move |folder| folder.look(&path)).await;
+                answer(found.map_or_else(FileAnswer::from, FileAnswer::Found));
+            }
+            FileRequest::Read { path, transfer } => match self.beside(move |folder| folder.open(&path)).await {
+                Ok((file, entry)) => {
+                    answer(FileAnswer::Found(entry.clone()));
+                    self.send(file, &entry, &transfer).await;
+                }
+                Err(refused) => answer(refused.into()),
+            },
+            FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes } => {
+                let begun = self.beside(move |folder| folder.create(&path, overwrite, size_bytes)).await;
+                let written = match begun {
+                    Ok(incoming) => self.receive(incoming, &transfer, max_bytes).await,
+                    Err(refused) => Err(refused),
+                };
+                answer(written.map_or_else(FileAnswer::from, FileAnswer::Written));
+            }
+        }
+    }
+
+    /// Disks may be slow: what asks them does not keep the agent from its kernels.
+    async fn beside<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&WorkingFolder) -> Result<T, Refused> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let folder = self.folder.clone();
+        spawn_blocking(move || ask(&folder)).await.unwrap_or_else(|error| Err(broken(&error)))
+    }
+
+    // --- out ---
+
+    async fn send(&self, file: File, entry: &FileEntry, transfer: &str) {
+        let size_bytes = entry.size_bytes.unwrap_or_default();
+        let pieces = match Outgoing::new(file, size_bytes) {
+            Ok(outgoing) => outgoing.pieces(),
+            Err(error) => return tracing::warn!(%error, "a file cannot be read"),
+        };
+        let request = self.client.put(self.address(transfer)).bearer_auth(&self.token);
+        let request = request.header("content-length", size_bytes).header("content-type", "application/octet-stream");
+        match request.body(reqwest::Body::wrap_stream(pieces)).send().await {
+            Ok(response) => tracing::debug!(status = %response.status(), "a file was sent"),
+            Err(error) => tracing::info!(%error, "a file was not sent to its end"),
+        }
+    }
+
+    fn address(&self, transfer: &str) -> String {
+        format!("{}/api/transfers/{transfer}", self.base)
+    }
+
+    // --- in ---
+
+    async fn receive(&self, incoming: Incoming, transfer: &str, max_bytes: u64) -> Result<WrittenFile, Refused> {
+        let path = incoming.path().to_owned();
+        let file = incoming.file.try_clone().map_err(|error| system(&path, &error))?;
+        let (size_bytes, sha256) = self.fetch(file, &path, transfer, max_bytes).await?;
+        let replaced = spawn_blocking(move || incoming.commit()).await.unwrap_or_else(|error| Err(broken(&error)))?;
+        Ok(WrittenFile { path, size_bytes, sha256, replaced })
+    }
+
+    async fn fetch(&self, file: File, path: &str, transfer: &str, max_bytes: u64) -> Result<(u64, String), Refused> {
+        let broken_off =
+            || Refused::new(FileRefusal::BrokenOff, "the upload broke off: nothing was stored, send it again");
+        let request = self.client.get(self.address(transfer)).bearer_auth(&self.token).send();
+        let response = tokio::time::timeout(STALLED_AFTER, request).await.map_err(|_| broken_off())?;
+        let mut response = response.and_then(reqwest::Response::error_for_status).map_err(|_| broken_off())?;
+        let mut file = tokio::io::BufWriter::with_capacity(PIECE_BYTES, tokio::fs::File::from_std(file));
+        let (mut size_bytes, mut digest) = (0, Sha256::new());
+        loop {
+            let piece = tokio::time::timeout(STALLED_AFTER, response.chunk()).await.map_err(|_| broken_off())?;
+            let Some(bytes) = piece.map_err(|_| broken_off())? else { break };
+            size_bytes += bytes.len() as u64;
+            if size_bytes > max_bytes {
+                let message =
+                    format!("'{path}' has more than {max_bytes} bytes, which is what the server lets through");
+                return Err(Refused::new(FileRefusal::TooLarge, message));
+            }
+            digest.update(&bytes);
+            file.write_all(&bytes).await.map_err(|error| system(path, &error))?;
+        }
+        file.flush().await.map_err(|error| system(path, &error))?;
+        Ok((size_bytes, hex::encode(digest.finalize())))
+    }
+}
+
+fn broken(error: &tokio::task::JoinError) -> Refused {
+    Refused::new(FileRefusal::SystemRefused, format!("the runtime agent made a mistake ({error}): please report it"))
+}
+
+fn system(path: &str, error: &io::Error) -> Refused {
+    Refused::system(path, rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO))
+}
+
+/// A file on its way out: as long as it was when it was opened, and ends with an error if what was sent never stood in it so.
+struct Outgoing {
+    file: tokio::fs::File,
+    size_bytes: u64,
+    left: u64,
+    digest: Sha256,
+    before: Change,
+}
+
+/// By what it is seen that a file was changed.
+type Change = (u64, Option<std::time::SystemTime>);
+
+impl Outgoing {
+    fn new(file: File, size_bytes: u64) -> io::Result<Self> {
+        let before = change(&file.metadata()?);
+        let (left, digest) = (size_bytes, Sha256::new());
+        Ok(Self { file: tokio::fs::File::from_std(file), size_bytes, left, digest, before })
+    }
+
+    fn pieces(self) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+        try_unfold(self, async |mut outgoing| Ok(outgoing.next().await?.map(|bytes| (bytes, outgoing))))
+    }
+
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut piece = vec![0; PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES))];
+        let count = self.file.read(&mut piece).await?;
+        if count == 0 {
+            return Err(changed());
+        }
+        piece.truncate(count);
+        self.digest.update(&piece);
+        self.left -= count as u64;
+        if self.left == 0 {
+            self.check_unchanged().await?;
+        }
+        Ok(Some(piece.into()))
+    }
+
+    /// A file that only grew (a log) begins with what was sent: that is looked at before the last piece goes out.
+    async fn check_unchanged(&mut self) -> io::Result<()> {
+        if change(&self.file.metadata().await?) == self.before {
+            return Ok(());
+        }
+        let (file, size_bytes) = (self.file.try_clone().await?.into_std().await, self.size_bytes);
+        let holds = spawn_blocking(move || beginning(&file, size_bytes)).await.map_err(io::Error::other)??;
+        if holds == self.digest.clone().finalize()[..] { Ok(()) } else { Err(changed()) }
+    }
+}
+
+fn change(metadata: &std::fs::Metadata) -> Change {
+    (metadata.len(), metadata.modified().ok())
+}
+
+fn changed() -> io::Error {
+    io::Error::other("the file was changed while it was read")
+}
+
+/// The SHA-256 of the first bytes of a file.
+fn beginning(file: &File, size_bytes: u64) -> io::Result<Vec<u8>> {
+    let (mut digest, mut at, mut piece) = (Sha256::new(), 0, vec![0; PIECE_BYTES]);
+    while at < size_bytes {
+        let wanted = PIECE_BYTES.min(usize::try_from(size_bytes - at).unwrap_or(PIECE_BYTES));
+        let count = file.read_at(&mut piece[..wanted], at)?;
+        if count == 0 {
+            return Err(changed());
+        }
+        digest.update(&piece[..count]);
+        at += count as u64;
+    }
+    Ok(digest.finalize().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    /// What is sent of a file that is changed so after its first piece was read.
+    async fn sent(content: &[u8], change: impl FnOnce(&std::path::Path)) -> io::Result<Vec<u8>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, content).unwrap();
+        // Older than any change that follows, however coarse the clock of the disk is.
+        File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        let outgoing = Outgoing::new(File::open(&path).unwrap(), content.len() as u64).unwrap();
+        let mut pieces = std::pin::pin!(outgoing.pieces());
+        let mut all = pieces.next().await.transpose()?.unwrap_or_default().to_vec();
+        change(&path);
+        while let Some(piece) = pieces.next().await {
+            all.extend_from_slice(&piece?);
+        }
+        Ok(all)
+    }
+
+    fn long() -> Vec<u8> {
+        (0..3 * PIECE_BYTES as u32).map(|at| at as u8).collect()
+    }
+
+    fn append(path: &std::path::Path, bytes: &[u8]) {
+        std::io::Write::write_all(&mut File::options().append(true).open(path).unwrap(), bytes).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_file_is_sent_as_it_stood_or_not_to_its_end() {
+        assert_eq!(sent(b"", |_| {}).await.unwrap(), b"");
+        assert_eq!(sent(&long(), |_| {}).await.unwrap(), long());
+        assert_eq!(sent(&long(), |path| append(path, b"one line more")).await.unwrap(), long(), "a log that grows");
+        let shrunk = |path: &std::path::Path| std::fs::write(path, b"short").unwrap();
+        assert_eq!(sent(&long(), shrunk).await.unwrap_err().to_string(), changed().to_string());
+        let rewritten = |path: &std::path::Path| std::fs::write(path, vec![7; long().len() + 9]).unwrap();
+        assert_eq!(sent(&long(), rewritten).await.unwrap_err().to_string(), changed().to_string());
+    }
+}

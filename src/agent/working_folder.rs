@@ -1,0 +1,292 @@
+//! The folder in which kernels start, for people: what it holds, a file out of it, a file into it.
+//!
+//! The agent reads and writes here outside the sandbox of kernels, whose code fills the folder. So nothing is reached that
+//! code in a kernel could not reach itself.
+//!
+//! **Invariants.** What was opened lies below the folder, whatever links and renames do meanwhile: paths are resolved by the
+//! system from the folder's descriptor, and places are judged by the descriptor that came of it. A file that comes has its name
+//! when all of it is on the disk, or never.
+
+mod beneath;
+mod incoming;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use notarium_wire::{FileAnswer, FileEntry, FileKind, FileRefusal, FolderPage, MAX_FILE_PATH_BYTES, MAX_LISTED_FILES};
+use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, mkdirat};
+use rustix::io::Errno;
+
+pub(crate) use incoming::Incoming;
+pub(crate) use places::Places;
+
+/// Names of one folder that are looked through.
+const MAX_SCANNED: usize = 100_000;
+/// Longest name of a file that usual systems take.
+const MAX_NAME_BYTES: usize = 255;
+/// What is only looked at is not opened for reading: that could wait, or do something.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+/// Why it was not done, with a sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub code: FileRefusal,
+    pub message: String,
+}
+
+impl Refused {
+    pub fn new(code: FileRefusal, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// What the system says about a file.
+    pub fn system(path: &str, error: Errno) -> Self {
+        use FileRefusal as R;
+        let (code, words) = match error {
+            Errno::NOENT => (R::NotFound, "there is no such file or folder: look at the list".to_owned()),
+            Errno::NOTDIR => (R::WrongKind, "this is no folder, or leads through a file".to_owned()),
+            Errno::ISDIR => (R::WrongKind, "this is a folder: name a file in it".to_owned()),
+            Errno::XDEV => {
+                (R::OutOfReach, "this leads out of the kernels' working folder: name a file in it".to_owned())
+            }
+            Errno::LOOP => (R::OutOfReach, "this is a link that cannot be followed: name the file itself".to_owned()),
+            Errno::NAMETOOLONG => (R::InvalidPath, "this name is too long: choose a shorter one".to_owned()),
+            Errno::NOSPC | Errno::DQUOT => (R::DiskFull, "the disk there is full: make room, and try again".to_owned()),
+            Errno::FBIG => (R::TooLarge, "the disk there takes no file as large as this".to_owned()),
+            error => (R::SystemRefused, format!("the system there refuses: {error}")),
+        };
+        Self::new(code, format!("'{path}': {words}"))
+    }
+}
+
+impl From<Refused> for FileAnswer {
+    fn from(Refused { code, message }: Refused) -> Self {
+        code.because(message)
+    }
+}
+
+/// The folder, and the places that kernels do not reach.
+#[derive(Debug)]
+pub(crate) struct WorkingFolder {
+    path: PathBuf,
+    places: Places,
+}
+
+/// Something that was opened below the folder.
+struct Found {
+    descriptor: OwnedFd,
+    real: PathBuf,
+    stat: Stat,
+}
+
+impl WorkingFolder {
+    pub fn new(path: &Path, places: Places) -> Self {
+        Self { path: path.canonicalize().unwrap_or_else(|_| path.to_owned()), places }
+    }
+
+    /// A page of a folder, by name.
+    pub fn list(&self, path: &str, after: Option<&str>, limit: u32, all: bool) -> Result<FolderPage, Refused> {
+        let parts = parts(path)?;
+        let path = parts.join("/");
+        let root = self.root()?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
+        let folder = self.find(root.as_fd(), &path, flags)?;
+        let (mut names, is_cut) = self.names(&folder, all).map_err(|error| Refused::system(&path, error))?;
+        names.sort_unstable();
+        names.retain(|name| after.is_none_or(|after| name.as_slice() > after.as_bytes()));
+        let limit = limit.clamp(1, MAX_LISTED_FILES) as usize;
+        let has_more = names.len() > limit;
+        names.truncate(limit);
+        let entry = |name: &Vec<u8>| self.entry(root.as_fd(), &path, name);
+        let files: Vec<FileEntry> = names.iter().map(entry).collect();
+        let next = names.last().filter(|_| has_more).map(|name| String::from_utf8_lossy(name).into_owned());
+        Ok(FolderPage { path, files, next, is_cut })
+    }
+
+    /// What is known of a file or folder.
+    pub fn look(&self, path: &str) -> Result<FileEntry, Refused> {
+        let parts = parts(path)?;
+        let path = parts.join("/");
+        let found = self.find(self.root()?.as_fd(), &path, LOOK)?;
+        Ok(described(parts.last().copied().unwrap_or_default(), &found.stat))
+    }
+
+    /// A file for reading, and what is known of it.
+    pub fn open(&self, path: &str) -> Result<(File, FileEntry), Refused> {
+        let parts = parts(path)?;
+        let path = parts.join("/");
+        // A pipe is opened at once, and then refused.
+        let found = self.find(self.root()?.as_fd(), &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        check_regular(&path, &found.stat)?;
+        let entry = described(parts.last().copied().unwrap_or_default(), &found.stat);
+        Ok((File::from(found.descriptor), entry))
+    }
+
+    /// A file that is to come: its folders are made, and nothing else is to be seen of it until [`Incoming::commit`].
+    pub fn create(&self, path: &str, overwrite: bool, size_bytes: Option<u64>) -> Result<Incoming, Refused> {
+        let parts = parts(path)?;
+        let Some((name, folders)) = parts.split_last() else {
+            return Err(Refused::new(FileRefusal::InvalidPath, "the path names no file: give it a name"));
+        };
+        if path.ends_with('/') {
+            return Err(Refused::new(
+                FileRefusal::InvalidPath,
+                format!("'{path}' names a folder: add the file's name"),
+            ));
+        }
+        for part in &parts {
+            check_new_name(part)?;
+        }
+        let path = parts.join("/");
+        let root = self.root()?;
+        // Before a folder is made: as deep as there are folders.
+        let folder = self.make_folders(root.as_fd(), folders)?;
+        self.places.check_writable(&folder.real.join(name), &path)?;
+        incoming::check_room(&folder.descriptor, &path, size_bytes)?;
+        Incoming::begin(folder.descriptor, name, path, overwrite)
+    }
+
+    /// The folder itself, which is still the one in which the agent was started.
+    fn root(&self) -> Result<OwnedFd, Refused> {
+        if self.path.parent().is_none() {
+            let message =
+                "the kernels' working folder is / itself: start the runtime agent in a folder of the notebooks' own";
+            return Err(Refused::new(FileRefusal::OutOfReach, message));
+        }
+        let gone = |_| {
+            Refused::new(
+                FileRefusal::NotFound,
+                "the kernels' working folder is gone: restart the runtime agent in another",
+            )
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = rustix::fs::open(&self.path, flags, Mode::empty()).map_err(gone)?;
+        if beneath::real_path(root.as_fd()).map_err(gone)? == self.path { Ok(root) } else { Err(gone(Errno::NOENT)) }
+    }
+
+    fn find(&self, root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<Found, Refused> {
+        let system = |error| Refused::system(path, error);
+        let descriptor = beneath::open(root, path, flags).map_err(system)?;
+        let real = beneath::real_path(descriptor.as_fd()).map_err(system)?;
+        self.places.check_readable(&self.path, &real, path)?;
+        let stat = fstat(&descriptor).map_err(system)?;
+        Ok(Found { descriptor, real, stat })
+    }
+
+    /// The names in a folder without those of hidden places, and whether there are more than are looked through.
+    fn names(&self, folder: &Found, all: bool) -> Result<(Vec<Vec<u8>>, bool), Errno> {
+        let hidden = self.places.hidden_in(&folder.real);
+        let is_shown = |name: &CStr| {
+            let bytes = name.to_bytes();
+            let is_dot = bytes == b"." || bytes == b"..";
+            !is_dot && (all || !bytes.starts_with(b".")) && !hidden.contains(OsStr::from_bytes(bytes))
+        };
+        let mut names = Vec::new();
+        for (count, entry) in Dir::read_from(&folder.descriptor)?.enumerate() {
+            if count >= MAX_SCANNED {
+                return Ok((names, true));
+            }
+            let entry = entry?;
+            if is_shown(entry.file_name()) {
+                names.push(entry.file_name().to_bytes().to_vec());
+            }
+        }
+        Ok((names, false))
+    }
+
+    /// What leads out, or has vanished meanwhile, has only a name.
+    fn entry(&self, root: BorrowedFd<'_>, folder: &str, name: &[u8]) -> FileEntry {
+        let other = |name: &str| FileEntry {
+            name: name.to_owned(),
+            kind: FileKind::Other,
+            size_bytes: None,
+            modified_at: None,
+        };
+        let Ok(name) = std::str::from_utf8(name) else { return other(&String::from_utf8_lossy(name)) };
+        let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        self.find(root, &path, LOOK).map_or_else(|_| other(name), |found| described(name, &found.stat))
+    }
+
+    /// Each of these folders, made where it is not there.
+    fn make_folders(&self, root: BorrowedFd<'_>, parts: &[&str]) -> Result<Found, Refused> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
+        let mut folder = self.find(root, "", flags)?;
+        for depth in 1..=parts.len() {
+            let (path, name) = (parts[..depth].join("/"), parts[depth - 1]);
+            folder = match self.find(root, &path, flags) {
+                Err(refused) if refused.code == FileRefusal::NotFound => {
+                    self.places.check_writable(&folder.real.join(name), &path)?;
+                    match mkdirat(&folder.descriptor, name, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(Errno::EXIST) => self.find(root, &path, flags)?,
+                        Err(error) => return Err(Refused::system(&path, error)),
+                    }
+                }
+                found => found?,
+            };
+        }
+        Ok(folder)
+    }
+}
+
+/// The names that a path is made of, from the working folder down.
+fn parts(path: &str) -> Result<Vec<&str>, Refused> {
+    let invalid = |words: &str| Err(Refused::new(FileRefusal::InvalidPath, words));
+    if path.len() > MAX_FILE_PATH_BYTES {
+        return invalid("the path is too long: name something nearer");
+    }
+    if path.starts_with('/') || path.contains('\0') {
+        return invalid("paths are relative to the kernels' working folder: leave out the / at the beginning");
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return invalid("a path goes down from the kernels' working folder: it has no '..' in it");
+    }
+    Ok(parts)
+}
+
+/// Names that exist are taken as they are; new ones can be shown, typed and copied everywhere.
+fn check_new_name(name: &str) -> Result<(), Refused> {
+    let words = match name {
+        _ if name.len() > MAX_NAME_BYTES => format!("a name has at most {MAX_NAME_BYTES} bytes: choose a shorter one"),
+        _ if name.chars().any(char::is_control) => {
+            "a name has no line breaks or other controls: choose another".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Refused::new(FileRefusal::InvalidPath, words))
+}
+
+fn check_regular(path: &str, stat: &Stat) -> Result<(), Refused> {
+    let words = match kind_of(stat) {
+        FileKind::File => return Ok(()),
+        FileKind::Folder => "this is a folder: name a file in it",
+        FileKind::Other => "this is no file but a device or a pipe",
+    };
+    Err(Refused::new(FileRefusal::WrongKind, format!("'{path}': {words}")))
+}
+
+fn kind_of(stat: &Stat) -> FileKind {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        _ => FileKind::Other,
+    }
+}
+
+fn described(name: &str, stat: &Stat) -> FileEntry {
+    let kind = kind_of(stat);
+    let seconds = u64::try_from(stat.st_mtime).ok();
+    #[allow(clippy::unnecessary_cast, reason = "other systems have other types for it")]
+    let modified_at = seconds.map(|seconds| seconds * 1_000 + stat.st_mtime_nsec as u64 / 1_000_000);
+    let size_bytes = (kind == FileKind::File).then(|| u64::try_from(stat.st_size).unwrap_or_default());
+    FileEntry { name: name.to_owned(), kind, size_bytes, modified_at: modified_at.filter(|_| kind != FileKind::Other) }
+}

@@ -1,0 +1,164 @@
+//! Files beside a notebook: listed, downloaded and uploaded through the runtime agent whose folder they are in.
+
+use axum::Json;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use notarium_core::{Actor, NotebookId, Operation, Scope};
+use notarium_wire::rest::{FileList, FilePlace, FileTarget, ListFiles};
+use notarium_wire::{FileEntry, MAX_LISTED_FILES, WrittenFile};
+use tokio::sync::oneshot;
+
+use super::files::attachment;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::extract::{NoContent, Params, QueryOf};
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+use crate::working_files::{Download, FileAsker};
+use futures_util::StreamExt;
+
+const BYTES: &str = "application/octet-stream";
+const DEFAULT_LISTED: u32 = 200;
+
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let run = Guard::Notebook(Operation::Run);
+    let router = router
+        .group("working files", "/api/notebooks/{notebook}/files")
+        .says(
+            "What a folder holds beside the notebook: the folder in which its kernels start, on the machine of their runtime \
+             agent.\n\nFiles are what code in the kernel can read and write: who may run code may list, download and upload them. \
+             Nothing of it is recorded.",
+        )
+        .on(run, Method::GET, "", list)
+        .says("What is known of one file or folder.")
+        .on(run, Method::GET, "/about", look)
+        .says(
+            "Downloads a file as bytes, never as a page. An answer that ends before `content-length` is no whole file: it was changed \
+             while it was read, or its runtime agent left.",
+        )
+        .on(run, Method::GET, "/content", download)
+        .answers_plain("200", BYTES)
+        .says(
+            "Uploads a file; the body is the bytes. It has its name when all of it is on the disk there; an upload that breaks off \
+             leaves nothing. A file that exists is refused (`file_exists`) unless `overwrite` is true.",
+        )
+        // The route counts for itself while it streams.
+        .body_limit(DefaultBodyLimit::disable())
+        .on(run, Method::PUT, "/content", upload)
+        .takes_bytes(BYTES)
+        .answers::<WrittenFile>("200", "application/json")
+        .answers::<WrittenFile>("201", "application/json");
+    let agent = Guard::Scope(Scope::Agent);
+    router
+        .group("working files", "/api/transfers")
+        .says(
+            "For runtime agents: the bytes of a file that `file_request` asked for. Ends when somebody has read them.",
+        )
+        .body_limit(DefaultBodyLimit::disable())
+        .on(agent, Method::PUT, "/{transfer}", bring)
+        .takes_bytes(BYTES)
+        .says("For runtime agents: the bytes of a file that `file_request` said would come.")
+        .on(agent, Method::GET, "/{transfer}", fetch)
+        .answers_plain("200", BYTES)
+}
+
+// --- people ---
+
+async fn list(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(query): QueryOf<ListFiles>,
+) -> Result<Json<FileList>, Problem> {
+    let ListFiles { path, after, limit, all, kernel } = query;
+    let limit = limit.unwrap_or(DEFAULT_LISTED);
+    if !(1..=MAX_LISTED_FILES).contains(&limit) {
+        return Err(Problem::invalid(format!("limit is 1 to {MAX_LISTED_FILES}")));
+    }
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let page = asker.list(path, after, limit, all).await?;
+    let (agent, agent_name) = (asker.agent.id.clone(), asker.agent.name.clone());
+    Ok(Json(FileList { page, agent, agent_name, max_file_bytes: app.limits.max_working_file_bytes }))
+}
+
+async fn look(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
+) -> Result<Json<FileEntry>, Problem> {
+    FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?.look(path).await.map(Json)
+}
+
+async fn download(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
+) -> Result<Response, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let Download { entry, size_bytes, body } = asker.download(path.clone()).await?;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, size_bytes, "a file is downloaded");
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(BYTES)),
+        (header::CONTENT_LENGTH, HeaderValue::from(size_bytes)),
+        (header::CONTENT_DISPOSITION, attachment(&entry.name)),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+async fn upload(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(FileTarget { path, overwrite, kernel }): QueryOf<FileTarget>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let declared = declared_bytes(request.headers());
+    let written = asker.upload(path, overwrite, declared, request.into_body()).await?;
+    let WrittenFile { path, size_bytes, sha256, replaced } = &written;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, size_bytes, sha256, replaced, "a file was uploaded");
+    let status = if written.replaced { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(written)).into_response())
+}
+
+fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+// --- runtime agents ---
+
+async fn bring(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(transfer): Params<String>,
+    request: Request,
+) -> Result<NoContent, Problem> {
+    let Actor::Agent { id } = &who.actor else { return Err(gone()) };
+    let waits = app.transfers.to_person(id, &transfer).ok_or_else(gone)?;
+    let (reads, has_ended) = oneshot::channel::<()>();
+    // Dropped with the stream, read to its end or not.
+    let pieces = request.into_body().into_data_stream().inspect(move |_| _ = &reads);
+    waits.send(pieces.boxed()).map_err(|_| gone())?;
+    let _ = has_ended.await;
+    Ok(NoContent)
+}
+
+async fn fetch(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(transfer): Params<String>,
+) -> Result<Response, Problem> {
+    let Actor::Agent { id } = &who.actor else { return Err(gone()) };
+    let pieces = app.transfers.to_agent(id, &transfer).ok_or_else(gone)?;
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static(BYTES))];
+    Ok((headers, axum::body::Body::from_stream(pieces)).into_response())
+}
+
+fn gone() -> Problem {
+    Problem::new(StatusCode::GONE, "not_found", "nobody waits for this file (any more): there is nothing to do")
+}
