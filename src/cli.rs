@@ -65,6 +65,7 @@ mod up;
 mod usage;
 mod values;
 mod watch;
+mod working_files;
 mod workspaces;
 
 use clap::{Args, Parser};
@@ -171,6 +172,13 @@ commands! {
         Restart(kernels::RestartArgs) => kernels::restart,
         /// Cancel everything that waits and interrupt what runs.
         Stop(runs::StopArgs) => runs::stop,
+
+        /// List the files beside a notebook: those of the folder in which its kernels start.
+        Files(working_files::FilesArgs) => working_files::files,
+        /// Bring files to that folder, where code reads them.
+        Upload(working_files::UploadArgs) => working_files::upload,
+        /// Fetch a file from that folder.
+        Download(working_files::DownloadArgs) => working_files::download,
 
         /// List the names of versions, or name one.
         Versions(names::VersionsArgs) => names::versions,

@@ -7,6 +7,7 @@ mod chat;
 mod comments;
 mod damage;
 mod doors;
+mod files;
 mod kernels;
 mod provenance;
 mod support;

@@ -1,0 +1,86 @@
+//! Files beside a notebook from the command line, with a real runtime agent and its folder.
+
+use std::path::PathBuf;
+
+use notarium_agent::agent::AgentOptions;
+use notarium_agent::connection::ConnectOptions;
+use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::session::KernelSessionLimits;
+
+use crate::support::{PATIENCE, World};
+
+/// An agent that could launch something, whose folder is `work` in that of the world.
+async fn agent(world: &World) -> (tokio::task::JoinHandle<()>, PathBuf) {
+    let (spec, work) = (world.folder.path().join("share/jupyter/kernels/fake"), world.folder.path().join("work"));
+    std::fs::create_dir_all(&spec).unwrap();
+    std::fs::create_dir_all(&work).unwrap();
+    let text = r#"{"argv": ["true"], "display_name": "Fake", "language": "none"}"#;
+    std::fs::write(spec.join("kernel.json"), text).unwrap();
+    let token = world.run(&["agent-token", "new", "--all", "--name", "Big GPU"]).await.ok();
+    let options = AgentOptions {
+        connect: ConnectOptions::new(world.url(), token, "test"),
+        kernel_paths: vec![world.folder.path().to_owned()],
+        launch: LaunchOptions { working_dir: work.clone(), ..LaunchOptions::default() },
+        limits: KernelSessionLimits::default(),
+        state_dir: None,
+        displaced_patience: PATIENCE,
+    };
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    let mut ready = Some(ready);
+    let running = tokio::spawn(async move {
+        let notify = |notice| {
+            if notice == notarium_agent::agent::AgentNotice::Ready {
+                ready.take().map(|ready| ready.send(()));
+            }
+        };
+        let _ = notarium_agent::agent::run(options, std::future::pending(), notify).await;
+    });
+    tokio::time::timeout(PATIENCE, is_ready).await.unwrap().unwrap();
+    (running, work)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_go_up_and_down_and_nothing_is_replaced_unasked() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Notes", "1").await;
+    let none = world.run(&["files", "Notes"]).await.fails(1);
+    assert!(none.contains("notarium agent"), "{none}");
+    let (agent, work) = agent(&world).await;
+    // The offer is on its way.
+    let empty = loop {
+        let ran = world.run(&["files", "Notes"]).await;
+        if ran.code == 0 {
+            break ran;
+        }
+    };
+    assert!(format!("{}{}", empty.err, empty.out).contains("no files"), "{empty:?}");
+
+    world.file("losses.csv", "1,2\n");
+    let stored = world.run(&["upload", "Notes", "losses.csv"]).await;
+    assert!(stored.err.contains("stored losses.csv"), "{stored:?}");
+    assert_eq!(std::fs::read_to_string(work.join("losses.csv")).unwrap(), "1,2\n");
+    world.run(&["upload", "Notes", "losses.csv", "--to", "data/2026/"]).await.ok();
+    world.run(&["upload", &notebook, "losses.csv", "--to", "data"]).await.ok();
+    world.run(&["upload", "Notes", "losses.csv", "--to", "renamed.csv"]).await.ok();
+    assert!(work.join("data/2026/losses.csv").exists() && work.join("data/losses.csv").exists());
+    let listed = world.run(&["files", "Notes"]).await.ok();
+    assert!(listed.contains("losses.csv") && listed.contains("folder") && listed.contains("renamed.csv"), "{listed}");
+    let listed = world.run(&["files", "Notes", "data", "--json"]).await.json();
+    assert_eq!((listed[0]["name"].as_str(), listed[1]["kind"].as_str()), (Some("2026"), Some("file")), "{listed:#}");
+
+    world.file("losses.csv", "newer\n");
+    let refused = world.run(&["upload", "Notes", "losses.csv"]).await.fails(1);
+    assert!(refused.contains("--overwrite"), "{refused}");
+    assert_eq!(std::fs::read_to_string(work.join("losses.csv")).unwrap(), "1,2\n");
+    world.run(&["upload", "Notes", "losses.csv", "--overwrite"]).await.ok();
+
+    let refused = world.run(&["download", "Notes", "losses.csv"]).await.fails(1);
+    assert!(refused.contains("--overwrite"), "{refused}");
+    world.run(&["download", "Notes", "losses.csv", "-o", "fetched.csv"]).await.ok();
+    assert_eq!(std::fs::read_to_string(world.folder.path().join("fetched.csv")).unwrap(), "newer\n");
+    assert_eq!(world.run(&["download", "Notes", "data/losses.csv", "-o", "-"]).await.ok(), "1,2");
+    let refused = world.run(&["download", "Notes", "../secret"]).await.fails(1);
+    assert!(refused.contains("'..'"), "{refused}");
+    assert!(!world.folder.path().join("secret").exists());
+    agent.abort();
+}
