@@ -27,6 +27,7 @@ export interface PageActions extends EditingPage {
   copy: () => void;
   keys: () => void;
   share: () => void;
+  files: () => void;
   palette: () => void;
   help: () => void;
   home: () => void;
@@ -299,6 +300,7 @@ export const actions: Action[] = [
   },
   { id: "print", title: "Print, or save as PDF", run: () => print() },
   { id: "share", title: "Share: people, links, roles", run: () => page.share?.() },
+  { id: "files", title: "Files beside the notebook: upload, download", needs: "run", run: () => page.files?.() },
   {
     id: "notify",
     title: "Tell me by a notification when long runs end",

@@ -89,6 +89,14 @@ answer_question: {
 id: number
 answer: KernelAnswer
 }
+} | {
+answer_file: {
+/**
+ * That of the request. One that nobody waits for any more is passed over.
+ */
+id: number
+answer: FileAnswer
+}
 })
 /**
  * A notebook. New ones are named by the client, so that a repeated creation is the same creation.
@@ -976,6 +984,35 @@ message: string
  */
 export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
 /**
+ * What a runtime agent says to it.
+ * 
+ */
+export type FileAnswer = ({
+listed: FolderPage
+} | {
+found: FileEntry
+} | {
+written: WrittenFile
+} | {
+refused: {
+code: FileRefusal
+/**
+ * One sentence for people that says what to do.
+ */
+message: string
+}
+})
+/**
+ * What stands under a name.
+ * 
+ */
+export type FileKind = ("file" | "folder" | "other")
+/**
+ * Why nothing was done. Each ends with its HTTP status.
+ * 
+ */
+export type FileRefusal = ("invalid_path" | "out_of_reach" | "not_found" | "wrong_kind" | "file_exists" | "too_large" | "disk_full" | "system_refused" | "broken_off" | "notebook_archived" | "no_kernel" | "unknown_kernel_session" | "agent_unreachable" | "agent_too_old" | "busy" | "timeout")
+/**
  * What the server sends.
  * 
  */
@@ -1105,6 +1142,15 @@ value: string
 }
 } | {
 kernel_question: KernelQuestionMessage
+} | {
+file_request: {
+/**
+ * Chosen by the server: the answer names it.
+ */
+id: number
+notebook: NotebookId
+request: FileRequest
+}
 } | {
 error: ErrorMessage
 })
@@ -1374,6 +1420,71 @@ call_id: ToolCallId
 message: string
 })
 /**
+ * What a runtime agent is asked to do with a file.
+ * 
+ */
+export type FileRequest = ({
+list: {
+/**
+ * Below the working folder; empty: that folder itself.
+ */
+path: string
+/**
+ * The name after which the page begins.
+ */
+after?: (string | null)
+/**
+ * Entries at most.
+ */
+limit: number
+/**
+ * Those too whose names begin with a dot.
+ */
+all?: boolean
+}
+} | {
+look: {
+/**
+ * Below the working folder.
+ */
+path: string
+}
+} | {
+read: {
+/**
+ * Below the working folder.
+ */
+path: string
+/**
+ * The name of the transfer.
+ */
+transfer: string
+}
+} | {
+write: {
+/**
+ * Below the working folder. Folders on the way are made.
+ */
+path: string
+/**
+ * The name of the transfer.
+ */
+transfer: string
+/**
+ * Whether a file of this name is replaced.
+ */
+overwrite: boolean
+/**
+ * How large it will be, where that is known.
+ */
+size_bytes?: (number | null)
+/**
+ * A larger one is refused.
+ */
+max_bytes: number
+}
+})
+/**
  * What can be wrong with a message or a connection, beside rejections of commands.
  * 
  */
@@ -1550,6 +1661,12 @@ Completion?: Completion
 CompletionMatch?: CompletionMatch
 Inspection?: Inspection
 QuestionRefusal?: QuestionRefusal
+FileAnswer?: FileAnswer
+FolderPage?: FolderPage
+FileEntry?: FileEntry
+FileKind?: FileKind
+WrittenFile?: WrittenFile
+FileRefusal?: FileRefusal
 ServerMessage?: ServerMessage
 WelcomeMessage?: WelcomeMessage
 Actor?: Actor
@@ -1602,6 +1719,7 @@ KernelAnswerMessage?: KernelAnswerMessage
 TurnActivity?: TurnActivity
 ActivityKind?: ActivityKind
 KernelQuestionMessage?: KernelQuestionMessage
+FileRequest?: FileRequest
 ErrorMessage?: ErrorMessage
 ErrorCode?: ErrorCode
 NoCommonProtocol?: NoCommonProtocol
@@ -2312,6 +2430,69 @@ data?: {
  * The description was longer: its end was left out.
  */
 is_cut?: boolean
+}
+/**
+ * A page of a folder.
+ * 
+ */
+export interface FolderPage {
+/**
+ * The folder, below the working folder; empty: that folder itself.
+ */
+path: string
+/**
+ * By name.
+ */
+files: FileEntry[]
+/**
+ * There is more: ask for what comes `after` this name.
+ */
+next?: (string | null)
+/**
+ * The folder holds more than is looked through: what is beyond is not listed, but found by its name.
+ */
+is_cut?: boolean
+}
+/**
+ * Something in a folder.
+ * 
+ */
+export interface FileEntry {
+/**
+ * Its name, without the folder.
+ */
+name: string
+kind: FileKind
+/**
+ * Of a file.
+ */
+size_bytes?: (number | null)
+/**
+ * When its content changed last, by the clock of that machine.
+ */
+modified_at?: (number | null)
+}
+/**
+ * A file that was stored.
+ * 
+ */
+export interface WrittenFile {
+/**
+ * Below the working folder.
+ */
+path: string
+/**
+ * All of it.
+ */
+size_bytes: number
+/**
+ * Of its bytes, in lower-case hex.
+ */
+sha256: string
+/**
+ * It took the place of another.
+ */
+replaced: boolean
 }
 /**
  * Who the client is, and what the server allows it.

@@ -545,6 +545,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a folder holds beside the notebook: the folder in which its kernels start, on the machine of their runtime agent.
+         * @description Files are what code in the kernel can read and write: who may run code may list, download and upload them. Nothing of it is recorded.
+         */
+        get: operations["get_notebooks_notebook_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is known of one file or folder. */
+        get: operations["get_notebooks_notebook_files_about"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Downloads a file as bytes, never as a page. An answer that ends before `content-length` is no whole file: it was changed while it was read, or its runtime agent left. */
+        get: operations["get_notebooks_notebook_files_content"];
+        /** Uploads a file; the body is the bytes. It has its name when all of it is on the disk there; an upload that breaks off leaves nothing. A file that exists is refused (`file_exists`) unless `overwrite` is true. */
+        put: operations["put_notebooks_notebook_files_content"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/fork": {
         parameters: {
             query?: never;
@@ -1336,6 +1391,24 @@ export interface paths {
         post?: never;
         /** Ends a token that you hold or made, and its connections. */
         delete: operations["delete_tokens_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/transfers/{transfer}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** For runtime agents: the bytes of a file that `file_request` said would come. */
+        get: operations["get_transfers_transfer"];
+        /** For runtime agents: the bytes of a file that `file_request` asked for. Ends when somebody has read them. */
+        put: operations["put_transfers_transfer"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2767,6 +2840,54 @@ export interface components {
             kind: "tool";
             /** @description Its name in the table of tools; `call_function` for functions of users. */
             tool: string;
+        };
+        /** @description Something in a folder. */
+        FileEntry: {
+            /** @description What it is. Of a link: what it leads to. */
+            kind: components["schemas"]["FileKind"];
+            /**
+             * Format: uint64
+             * @description When its content changed last, by the clock of that machine.
+             */
+            modified_at?: number | null;
+            /** @description Its name, without the folder. */
+            name: string;
+            /**
+             * Format: uint64
+             * @description Of a file.
+             */
+            size_bytes?: number | null;
+        };
+        /**
+         * @description What stands under a name.
+         *
+         *     `file`: It can be downloaded.
+         *
+         *     `folder`: It can be listed.
+         *
+         *     `other`: A device, a pipe, a link that leads out of the folder or nowhere, a name that is no text: out of reach.
+         * @enum {string}
+         */
+        FileKind: "file" | "folder" | "other";
+        /** @description What a folder holds, and whose it is. */
+        FileList: {
+            /** @description The runtime agent on whose machine the folder is. */
+            agent: components["schemas"]["AgentId"];
+            /** @description Its name, for people. */
+            agent_name: string;
+            /** @description By name. */
+            files: components["schemas"]["FileEntry"][];
+            /** @description The folder holds more than is looked through: what is beyond is not listed, but found by its name. */
+            is_cut?: boolean;
+            /**
+             * Format: uint64
+             * @description Largest file that is let through.
+             */
+            max_file_bytes: number;
+            /** @description There is more: ask for what comes `after` this name. */
+            next?: string | null;
+            /** @description The folder, below the working folder; empty: that folder itself. */
+            path: string;
         };
         /** @description A new notebook made of what another is or was; you are its owner. Needs the right to read the other. */
         Fork: {
@@ -4519,6 +4640,20 @@ export interface components {
             /** @description 1 to 100 characters on one line; not unique. */
             name: string;
         };
+        /** @description A file that was stored. */
+        WrittenFile: {
+            /** @description Below the working folder. */
+            path: string;
+            /** @description It took the place of another. */
+            replaced: boolean;
+            /** @description Of its bytes, in lower-case hex. */
+            sha256: string;
+            /**
+             * Format: uint64
+             * @description All of it.
+             */
+            size_bytes: number;
+        };
         /** @description Confirms a call. Needs a person, in a session or with a token that has the scope `confirm`. */
         Yes: {
             /** @description Of the call as you saw it. */
@@ -5921,6 +6056,162 @@ export interface operations {
                 };
                 content: {
                     "application/x-ipynb+json": components["schemas"]["AnyObject"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_files: {
+        parameters: {
+            query?: {
+                /** @description The name after which the page begins: `next` of the page before. */
+                after?: string | null;
+                /** @description Those too whose names begin with a dot. */
+                all?: boolean;
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Entries of the page, 1 to 1,000; absent: 200. */
+                limit?: number | null;
+                /** @description Below the working folder; absent: that folder itself. */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_files_about: {
+        parameters: {
+            query: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileEntry"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_files_content: {
+        parameters: {
+            query: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_files_content: {
+        parameters: {
+            query: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Whether a file of this name is replaced. Without, it is refused (`file_exists`). */
+                overwrite?: boolean;
+                /** @description Below the working folder, with `/` between folders. Folders on the way are made. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenFile"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenFile"];
                 };
             };
             default: {
@@ -7735,6 +8026,66 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_transfers_transfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                transfer: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_transfers_transfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                transfer: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
         responses: {
             204: {
                 headers: {

@@ -1,10 +1,13 @@
 // What is known of a notebook's kernels, and what can be done with them. Loaded when it is opened.
 import { Popover } from "@base-ui/react/popover";
+import { FolderOpen } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { serverNow } from "../app/clock.ts";
+import { sizeWords } from "../app/sizes.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { causeWords, clock, plain } from "../app/words.ts";
+import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { kernelWords, statusOf } from "./Kernel.tsx";
@@ -31,6 +34,11 @@ export default function KernelPanel({ store, trigger }: Props) {
             ))}
             {kernel_notice && (
               <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+            )}
+            {store.mayRun && (
+              <Popover.Close className="button" onClick={() => page.files?.()}>
+                <FolderOpen size={15} aria-hidden /> Files beside the notebook
+              </Popover.Close>
             )}
             <Offered store={store} isNone={all.length === 0} />
           </Popover.Popup>
@@ -124,13 +132,6 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         </button>
       </div>
     </section>
-  );
-}
-
-function sizeWords(bytes: number): string {
-  const unit = bytes < 1e9 ? "megabyte" : "gigabyte";
-  return new Intl.NumberFormat(undefined, { style: "unit", unit, maximumSignificantDigits: 3 }).format(
-    bytes / (bytes < 1e9 ? 1e6 : 1e9),
   );
 }
 

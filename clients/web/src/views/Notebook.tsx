@@ -34,6 +34,7 @@ const History = part(() => import("./History.tsx").then((module) => ({ default: 
 const Keys = part(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
 const Past = part(() => import("./Past.tsx"));
 const Share = part(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
+const Files = part(() => import("./Files.tsx"));
 const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
 /** The cells and the editor go first. */
@@ -85,7 +86,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
 
 function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "files">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
@@ -104,6 +105,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       help: () => setPalette("help"),
       keys: () => setPalette("keys"),
       share: () => setPalette("share"),
+      files: () => setPalette("files"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
       comment,
@@ -172,6 +174,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
         )}
         {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
         {palette === "share" && <Share store={store} close={() => setPalette(undefined)} />}
+        {palette === "files" && <Files store={store} close={() => setPalette(undefined)} />}
         {(palette === "palette" || palette === "help") && (
           <Palette store={store} mode={palette} close={() => setPalette(undefined)} />
         )}
