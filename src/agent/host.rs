@@ -322,7 +322,7 @@ impl Host {
 
     fn measure(&mut self) {
         let Launched::Yes(kernel) = &self.launched else { return };
-        let Some(usage) = self.meter.measure(kernel.process_id()) else { return };
+        let Some(usage) = self.meter.measure(kernel.process_id(), kernel.launchers()) else { return };
         self.ephemeral(|notebook, kernel_session| ClientMessage::KernelUse { notebook, kernel_session, usage });
     }
 

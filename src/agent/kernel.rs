@@ -175,6 +175,13 @@ pub struct LaunchOptions {
     pub max_waiting_bytes: usize,
 }
 
+impl LaunchOptions {
+    /// Whether a kernel is in a PID namespace of its own, with its launcher outside.
+    pub(crate) fn has_own_processes(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(|sandbox| sandbox.plan().own_processes)
+    }
+}
+
 impl Default for LaunchOptions {
     fn default() -> Self {
         Self {
@@ -204,6 +211,7 @@ pub struct KernelGone;
 pub struct Kernel {
     interrupt_mode: InterruptMode,
     shutdown_timeout: Duration,
+    has_own_processes: bool,
     process: process::KernelProcess,
     requests: mpsc::Sender<ExecuteRequest>,
     urgent: mpsc::Sender<driver::Urgent>,
@@ -269,8 +277,13 @@ impl Kernel {
         self.process.stop(timeout).await;
     }
 
-    /// The process id of the kernel, which leads its process group.
+    /// The process id of the kernel or of its launcher, which leads its process group.
     pub fn process_id(&self) -> u32 {
         self.process.id()
+    }
+
+    /// How many generations of processes, from that one on, come before the kernel: its launcher, and the first process inside.
+    pub fn launchers(&self) -> usize {
+        if self.has_own_processes { 2 } else { 0 }
     }
 }

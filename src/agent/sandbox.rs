@@ -23,6 +23,7 @@ use notarium_core::{RawJson, RawObject};
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
+use launcher::Promise;
 pub use places::{LOCAL_PACKAGES, private_sockets, secret_places, startup_files};
 
 /// The program's hidden command that becomes a kernel.
@@ -74,24 +75,64 @@ pub struct Plan {
     pub network: KernelNetwork,
     /// Whether to use namespaces. The first check says whether the system allows it.
     pub namespaces: bool,
+    /// Whether the kernel has a PID namespace and `/proc` of its own besides. As above.
+    #[serde(default)]
+    pub own_processes: bool,
+}
+
+/// By which of the system's means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Mounts over what is hidden, processes of its own, Landlock where there is one.
+    Full,
+    /// The same among the machine's processes.
+    Namespaces,
+    /// Landlock alone.
+    Landlock,
 }
 
 /// What stands between a kernel's code and the rest of its machine. As `KernelSessionStarted` records it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
+    /// Absent: an older version recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     /// Hidden places cannot be reached, by path or through a socket in them.
     pub file_system: bool,
     /// Processes outside cannot be looked into, traced or signalled.
     pub processes: bool,
+    /// Abstract sockets of others cannot be connected to. Older versions counted them among `processes`.
+    #[serde(default = "stands")]
+    pub sockets: bool,
     pub network: KernelNetwork,
     /// What does it, for people to read.
     pub by: Vec<String>,
+    /// What is within reach all the same, for people to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+}
+
+fn stands() -> bool {
+    true
 }
 
 impl Standing {
     /// Whether what can confirm is out of the kernel's reach.
     pub fn holds(&self) -> bool {
-        self.file_system && self.processes
+        self.file_system && self.processes && self.sockets
+    }
+
+    /// One or two words for people.
+    pub fn word(&self) -> &'static str {
+        match (self.holds(), self.kind) {
+            (true, Some(Kind::Full)) => "full",
+            (true, Some(Kind::Namespaces)) => "namespaces",
+            (true, Some(Kind::Landlock)) => "Landlock only",
+            (true, None) => "whole",
+            (false, Some(Kind::Landlock)) => "Landlock only, not whole",
+            (false, _) => "not whole",
+        }
     }
 
     /// As it is recorded.
@@ -111,10 +152,18 @@ pub struct Sandbox {
 impl Sandbox {
     /// Finds out what this system can do of a plan, with namespaces and then without. `Err` says why nothing stands.
     pub async fn check(launcher: PathBuf, plan: Plan) -> Result<Self, String> {
-        let with = Plan { namespaces: true, ..plan.clone() };
-        let without_namespaces = Plan { namespaces: false, ..plan };
+        Self::first(launcher, plan, &[(true, true), (true, false), (false, false)]).await
+    }
+
+    /// The same with Landlock alone.
+    pub async fn check_without_namespaces(launcher: PathBuf, plan: Plan) -> Result<Self, String> {
+        Self::first(launcher, plan, &[(false, false)]).await
+    }
+
+    async fn first(launcher: PathBuf, plan: Plan, ways: &[(bool, bool)]) -> Result<Self, String> {
         let mut reasons = Vec::new();
-        for plan in [with, without_namespaces] {
+        for &(namespaces, own_processes) in ways {
+            let plan = Plan { namespaces, own_processes, ..plan.clone() };
             match try_out(&launcher, &plan).await {
                 Ok(standing) => return Ok(Self { launcher, plan, standing }),
                 Err(reason) => reasons.push(reason),
@@ -140,21 +189,14 @@ impl Sandbox {
     /// The plan of one kernel, which sees its own folder.
     pub(crate) fn plan_of(&self, own: &Path) -> Vec<u8> {
         let shown = self.plan.shown.iter().cloned().chain([own.to_owned()]).collect();
-        serde_json::to_vec(&Promise { plan: Plan { shown, ..self.plan.clone() }, standing: self.standing.clone() })
-            .unwrap_or_default()
+        let plan = Plan { shown, ..self.plan.clone() };
+        serde_json::to_vec(&Promise { plan, standing: Some(self.standing.clone()) }).unwrap_or_default()
     }
 
     /// What starts the kernel instead of its own command line.
     pub(crate) fn command_line(&self, plan: PathBuf) -> [std::ffi::OsString; 3] {
         [self.launcher.clone().into(), LAUNCHER_COMMAND.into(), plan.into()]
     }
-}
-
-/// A plan, and what must stand before the kernel starts.
-#[derive(Debug, Serialize, Deserialize)]
-struct Promise {
-    plan: Plan,
-    standing: Standing,
 }
 
 async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {

@@ -46,15 +46,16 @@ impl Meter {
         }
     }
 
-    /// Of a process and those that come from it. `None`: it is gone.
-    pub fn measure(&mut self, root: u32) -> Option<KernelUsage> {
+    /// Of a process and those that come from it, without the first generations of them. `None`: it is gone.
+    pub fn measure(&mut self, root: u32, without: usize) -> Option<KernelUsage> {
         let what = ProcessRefreshKind::nothing().with_memory().with_cpu().without_tasks();
         let system = self.system.as_mut()?;
         system.refresh_processes_specifics(ProcessesToUpdate::All, true, what);
         let has_cpu = self.measured.replace(root) == Some(root);
         system.process(Pid::from_u32(root))?;
         let parents = system.processes().iter().map(|(id, process)| (*id, process.parent())).collect();
-        let tree = system.processes().iter().filter(|(id, _)| comes_from(&parents, **id, Pid::from_u32(root)));
+        let generation = |id| generation(&parents, id, Pid::from_u32(root));
+        let tree = system.processes().iter().filter(|(id, _)| generation(**id).is_some_and(|own| own >= without));
         let (memory_bytes, cpu) =
             tree.fold((0, 0.0), |(memory, cpu), (_, process)| (memory + process.memory(), cpu + process.cpu_usage()));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand at most")]
@@ -63,9 +64,10 @@ impl Meter {
     }
 }
 
-fn comes_from<Id: Ord + Copy>(parents: &BTreeMap<Id, Option<Id>>, id: Id, root: Id) -> bool {
+/// How far a process is from the one that it comes from.
+fn generation<Id: Ord + Copy>(parents: &BTreeMap<Id, Option<Id>>, id: Id, root: Id) -> Option<usize> {
     let parent = |id: &Id| parents.get(id).copied().flatten();
-    std::iter::successors(Some(id), parent).take(MAX_GENERATIONS).any(|ancestor| ancestor == root)
+    std::iter::successors(Some(id), parent).take(MAX_GENERATIONS).position(|ancestor| ancestor == root)
 }
 
 #[cfg(test)]
@@ -77,8 +79,10 @@ mod tests {
     #[test]
     fn a_process_comes_from_its_ancestors() {
         let parents = BTreeMap::from([(1, None), (2, Some(1)), (3, Some(2)), (4, Some(1)), (5, Some(6)), (6, Some(5))]);
-        let of = |root| parents.keys().copied().filter(|id| comes_from(&parents, *id, root)).collect::<Vec<_>>();
-        assert_eq!((of(2), of(4), of(1)), (vec![2, 3], vec![4], vec![1, 2, 3, 4]));
+        let found =
+            |root| parents.keys().filter_map(|id| Some((*id, generation(&parents, *id, root)?))).collect::<Vec<_>>();
+        assert_eq!((found(2), found(4)), (vec![(2, 0), (3, 1)], vec![(4, 0)]));
+        assert_eq!(found(1), [(1, 0), (2, 1), (3, 2), (4, 1)]);
     }
 
     #[tokio::test]
@@ -88,15 +92,16 @@ mod tests {
         assert!(meter.due().now_or_never().is_none(), "nobody wants it");
         want.send(true).unwrap();
         meter.due().await;
-        let alone = meter.measure(std::process::id()).unwrap();
+        let alone = meter.measure(std::process::id(), 0).unwrap();
         assert!(alone.memory_bytes > 1 << 20 && alone.cpu_percent.is_none(), "{alone:?}");
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let own = meter.measure(child.id()).unwrap();
+        let own = meter.measure(child.id(), 0).unwrap();
         assert!(own.memory_bytes > 0 && own.memory_bytes < alone.memory_bytes && own.cpu_percent.is_none(), "{own:?}");
-        assert!(meter.measure(child.id()).unwrap().cpu_percent.is_some());
+        assert!(meter.measure(child.id(), 0).unwrap().cpu_percent.is_some());
+        assert_eq!(meter.measure(child.id(), 1).unwrap().memory_bytes, 0, "it has no children");
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(meter.measure(child.id()), None);
+        assert_eq!(meter.measure(child.id(), 0), None);
         want.send(false).unwrap();
         assert!(meter.due().now_or_never().is_none(), "nobody wants it any more");
     }

@@ -11,7 +11,7 @@ use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 use super::client::NotebookClient;
 use super::follow::{FollowEvent, Follower};
 use super::narrate::word;
-use super::{Context, Ended, Failure, print};
+use super::{Context, Ended, Failure, print, sandbox};
 
 /// Its agent answers at once.
 const MEASURED_WITHIN: Duration = Duration::from_secs(2);
@@ -90,10 +90,14 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
     }
     let kernels: Vec<_> = there.kernels.iter().collect();
     let empty = "no kernels: `notarium kernels launch` or the next run launches one";
-    let headings = ["kernel", "kernelspec", "runs at", "how it is", "uses"];
+    let headings = ["kernel", "kernelspec", "runs at", "how it is", "sandbox", "uses"];
     print::list(&kernels, false, empty, headings, async |(id, kernel)| {
         let state = state(id, &word(&kernel.phase), &there.status);
-        [id.to_string(), kernel.kernelspec.clone(), place(id, &there), state, usage(id, &there.status)]
+        let sandbox = match kernel.phase {
+            KernelPhase::Started => sandbox::recorded_word(&kernel.sandbox),
+            _ => String::new(),
+        };
+        [id.to_string(), kernel.kernelspec.clone(), place(id, &there), state, sandbox, usage(id, &there.status)]
     })
     .await?;
     if let Some(notice) = &there.notice {

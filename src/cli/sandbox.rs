@@ -19,6 +19,8 @@ const LAUNCHER: &str = "/proc/self/exe";
 enum Wanted {
     /// As far as this system allows it.
     Auto,
+    /// With Landlock alone, as where the system allows no namespaces: what needs the machine's own process ids works.
+    Landlock,
     /// Kernels can do all that this account can.
     Off,
 }
@@ -61,6 +63,9 @@ pub struct SandboxArgs {
         help_heading = "Sandbox"
     )]
     network: KernelNetwork,
+    /// Files of tokens that were named to the program, which are hidden too.
+    #[arg(skip)]
+    pub tokens: Vec<PathBuf>,
     /// Whether kernels run in a sandbox.
     #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto, help_heading = "Sandbox")]
     sandbox: Wanted,
@@ -106,6 +111,7 @@ impl SandboxArgs {
         let sandbox = match self.sandbox {
             Wanted::Off => Err("--kernel-sandbox off".to_owned()),
             Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
+            Wanted::Landlock => Sandbox::check_without_namespaces(PathBuf::from(LAUNCHER), plan).await,
         };
         if let Err(reason) = &sandbox
             && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
@@ -135,7 +141,8 @@ impl SandboxArgs {
         let home = dirs::home_dir().unwrap_or_default();
         let user = std::fs::metadata("/proc/self").map_or(0, |found| std::os::unix::fs::MetadataExt::uid(&found));
         let usual = secret_places(&home).into_iter().chain(private_sockets(user));
-        let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
+        let hidden =
+            absolute(&usual.chain(self.hide.clone()).chain(self.tokens.clone()).collect::<Vec<_>>()).into_iter();
         let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
         let working_dir = around.working_dir.canonicalize().unwrap_or_else(|_| around.working_dir.to_owned());
         if let Some(place) = hidden.iter().find(|place| working_dir.starts_with(place)) {
@@ -151,7 +158,7 @@ impl SandboxArgs {
         let read_only = absolute(&more.collect::<Vec<_>>()).into_iter();
         let read_only = read_only.filter(|path| !is_shown(path)).collect();
         let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown).collect();
-        Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false })
+        Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false, own_processes: false })
     }
 }
 
@@ -207,10 +214,12 @@ fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
 /// One line for people: what stands between kernels and this machine.
 fn sentence(found: Result<&Standing, &str>) -> String {
     match found {
-        Ok(standing) if standing.holds() => format!("in a sandbox ({})", standing.by.join(", ")),
-        Ok(standing) => {
-            format!("in a sandbox that is not whole ({}): see notarium agent --check", standing.by.join(", "))
-        }
+        Ok(standing) if standing.holds() => format!("in a sandbox ({}: {})", standing.word(), standing.by.join(", ")),
+        Ok(standing) => format!(
+            "in a sandbox that is not whole ({}; in reach: {}): see notarium agent --check",
+            standing.by.join(", "),
+            standing.open.join(", ")
+        ),
         Err(reason) => format!("without a sandbox ({reason}): their code can do all that this account can"),
     }
 }
@@ -219,6 +228,12 @@ fn sentence(found: Result<&Standing, &str>) -> String {
 pub fn recorded(sandbox: &RawObject) -> String {
     let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
     sentence(standing.as_ref().map_err(|_| "none was recorded"))
+}
+
+/// The same in a word or two.
+pub fn recorded_word(sandbox: &RawObject) -> String {
+    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
+    standing.map_or_else(|_| "none".to_owned(), |standing| standing.word().to_owned())
 }
 
 /// `notarium agent --check`.
@@ -231,9 +246,15 @@ pub fn show(kept: &Kept) -> Ended {
     };
     let (standing, plan) = (sandbox.standing(), sandbox.plan());
     let yes = |stands: bool| if stands { "yes" } else { "no" };
-    print::line(format!("hidden files out of reach   {}", yes(standing.file_system)))?;
-    print::line(format!("processes out of reach      {}", yes(standing.processes)))?;
-    print::line(format!("network                     {}", standing.network))?;
+    print::line(format!("kind of sandbox               {}", standing.word()))?;
+    print::line(format!("hidden files out of reach     {}", yes(standing.file_system)))?;
+    print::line(format!("processes out of reach        {}", yes(standing.processes)))?;
+    print::line(format!("abstract sockets out of reach {}", yes(standing.sockets)))?;
+    print::line(format!("network                       {}", standing.network))?;
+    standing.open.iter().try_for_each(|open| print::line(format!("in reach all the same         {open}")))?;
+    if !standing.sockets {
+        print::line("Abstract sockets are out of reach since Linux 6.12, or with --kernel-network loopback or none")?;
+    }
     let is_covered = |path: &PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
     let shown: Vec<PathBuf> = plan.shown.iter().filter(|path| is_covered(path)).cloned().collect();
     for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {

@@ -64,8 +64,8 @@ async fn an_endless_print_leaves_memory_flat_and_others_alone() {
     let (mut ada, mut bob) = (fixture.person().await, fixture.person().await);
     let id = bob.run("x = 1").await;
     bob.until_over(&id).await;
-    let id = ada.run("import os; print(os.getpid())").await;
-    let kernel: u32 = ada.until_over(&id).await.text.trim().parse().unwrap();
+    let id = ada.run(crate::processes::WHO).await;
+    let kernel = crate::processes::number_of(&ada.until_over(&id).await.text);
     let is_over = AtomicBool::new(false);
     let ((usual, usual_p99), ()) = tokio::join!(edits(&bob, &is_over), async {
         // Measured for so long; nothing else is to happen.

@@ -45,8 +45,8 @@ async fn a_killed_agent_leaves_no_kernel_and_its_run_is_lost_when_it_comes_back(
     let fixture = Fixture::start().await;
     let mut agent = fixture.agent().await;
     let mut ada = fixture.person().await;
-    let id = ada.run("import os; print(os.getpid())").await;
-    let kernel = ada.until_over(&id).await.text.trim().to_owned();
+    let id = ada.run(processes::WHO).await;
+    let kernel = processes::number_of(&ada.until_over(&id).await.text);
     let running = ada.run("import time; print('on', flush=True); time.sleep(600)").await;
     ada.until("the start", |state| state.executions.get(&running).is_some_and(|run| !run.outputs.is_empty())).await;
     agent.kill();
@@ -142,8 +142,8 @@ async fn up_is_one_process_tree_that_ends_cleanly() {
     let url = up.line_with("Notarium is up: ").await;
     let token = up.line_with("Token: ").await;
     let mut ada = processes::Visitor::enter(&url, &token).await;
-    let id = ada.run("import os; print(os.getpid())").await;
-    let kernel = ada.until_over(&id).await.text.trim().to_owned();
+    let id = ada.run(processes::WHO).await;
+    let kernel = processes::number_of(&ada.until_over(&id).await.text);
     // What `up` has stored is enough for the next command.
     let ls = notarium(folder.path()).arg("ls").output().unwrap();
     assert!(ls.status.success(), "{}", String::from_utf8_lossy(&ls.stderr));
@@ -236,14 +236,14 @@ fn written(path: &Path) -> String {
 async fn ctrl_c_ends_a_headless_run_and_what_ran_is_in_its_file() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let sleeping = "import os, time\nprint('begun', flush=True)\n\
-                    open('begun', 'w').write(f'{os.getpid()}\\n')\ntime.sleep(600)";
+                    open('begun', 'w').write(open('/proc/self/stat').read())\ntime.sleep(600)";
     let file = fixture_notebook(folder.path(), &["print('first')", sleeping, "print('never')"], None);
     let mut command = notarium(folder.path());
     command.arg("run").arg(file).args(["-o", "out.ipynb", "--kernel-path"]).arg(environment());
     let errors = std::fs::File::create(folder.path().join("errors")).unwrap();
     command.stderr(errors);
     let mut run = processes::Process::start(command);
-    let kernel = written(&folder.path().join("begun"));
+    let kernel = processes::number_of(&written(&folder.path().join("begun")));
     assert_eq!(run.interrupt(), Some(130));
     assert!(!Path::new(&format!("/proc/{kernel}")).exists(), "the kernel outlived the run");
     let said = std::fs::read_to_string(folder.path().join("errors")).unwrap();

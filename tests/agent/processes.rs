@@ -38,6 +38,24 @@ fn standard_error(folder: &Path) -> Stdio {
     notes.map_or_else(|_| Stdio::inherit(), Stdio::from)
 }
 
+/// Has a kernel say who it is: in a sandbox its number is its own.
+pub const WHO: &str = "print(open('/proc/self/stat').read())";
+
+/// The number, out here, of the process that said it.
+pub fn number_of(said: &str) -> u32 {
+    let started = |stat: &str| Some(stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.to_owned());
+    let inside = said.split_whitespace().next().unwrap();
+    let is_it = |id: &u32| {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
+        let numbers = read("status").lines().find_map(|line| line.strip_prefix("NSpid:").map(str::to_owned));
+        numbers.is_some_and(|numbers| numbers.split_whitespace().last() == Some(inside))
+            && started(&read("stat")) == started(said)
+    };
+    let mut ids =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.find(is_it).unwrap_or_else(|| panic!("no process outside is {said:?}"))
+}
+
 /// The binary, away from the configuration of whoever runs the tests. `NOTARIUM_BINARY`: another one, to measure it.
 pub fn notarium(home: &Path) -> ProcessCommand {
     let binary = std::env::var_os("NOTARIUM_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_notarium").into());

@@ -14,7 +14,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
-use notarium_core::ExecutionStatus;
+use notarium_core::{Command, Document, ExecutionStatus};
 use processes::{Process, Visitor, environment, notarium};
 use serde::Deserialize;
 use serde_json::json;
@@ -38,7 +38,16 @@ const OPEN_TO_SOME: &[&str] = &[
     "by_process_vm_readv",
     "by_memory_of_the_server",
     "by_pidfd_getfd",
+    "by_writing_the_memory_of_the_server",
+    "by_control_groups",
+    "by_capabilities",
+    "by_a_raw_socket",
+    "by_loading_a_module",
+    "by_a_device_of_its_own",
 ];
+/// Open where Landlock stands alone: what `agent --check` says there.
+const OPEN_TO_LANDLOCK: &[&str] =
+    &["by_limits_of_the_server", "by_priority_of_the_server", "by_socket_with_a_path", "by_the_list_of_processes"];
 
 /// What became of one way.
 #[derive(Debug, Deserialize)]
@@ -92,6 +101,7 @@ impl Machine {
             "home": home.path(), "work": work, "config": home.path().join(".config/notarium/config.json"),
             "data": home.path().join("deep/notes"), "secrets": home.path().join(".ssh"), "up": up.id(), "url": url,
             "abstract": name, "socket": home.path().join(".ssh/agent.socket"), "binary": binary,
+            "ways": Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security"),
             "address": address_in(up.id()), "wheel": wheel(home.path()),
         });
         std::fs::write(work.join("facts.json"), facts.to_string()).unwrap();
@@ -155,7 +165,7 @@ async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sand
     let inside = machine.attack().await;
     println!("a person's code tried {} ways", inside.len());
     assert!(open(&inside).is_empty(), "ways to the keys: {:#?}", open(&inside));
-    assert!(inside.len() >= 45, "{} ways", inside.len());
+    assert!(inside.len() >= 59, "{} ways", inside.len());
     let results = machine.home.path().join("work/results.json");
     let code = machine.code("attacks.py") + "\npathlib.Path('results.json').write_text(json.dumps(results))";
     assert!(machine.run_as_assistant(&code).await, "it ran before anybody said yes");
@@ -173,6 +183,84 @@ async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sand
     let never: Vec<_> =
         without.iter().filter(|(name, tried)| NEVER_OPEN.contains(&name.as_str()) && tried.refused.is_none()).collect();
     assert!(never.is_empty(), "{never:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_landlock_stands_alone_code_reaches_no_key_either() {
+    let mut machine = Machine::start(&["--kernel-sandbox", "landlock"]).await;
+    let inside = machine.attack().await;
+    let names: Vec<&str> = open(&inside).into_iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.iter().all(|name| OPEN_TO_LANDLOCK.contains(name)), "{:#?}", open(&inside));
+    assert!(names.contains(&"by_the_list_of_processes"), "the record would say too much: {names:?}");
+    let state = machine.ada.state();
+    let sandbox = state.kernels.values().next().unwrap().sandbox.get().to_owned();
+    assert!(sandbox.contains(r#""kind":"landlock","file_system":false,"processes":true"#), "{sandbox}");
+    assert!(sandbox.contains("sockets in hidden places"), "{sandbox}");
+}
+
+/// The processes of this machine with such an argument.
+fn processes_with(argument: &str) -> Vec<u32> {
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let has = |id: &u32| {
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|part| part == argument.as_bytes())
+    };
+    ids.filter(has).collect()
+}
+
+/// Polls: the end of a process that is nobody's child here is told nobody.
+async fn until_gone(argument: &str) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !processes_with(argument).is_empty() {
+        assert!(std::time::Instant::now() < deadline, "{:?} go on", processes_with(argument));
+        // Nobody tells.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+const OUTLIVING: &str = "import subprocess, sys\n\
+    subprocess.run(['setsid', '-f', sys.executable, '-c', 'import time; time.sleep(600)', 'MARK'], check=True)\n\
+    print('left')";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_a_kernel_started_outlives_it_or_its_agent() {
+    let mut machine = Machine::start(&[]).await;
+    let mark = format!("outlives-{}", machine.home.path().display());
+    let code = OUTLIVING.replace("MARK", &mark);
+    for end in ["shutdown", "killed agent"] {
+        let id = machine.ada.run(&code).await;
+        let run = machine.ada.until_over(&id).await;
+        assert_eq!(run.text, "left\n", "{end}");
+        assert_eq!(processes_with(&mark).len(), 1, "it runs on, outside seen: {end}");
+        match end {
+            "shutdown" => {
+                let session = machine.ada.state().kernels.keys().next().unwrap().clone();
+                machine.ada.command(Command::ShutDownKernel { kernel_session: session }).await;
+            }
+            _ => machine.up.kill(),
+        }
+        until_gone(&mark).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_and_the_kind_of_an_end_come_through() {
+    let mut machine = Machine::start(&[]).await;
+    let id = machine.ada.run("import time\nprint('sleeps', flush=True)\ntime.sleep(600)").await;
+    let sleeps = |state: &Document| state.executions.get(&id).is_some_and(|run| !run.outputs.is_empty());
+    machine.ada.until("the sleep", sleeps).await;
+    let session = machine.ada.state().kernels.keys().next().unwrap().clone();
+    machine.ada.command(Command::InterruptKernel { kernel_session: session }).await;
+    let run = machine.ada.until_over(&id).await;
+    assert_eq!(run.status, ExecutionStatus::Error, "KeyboardInterrupt: {}", run.text);
+    let mark = format!("outlives-{}", machine.home.path().display());
+    let id = machine.ada.run(&OUTLIVING.replace("MARK", &mark)).await;
+    assert_eq!(machine.ada.until_over(&id).await.text, "left\n", "it goes on");
+    assert_eq!(processes_with(&mark).len(), 1);
+    let id = machine.ada.run("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)").await;
+    let run = machine.ada.until_over(&id).await;
+    assert!(run.notice.as_deref().is_some_and(|notice| notice.contains("signal 11")), "{:?}", run.notice);
+    until_gone(&mark).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -214,10 +302,13 @@ async fn data_below_the_folder_of_kernels_without_a_sandbox_is_refused_with_the_
 async fn ordinary_work_goes_on_in_the_sandbox() {
     let mut machine = Machine::start(&[]).await;
     let done: Vec<String> = serde_json::from_str(&machine.run("work.py", "WORK ").await).unwrap();
-    assert_eq!(done.len(), 8, "{done:?}");
+    assert_eq!(done.len(), 12, "{done:?}");
     let state = machine.ada.state();
     let sandbox = state.kernels.values().next().unwrap().sandbox.get().to_owned();
-    assert!(sandbox.contains(r#""file_system":true,"processes":true,"network":"all""#), "{sandbox}");
+    assert!(
+        sandbox.contains(r#""kind":"full","file_system":true,"processes":true,"sockets":true,"network":"all""#),
+        "{sandbox}"
+    );
 }
 
 /// Needs what `pip install` needs on this machine: a package index that the machine's own configuration leads to.

@@ -4,9 +4,14 @@ import json
 import multiprocessing
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+
+import psutil
 
 FACTS = json.loads(pathlib.Path(FACTS_FILE).read_text())  # noqa: F821 - set by the test
 HOME = pathlib.Path(FACTS["home"])
@@ -52,6 +57,43 @@ done.append("subprocess")
 with multiprocessing.get_context("fork").Pool(2) as pool:
     assert pool.map(abs, [-1, -2]) == [1, 2]
 done.append("multiprocessing")
+
+with multiprocessing.get_context("spawn").Pool(1) as pool:
+    assert pool.map(abs, [-3]) == [3]
+done.append("multiprocessing by spawning")
+
+finished = []
+threads = [threading.Thread(target=finished.append, args=[number]) for number in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert sorted(finished) == list(range(8))
+done.append("threads")
+
+# The processes that are seen are the kernel's own, and each is what its number says.
+own = psutil.Process()
+assert own.pid == os.getpid() and own.memory_info().rss > 1 << 20 and psutil.cpu_count() > 0
+assert psutil.virtual_memory().total > 1 << 20
+child = subprocess.Popen(["sleep", "60"])
+assert child.pid in [each.pid for each in own.children()]
+assert {each.pid for each in psutil.process_iter()} >= {1, os.getpid(), child.pid}
+listed = subprocess.run(["ps", "-e", "-o", "pid="], capture_output=True, text=True).stdout.split()
+assert str(child.pid) in listed and len(listed) < 20, listed
+child.terminate()
+assert child.wait() == -signal.SIGTERM
+done.append("processes")
+
+# What nobody waits for is no zombie for long.
+left = subprocess.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True)
+orphan = psutil.Process(int(left.stdout))
+assert orphan.ppid() == 1
+orphan.kill()
+deadline = time.monotonic() + 10
+while psutil.pid_exists(orphan.pid):
+    assert time.monotonic() < deadline, orphan.status()
+    time.sleep(0.01)
+done.append("orphans")
 
 with open("/dev/shm/notarium-test", "w") as file:
     file.write("here")

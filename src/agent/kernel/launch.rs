@@ -173,6 +173,7 @@ pub(super) async fn launch(
     Ok(Kernel {
         interrupt_mode,
         shutdown_timeout: options.shutdown_timeout,
+        has_own_processes: options.has_own_processes(),
         process,
         requests,
         urgent,
@@ -317,7 +318,7 @@ fn spawn(
     }
     let mut command = Command::new(&arguments[0]);
     command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
-    KernelProcess::spawn(&mut command).map_err(LaunchError::Spawn)
+    KernelProcess::spawn(&mut command, options.has_own_processes()).map_err(LaunchError::Spawn)
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.
@@ -346,8 +347,10 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
+    // Of a namespace of its own the kernel's parent is the first process, which the kernel does not outlive.
+    let parent = if options.has_own_processes() { 1 } else { std::process::id() };
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
-        .chain([("JPY_PARENT_PID".into(), std::process::id().to_string().into())])
+        .chain([("JPY_PARENT_PID".into(), parent.to_string().into())])
         .collect()
 }
 

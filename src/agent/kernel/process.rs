@@ -84,10 +84,12 @@ pub(super) struct KernelProcess {
 }
 
 impl KernelProcess {
-    /// Starts `command` as the leader of a new process group, without input, its output kept as a tail.
-    pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
+    /// Starts `command` as the leader of a new process group, its output kept as a tail. A launcher that stays beside the kernel
+    /// ends with its input, and that with this process, however it ends; other programs get no input.
+    pub fn spawn(command: &mut Command, launcher_stays: bool) -> std::io::Result<Self> {
         use std::process::Stdio;
-        command.process_group(0).kill_on_drop(true).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let input = if launcher_stays { Stdio::piped() } else { Stdio::null() };
+        command.process_group(0).kill_on_drop(true).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let leader = id.ok_or_else(|| std::io::Error::other("the process ended before it had an id"))?;
@@ -141,6 +143,8 @@ async fn reap(
     tail: Tail,
     sender: watch::Sender<Option<Exit>>,
 ) {
+    // `wait` would close it.
+    let _launchers = child.stdin.take();
     let status = match child.wait().await {
         Ok(status) => status.signal().map_or(ExitStatus::Code(status.code().unwrap_or(-1)), ExitStatus::Signal),
         Err(_) => ExitStatus::Code(-1),

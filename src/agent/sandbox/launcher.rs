@@ -2,55 +2,116 @@
 //!
 //! It runs before any thread does: a process with threads enters no user namespace.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::process::ExitCode;
 
-use super::{LAUNCHER_COMMAND, Plan, Promise, Standing};
+use serde::{Deserialize, Serialize};
+
+use super::{LAUNCHER_COMMAND, Plan, Standing};
+
+/// A plan, and what must stand before the kernel starts; none: what stands is said, and nothing starts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Promise {
+    pub plan: Plan,
+    pub standing: Option<Standing>,
+}
+
+/// What a launcher is to start, if anything.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub promise: Promise,
+    pub command: Vec<OsString>,
+}
 
 /// Does what the hidden command says, when it was asked for; `None` where this is another command.
 ///
-/// `PROGRAM kernel-launcher PLAN COMMAND…` becomes the command; without arguments the plan is read from standard input, and
-/// what then stands is written to standard output.
+/// `PROGRAM kernel-launcher PLAN COMMAND…` becomes the command, or where it has processes of its own waits for it; without
+/// arguments the plan is read from standard input, and what then stands is written to standard output.
 pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
-    if arguments.nth(1)? != LAUNCHER_COMMAND {
+    let command = arguments.nth(1)?;
+    let done = if command == LAUNCHER_COMMAND {
+        order(arguments).and_then(|order| launch(&order))
+    } else if is_init(&command) {
+        init(arguments)
+    } else {
         return None;
-    }
-    let done = match arguments.next() {
-        Some(plan) => launch(plan, arguments),
-        None => check(),
     };
-    let Err(reason) = done else { return Some(ExitCode::SUCCESS) };
-    eprintln!("{reason}");
-    Some(ExitCode::FAILURE)
+    let failed = |reason| {
+        eprintln!("{reason}");
+        ExitCode::FAILURE
+    };
+    Some(done.unwrap_or_else(failed))
 }
 
-fn check() -> Result<(), String> {
-    let mut text = Vec::new();
-    std::io::stdin().read_to_end(&mut text).map_err(|error| format!("no plan: {error}"))?;
-    let plan: Plan = serde_json::from_slice(&text).map_err(|error| format!("no plan: {error}"))?;
-    let standing = restrict(&plan)?;
-    println!("{}", serde_json::to_string(&standing).map_err(|error| error.to_string())?);
+fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<Order, String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("the kernel's plan cannot be read: {error}");
+    let Some(path) = arguments.next() else {
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).map_err(|error| unreadable(&error))?;
+        let plan = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
+        return Ok(Order { promise: Promise { plan, standing: None }, command: Vec::new() });
+    };
+    let text = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    let promise = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
+    let command: Vec<OsString> = arguments.collect();
+    if command.is_empty() {
+        return Err("no command for the kernel".to_owned());
+    }
+    Ok(Order { promise, command })
+}
+
+fn launch(order: &Order) -> Result<ExitCode, String> {
+    use std::os::unix::process::CommandExt;
+    #[cfg(target_os = "linux")]
+    if order.promise.plan.own_processes {
+        return super::system::processes::launch(order);
+    }
+    fulfil(&order.promise)?;
+    let Some((program, arguments)) = order.command.split_first() else { return Ok(ExitCode::SUCCESS) };
+    Err(spawn_error(program, &std::process::Command::new(program).args(arguments).exec()))
+}
+
+pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
+    format!("{} cannot be started: {error}", program.to_string_lossy())
+}
+
+/// Restricts this process as it was promised, or says how.
+pub(super) fn fulfil(promise: &Promise) -> Result<(), String> {
+    let found = restrict(&promise.plan)?;
+    match &promise.standing {
+        None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),
+        Some(standing) if *standing == found => {}
+        Some(standing) => {
+            return Err(format!("the sandbox is not as it was promised: {found:?} instead of {standing:?}"));
+        }
+    }
     Ok(())
 }
 
-fn launch(plan: OsString, mut command: impl Iterator<Item = OsString>) -> Result<(), String> {
-    use std::os::unix::process::CommandExt;
-    let text = std::fs::read(plan).map_err(|error| format!("the kernel's plan cannot be read: {error}"))?;
-    let Promise { plan, standing } =
-        serde_json::from_slice(&text).map_err(|error| format!("the kernel's plan cannot be read: {error}"))?;
-    let found = restrict(&plan)?;
-    if found != standing {
-        return Err(format!("the sandbox is not as it was promised: {found:?} instead of {standing:?}"));
-    }
-    let program = command.next().ok_or("no command for the kernel")?;
-    let error = std::process::Command::new(&program).args(command).exec();
-    Err(format!("{} cannot be started: {error}", program.to_string_lossy()))
+#[cfg(target_os = "linux")]
+fn is_init(command: &OsStr) -> bool {
+    command == super::system::processes::INIT_COMMAND
+}
+
+#[cfg(target_os = "linux")]
+fn init(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+    super::system::processes::init(arguments)
 }
 
 #[cfg(target_os = "linux")]
 fn restrict(plan: &Plan) -> Result<Standing, String> {
     super::system::restrict(plan)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_init(_: &OsStr) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn init(_: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+    restrict(&Plan::default()).map(|_| ExitCode::SUCCESS)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -4,6 +4,7 @@ mod capabilities;
 mod landlock;
 mod mounts;
 mod network;
+pub mod processes;
 
 use std::fs::File;
 use std::io::Write;
@@ -12,17 +13,21 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sched::{CloneFlags, unshare};
 
-use super::{KernelNetwork, Plan, Standing};
+use super::{KernelNetwork, Kind, Plan, Standing};
 
 /// Restricts this process, and all that it will start, for good.
 pub fn restrict(plan: &Plan) -> Result<Standing, String> {
     close_inherited();
     let plan = existing(plan);
     let mut by = Vec::new();
-    let mut file_system = plan.namespaces;
     if plan.namespaces {
-        enter_namespaces(&plan)?;
+        // The first process of a namespace of processes was born into the others.
+        if !plan.own_processes {
+            enter_namespaces(&plan)?;
+        }
+        keep_to(&plan)?;
         by.push("user and mount namespace".to_owned());
+        by.extend(plan.own_processes.then(|| "PID namespace".to_owned()));
     } else if plan.network != KernelNetwork::All {
         return Err(format!("the system allows no network namespace, which --kernel-network {} needs", plan.network));
     } else {
@@ -36,10 +41,36 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
         if abi == 0 {
             return Err("the system allows neither user namespaces nor Landlock".to_owned());
         }
-        // Landlock does not keep from connecting to sockets that have a path.
-        file_system = !plan.hidden.iter().any(|path| landlock::has_socket(path));
+        capabilities::drop_all().map_err(|error| format!("capabilities cannot be dropped: {error}"))?;
+        by.push("no capabilities".to_owned());
     }
-    Ok(Standing { file_system, processes: abi >= landlock::SCOPES_ABI, network: plan.network, by })
+    // Landlock does not keep from connecting to sockets that have a path.
+    let has_socket = !plan.namespaces && plan.hidden.iter().any(|path| landlock::has_socket(path));
+    Ok(standing(&plan, abi, has_socket, by))
+}
+
+/// What the means amount to. `has_socket`: in a hidden place.
+fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standing {
+    let kind = match (plan.namespaces, plan.own_processes) {
+        (true, true) => Kind::Full,
+        (true, false) => Kind::Namespaces,
+        (false, _) => Kind::Landlock,
+    };
+    let has_scopes = abi >= landlock::SCOPES_ABI;
+    let file_system = plan.namespaces || !has_socket;
+    let processes = plan.own_processes || has_scopes;
+    let sockets = plan.network != KernelNetwork::All || has_scopes;
+    let open = [
+        (!file_system, "sockets in hidden places"),
+        // Nothing less keeps from looking into them.
+        (!processes && abi == 0, "the memory and environment of processes outside"),
+        (!processes, "signals to processes outside"),
+        (!sockets, "abstract sockets of this machine"),
+        (!plan.own_processes, "names, command lines and limits of processes outside"),
+        (!plan.namespaces, "terminals of this account"),
+    ];
+    let open = open.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what.to_owned()).collect();
+    Standing { kind: Some(kind), file_system, processes, sockets, network: plan.network, by, open }
 }
 
 /// Only what is there, by its real path, and no place within another.
@@ -51,7 +82,7 @@ fn existing(plan: &Plan) -> Plan {
         found
     };
     let mut hidden = found(&plan.hidden);
-    hidden.extend(if plan.namespaces { mounts::raw_devices() } else { Vec::new() });
+    hidden.extend(mounts::raw_devices());
     hidden.sort();
     let mut outermost: Vec<PathBuf> = Vec::new();
     for path in hidden {
@@ -80,12 +111,20 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
     if plan.network != KernelNetwork::All {
         flags |= CloneFlags::CLONE_NEWNET;
     }
+    if plan.own_processes {
+        flags |= CloneFlags::CLONE_NEWPID;
+    }
     unshare(flags).map_err(refused)?;
     // Root of a container works with the files of all its users, where it may.
     if !mapper.is_some_and(Mapper::map_all) {
         map_own(user.as_raw(), group.as_raw())
             .map_err(|error| format!("the system allows no user namespace ({error})"))?;
     }
+    Ok(())
+}
+
+/// Makes of the new namespaces what the plan says.
+fn keep_to(plan: &Plan) -> Result<(), String> {
     mounts::cover(plan)?;
     if plan.network == KernelNetwork::Loopback {
         network::raise_loopback().map_err(|error| format!("the kernel's own loopback does not start: {error}"))?;
@@ -120,5 +159,45 @@ impl Mapper {
         let told = self.0.stdin.take().is_some_and(|mut stdin| stdin.write_all(b"go\n").is_ok());
         let is_mapped = self.0.wait().is_ok_and(|status| status.success());
         told && is_mapped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(plan: &Plan, abi: i32, has_socket: bool) -> (bool, &'static str, Vec<String>) {
+        let standing = standing(plan, abi, has_socket, Vec::new());
+        (standing.holds(), standing.word(), standing.open)
+    }
+
+    #[test]
+    fn an_older_system_is_said_to_lack_what_it_lacks() {
+        let landlock = Plan::default();
+        let namespaces = Plan { namespaces: true, ..Plan::default() };
+        let full = Plan { own_processes: true, ..namespaces.clone() };
+        let alone = Plan { network: KernelNetwork::Loopback, ..full.clone() };
+        assert_eq!(found(&full, 7, false), (true, "full", Vec::new()));
+        assert_eq!(found(&alone, 0, false), (true, "full", Vec::new()), "it needs no Landlock");
+        let (holds, word, open) = found(&full, 5, false);
+        assert_eq!((holds, word, open.len()), (false, "not whole", 1), "{open:?}");
+        assert!(open[0].contains("abstract sockets"), "{open:?}");
+        let (holds, word, open) = found(&namespaces, 6, false);
+        assert_eq!((holds, word, open.len()), (true, "namespaces", 1), "{open:?}");
+        let (holds, _, open) = found(&namespaces, 0, false);
+        assert!(!holds && open.iter().any(|open| open.starts_with("the memory")), "{open:?}");
+        let (holds, word, open) = found(&landlock, 7, false);
+        assert_eq!((holds, word, open.len()), (true, "Landlock only", 2), "{open:?}");
+        let (holds, word, open) = found(&landlock, 5, true);
+        assert_eq!((holds, word, open.len()), (false, "Landlock only, not whole", 5), "{open:?}");
+    }
+
+    #[test]
+    fn what_an_older_version_recorded_is_read() {
+        let older =
+            r#"{"file_system":true,"processes":true,"network":"all","by":["landlock 7","user and mount namespace"]}"#;
+        let standing: Standing = serde_json::from_str(older).unwrap();
+        assert!(standing.holds());
+        assert_eq!(standing.word(), "whole");
     }
 }

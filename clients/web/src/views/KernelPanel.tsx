@@ -48,18 +48,26 @@ export default function KernelPanel({ store, trigger }: Props) {
   );
 }
 
+const SANDBOX_KINDS: Record<string, string> = { full: "full", namespaces: "namespaces", landlock: "Landlock only" };
+
 /** What stands between the kernel's code and its machine, as its start recorded it. */
 function sandboxWords(recorded: unknown): string {
-  const { file_system, processes, network, by } = (recorded ?? {}) as {
+  const { kind, file_system, processes, sockets, network, by, open } = (recorded ?? {}) as {
+    kind?: string;
     file_system?: boolean;
     processes?: boolean;
+    sockets?: boolean;
     network?: string;
     by?: unknown;
+    open?: unknown;
   };
   if (file_system === undefined) return "none: its code can do all that its agent's account can";
+  const named = kind === undefined ? "" : `${SANDBOX_KINDS[kind] ?? plain(kind)}: `;
   const reach = network === undefined || network === "all" ? "" : `, network: ${plain(network)}`;
   const means = Array.isArray(by) && by.length > 0 ? ` (${by.map(plain).join(", ")})` : "";
-  return `${file_system && processes ? "keys and processes are out of reach" : "not whole"}${means}${reach}`;
+  const isWhole = file_system && processes && sockets !== false;
+  const left = !isWhole && Array.isArray(open) && open.length > 0 ? `, in reach: ${open.map(plain).join(", ")}` : "";
+  return `${named}${isWhole ? "keys and processes are out of reach" : "not whole"}${means}${reach}${left}`;
 }
 
 function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {

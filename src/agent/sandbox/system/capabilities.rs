@@ -1,7 +1,8 @@
 //! What a process may keep of root's powers within its own namespace.
 
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set, set_capabilities,
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set, clear_ambient_capability_set,
+    configure_capability_in_ambient_set, remove_capability_from_bounding_set, set_capabilities,
 };
 
 /// To work with files of several users, as installing packages in a container does.
@@ -15,15 +16,49 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 
 /// Without the rest no mount of this namespace is undone, and no file is opened but by its path.
 pub fn drop_dangerous() -> rustix::io::Result<()> {
-    for bit in 0..u64::BITS {
-        let capability = CapabilitySet::from_bits_retain(1 << bit);
+    bound(KEPT)?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: KEPT, permitted: KEPT, inheritable: none })
+}
+
+/// For good: no program that this process starts has any, root's neither.
+pub fn drop_all() -> rustix::io::Result<()> {
+    let none = CapabilitySet::empty();
+    match bound(none) {
+        // Who has none cannot bound them either. Without new privileges none come back.
+        Err(rustix::io::Errno::PERM) => rustix::thread::set_no_new_privs(true)?,
+        bounded => bounded?,
+    }
+    clear_ambient_capability_set()?;
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+}
+
+/// No more than these, ever.
+fn bound(kept: CapabilitySet) -> rustix::io::Result<()> {
+    for capability in all() {
         match capability_is_in_bounding_set(capability) {
             // Numbers above the newest capability.
             Err(_) => break,
-            Ok(true) if !KEPT.contains(capability) => remove_capability_from_bounding_set(capability)?,
+            Ok(true) if !kept.contains(capability) => remove_capability_from_bounding_set(capability)?,
             Ok(_) => {}
         }
     }
-    let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: KEPT, permitted: KEPT, inheritable: none })
+    Ok(())
+}
+
+/// The next program has what this process has, whoever's it is.
+pub fn hand_on() -> rustix::io::Result<()> {
+    let own = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { inheritable: own.permitted, ..own })?;
+    all().filter(|capability| own.permitted.contains(*capability)).try_for_each(|capability| {
+        match configure_capability_in_ambient_set(capability, true) {
+            // Numbers above the newest capability.
+            Err(rustix::io::Errno::INVAL) => Ok(()),
+            done => done,
+        }
+    })
+}
+
+fn all() -> impl Iterator<Item = CapabilitySet> {
+    (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit))
 }

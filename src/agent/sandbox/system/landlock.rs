@@ -78,9 +78,19 @@ impl Granted {
     }
 }
 
+/// Folders of sockets have few levels: `/run/user/N/systemd/private`.
+const MAX_SOCKET_DEPTH: usize = 3;
+
 /// Whether a hidden place is or has a socket, which Landlock alone does not keep anybody from.
 pub fn has_socket(path: &Path) -> bool {
-    let is_socket = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    is_socket(path) || entries.into_iter().any(|entry| is_socket(&entry.path()))
+    is_or_has_socket(path, MAX_SOCKET_DEPTH)
+}
+
+fn is_or_has_socket(path: &Path, depth: usize) -> bool {
+    let Ok(kind) = path.symlink_metadata().map(|found| found.file_type()) else { return false };
+    if !kind.is_dir() || depth == 0 {
+        return kind.is_socket();
+    }
+    let mut entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.any(|entry| is_or_has_socket(&entry.path(), depth - 1))
 }

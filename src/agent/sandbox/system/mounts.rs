@@ -24,6 +24,9 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
     // What the system mounts later still comes in; nothing goes out.
     let private = mount(NOTHING, "/", NOTHING, MsFlags::MS_SLAVE | MsFlags::MS_REC, NOTHING);
     private.map_err(|error| format!("the system allows no mounts of one's own ({error})"))?;
+    if plan.own_processes {
+        own_processes()?;
+    }
     let shown: Vec<Shown> = plan.shown.iter().filter_map(|path| Shown::open(path)).collect();
     let inside = |place: &Path| shown.iter().filter(move |shown| shown.path.starts_with(place)).collect::<Vec<_>>();
     for path in &plan.read_only {
@@ -37,6 +40,14 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
     }
     cover_files(folders.first(), &files)?;
     folders.iter().try_for_each(|path| seal(path).map_err(|error| cannot(path, error)))
+}
+
+/// `/proc` of the namespace of processes that this one is the first of. Before anything covers a part of the system's: then
+/// there could be no other.
+fn own_processes() -> Result<(), String> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC | MsFlags::MS_NODEV;
+    let mounted = mount(Some("proc"), "/proc", Some("proc"), flags, NOTHING);
+    mounted.map_err(|error| format!("the system allows no /proc of one's own ({error})"))
 }
 
 fn cannot(path: &Path, error: nix::Error) -> String {
@@ -170,13 +181,28 @@ fn find_devices(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let kind = metadata.file_type();
         let number = (nix::sys::stat::major(metadata.rdev()), nix::sys::stat::minor(metadata.rdev()));
         let is_memory = kind.is_char_device() && number.0 == MEMORY_MAJOR && MEMORY_MINORS.contains(&number.1);
-        let name = entry.file_name();
-        let is_named = RAW_NAMES.iter().any(|raw| name.to_string_lossy().starts_with(raw));
-        let is_raw = is_memory || kind.is_block_device() || is_named;
+        let is_raw = is_memory || kind.is_block_device() || is_named_raw(&entry.file_name().to_string_lossy());
         if is_raw && !kind.is_symlink() {
             found.push(path);
         } else if kind.is_dir() && depth > 0 {
             find_devices(&path, depth - 1, found);
         }
+    }
+}
+
+fn is_named_raw(name: &str) -> bool {
+    RAW_NAMES.iter().any(|raw| name.starts_with(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_for_computing_stay_in_reach() {
+        let computing =
+            ["nvidia0", "nvidiactl", "nvidia-uvm", "nvidia-caps", "dri", "renderD128", "kfd", "accel", "null"];
+        assert!(!computing.into_iter().any(is_named_raw));
+        assert!(["sg0", "nvme0", "nvme0n1", "input", "vcs1", "mapper"].into_iter().all(is_named_raw));
     }
 }
