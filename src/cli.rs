@@ -29,6 +29,7 @@ mod cells;
 mod chat;
 mod check;
 mod client;
+pub mod command_line;
 mod comments;
 mod compare;
 pub mod config;
@@ -102,6 +103,16 @@ pub struct Global {
         help_heading = "Connection"
     )]
     pub token: Option<String>,
+    /// A file with the token in its first line; - is standard input.
+    #[arg(
+        long,
+        global = true,
+        env = "NOTARIUM_TOKEN_FILE",
+        value_name = "FILE",
+        conflicts_with = "token",
+        help_heading = "Connection"
+    )]
+    pub token_file: Option<std::path::PathBuf>,
     /// What the program says about itself on standard error, for instance `info` or `notarium=debug`.
     #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER", help_heading = "Connection")]
     pub log: Option<String>,
@@ -253,6 +264,9 @@ impl Command {
 }
 
 /// Does what was asked.
-pub async fn run(arguments: Arguments) -> Ended {
+pub async fn run(mut arguments: Arguments) -> Ended {
+    if let Some(file) = &arguments.global.token_file {
+        arguments.global.token = Some(command_line::token_in(file)?);
+    }
     arguments.command.run(&Context::new(arguments.global)).await
 }

@@ -13,6 +13,9 @@ fn main() -> ExitCode {
     if let Some(code) = notarium_agent::sandbox::launcher::enter(std::env::args_os()) {
         return code;
     }
+    if let Err(failure) = cli::command_line::without_token() {
+        return failure.report();
+    }
     // First of all: mixed TLS features would make `wss://` panic otherwise.
     notarium_agent::connection::install_tls_provider();
     let arguments = match cli::settings::arguments(std::env::args_os()) {

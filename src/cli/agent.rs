@@ -100,7 +100,8 @@ impl KernelArgs {
     }
 }
 
-pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
+pub async fn agent(mut args: AgentArgs, context: &Context) -> Ended {
+    args.kernels.sandbox.tokens.extend(context.global.token_file.clone());
     let kept = args.kernels.kept(&args.kernels.kernel_paths, Vec::new()).await?;
     if args.check {
         return sandbox::show(&kept);

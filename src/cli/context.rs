@@ -54,7 +54,7 @@ impl Context {
         match config.token.filter(|_| stored_for.as_ref() == Some(&server)) {
             Some(token) => Ok(Access { server, token }),
             None => Err(Failure::connection(format!(
-                "no token for {server}: pass --token, set NOTARIUM_TOKEN, or use `notarium login --server {server}`"
+                "no token for {server}: pass --token-file, set NOTARIUM_TOKEN, or use `notarium login --server {server}`"
             ))),
         }
     }
