@@ -100,9 +100,9 @@ impl KernelArgs {
     }
 }
 
-pub async fn agent(mut args: AgentArgs, context: &Context) -> Ended {
-    args.kernels.sandbox.tokens.extend(context.global.token_file.clone());
-    let kept = args.kernels.kept(&args.kernels.kernel_paths, Vec::new()).await?;
+pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
+    let token_file = context.global.token_file.iter().filter(|file| file.is_file()).cloned().collect();
+    let kept = args.kernels.kept(&args.kernels.kernel_paths, token_file).await?;
     if args.check {
         return sandbox::show(&kept);
     }

@@ -12,7 +12,7 @@ const OPTION: &str = "--token";
 /// What the program reads instead. No kernel is given it, and no process in a sandbox reads another's environment.
 const VARIABLE: &str = "NOTARIUM_TOKEN";
 /// Longer ones are none.
-const MAX_TOKEN_BYTES: u64 = 4096;
+const MAX_TOKEN_BYTES: usize = 4096;
 
 /// Starts this program anew, as the same process, where its command line has a token: that moves to the environment.
 pub fn without_token() -> Result<(), Failure> {
@@ -55,17 +55,14 @@ fn value_of(argument: &OsStr) -> Option<OsString> {
 /// The first line of a file; of standard input for `-`.
 pub fn token_in(file: &Path) -> Result<String, Failure> {
     let failed = |error| Failure::usage(format!("--token-file {}: {error}", file.display()));
-    let source: Box<dyn Read> = match file == Path::new("-") {
+    let mut source: Box<dyn Read> = match file == Path::new("-") {
         true => Box::new(std::io::stdin().lock()),
         false => Box::new(std::fs::File::open(file).map_err(failed)?),
     };
-    let mut token = Vec::new();
-    // By the byte: what follows on standard input is another reader's.
-    for byte in source.take(MAX_TOKEN_BYTES).bytes() {
-        match byte.map_err(failed)? {
-            b'\n' => break,
-            byte => token.push(byte),
-        }
+    let (mut token, mut byte) = (Vec::new(), [0]);
+    // One at a time: what follows on standard input is another reader's.
+    while token.len() < MAX_TOKEN_BYTES && source.read(&mut byte).map_err(failed)? > 0 && byte != *b"\n" {
+        token.extend(byte);
     }
     let token = String::from_utf8_lossy(&token).trim().to_owned();
     if token.is_empty() { Err(failed(std::io::Error::other("there is no token in it"))) } else { Ok(token) }

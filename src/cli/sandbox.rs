@@ -63,9 +63,6 @@ pub struct SandboxArgs {
         help_heading = "Sandbox"
     )]
     network: KernelNetwork,
-    /// Files of tokens that were named to the program, which are hidden too.
-    #[arg(skip)]
-    pub tokens: Vec<PathBuf>,
     /// Whether kernels run in a sandbox.
     #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto, help_heading = "Sandbox")]
     sandbox: Wanted,
@@ -98,7 +95,7 @@ pub struct Surroundings<'a> {
     pub working_dir: &'a Path,
     /// Where its programs are.
     pub kernel_paths: &'a [PathBuf],
-    /// Notarium's own folders besides the usual ones.
+    /// Notarium's own folders, and files of tokens, besides the usual ones.
     pub own: Vec<PathBuf>,
 }
 
@@ -141,8 +138,7 @@ impl SandboxArgs {
         let home = dirs::home_dir().unwrap_or_default();
         let user = std::fs::metadata("/proc/self").map_or(0, |found| std::os::unix::fs::MetadataExt::uid(&found));
         let usual = secret_places(&home).into_iter().chain(private_sockets(user));
-        let hidden =
-            absolute(&usual.chain(self.hide.clone()).chain(self.tokens.clone()).collect::<Vec<_>>()).into_iter();
+        let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
         let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
         let working_dir = around.working_dir.canonicalize().unwrap_or_else(|_| around.working_dir.to_owned());
         if let Some(place) = hidden.iter().find(|place| working_dir.starts_with(place)) {
@@ -170,7 +166,7 @@ fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
     own.push(super::agent::runtime_dir());
     let configuration = config::path()?;
     own.push(folder_of(&configuration, around)?);
-    for folder in &own {
+    for folder in own.iter().filter(|own| !own.is_file()) {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
     }

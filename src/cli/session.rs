@@ -16,7 +16,7 @@ const LABEL: &str = "notarium login";
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium login --server https://notes.example.org            # asks for login and password
-  notarium login --server http://127.0.0.1:8787 --token …      # a token that you have: the owner's, of a program, one-time
+  notarium login --server http://127.0.0.1:8787 --token-file - # a token that you have: the owner's, of a program, one-time
   notarium login --server https://notes.example.org --one-time # an invitation or a reset: asks for the token and a new password
 Without a terminal the password is the first line of standard input.")]
 pub struct LoginArgs {

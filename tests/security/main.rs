@@ -198,6 +198,33 @@ async fn where_landlock_stands_alone_code_reaches_no_key_either() {
     assert!(sandbox.contains("sockets in hidden places"), "{sandbox}");
 }
 
+/// What a kernel of Landlock alone reads of the processes of a program that was given its token as an argument.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_on_a_command_line_is_there_for_no_kernel() {
+    let mut machine = Machine::start(&["--kernel-sandbox", "landlock"]).await;
+    let binary = machine.home.path().join("bin/notarium");
+    let mut agent = std::process::Command::new(&binary);
+    agent.envs(notarium(machine.home.path()).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    agent.args(["watch", machine.ada.notebook().as_str(), "--server", &machine.url, "--token", &machine.token]);
+    let agent = Process::start(agent);
+    let mark = machine.ada.notebook().as_str().to_owned();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while processes_with("--token").contains(&agent.id()) || !processes_with(&mark).contains(&agent.id()) {
+        assert!(std::time::Instant::now() < deadline, "the token stays where it was");
+        // Nobody tells.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let code = format!(
+        "process = '/proc/{}/'\nprint(open(process + 'cmdline').read())\n\
+         try:\n    print(open(process + 'environ').read())\nexcept PermissionError:\n    print('closed')",
+        agent.id()
+    );
+    let id = machine.ada.run(&code).await;
+    let said = machine.ada.until_over(&id).await.text;
+    assert!(said.contains("watch") && said.ends_with("closed\n"), "{said}");
+    assert!(!said.contains("nt_"), "{said}");
+}
+
 /// The processes of this machine with such an argument.
 fn processes_with(argument: &str) -> Vec<u32> {
     let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
