@@ -1,15 +1,14 @@
 //! From a command to events: who may, what from the past is needed, and what happens.
 
 use crate::access::authorise_command;
+use crate::causation::led_to;
 use crate::command::Command;
-use crate::command_values::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::dispatch::{self, decide_all};
-use crate::ledger::Ledger;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::{EventId, ExecutionOutcome, HistoryQuery, KernelCause};
+use notarium_record::HistoryQuery;
 
 use crate::tool_calls;
 
@@ -37,27 +36,6 @@ pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> R
         Command::RequestToolCall(command) => tool_calls::decide_request(notebook, context, command),
         Command::StartToolCall { call_id } => tool_calls::decide_start(notebook, context, call_id),
         command => dispatch::decide_one(notebook, context, command),
-    }
-}
-
-/// The event that led to a command of the server's reactors: what it goes on from, of its turn or call. Of an end that an agent
-/// reports: what people had asked of its kernel.
-fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
-    match command {
-        Command::StartModelCall { turn_id, .. }
-        | Command::ReportModelCall { turn_id, .. }
-        | Command::PostReply { turn_id, .. }
-        | Command::EndTurn { turn_id, .. } => ledger.latest_of_turn(turn_id),
-        Command::RequestToolCall(command) => ledger.latest_of_turn(command.turn_id.as_ref()?),
-        Command::StartToolCall { call_id } | Command::ReportToolCall { call_id, .. } => ledger.latest_of_call(call_id),
-        Command::ReportKernelEnded {
-            kernel_session, cause: KernelCause::ShutDown | KernelCause::Restarted, ..
-        } => ledger.kernels.end_asked_by(kernel_session).cloned(),
-        Command::ReportExecution { execution_id, report: ExecutionReport::Completed { outcome, .. }, .. } => {
-            let is_interrupted = *outcome != ExecutionOutcome::Ok;
-            is_interrupted.then(|| ledger.kernels.interrupt_asked_by(execution_id).cloned()).flatten()
-        }
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The answer to a command: events, and what the sender learns with the ack.
 
 use notarium_record::{
-    CellId, CommentId, CorrelationId, Event, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
+    CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,13 @@ pub struct Decided {
     /// The event that led to it stands so many places before it in the same command. Else it is what led to the command, if
     /// anything did.
     pub led_by: Option<usize>,
+    /// What led to the part of a batch that this is of. Else it is what led to the command.
+    pub caused_by: Option<EventId>,
 }
 
 impl<E: Into<Event>> From<E> for Decided {
     fn from(event: E) -> Self {
-        Self { event: event.into(), undoes: None, correlation_id: None, led_by: None }
+        Self { event: event.into(), undoes: None, correlation_id: None, led_by: None, caused_by: None }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::authorise_command;
+use crate::causation::led_to;
 use crate::command::Command;
 use crate::command_values::{AddComment, CommentTarget};
 use crate::context::Context;
@@ -174,9 +175,12 @@ pub(crate) fn decide_all(
     let mut whole = Decision::nothing();
     for (index, command) in commands.into_iter().enumerate() {
         // The sentence does not count: most who read it sent no batch, but something that became one.
-        let part = decide_part(&scratch, context, command)
+        // Events of the parts before have no ids yet: what led to this one is recorded.
+        let caused_by = led_to(&notebook.ledger, &command);
+        let mut part = decide_part(&scratch, context, command)
             .map_err(|rejection| Rejection { part: Some(index + 1), ..rejection })?;
-        for decided in &part.events {
+        for decided in &mut part.events {
+            decided.caused_by.clone_from(&caused_by);
             let recorded = provisional(&scratch, context, decided);
             scratch.apply(&recorded);
             // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.

@@ -20,6 +20,7 @@ mod call_commands;
 mod call_decisions;
 mod call_rights;
 mod call_risk;
+mod causation;
 mod cells;
 mod checks;
 mod closed;

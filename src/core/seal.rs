@@ -48,7 +48,7 @@ fn envelope(id: EventId, notebook_id: &NotebookId, head: &Head, context: &Contex
         actor: context.actor.clone(),
         command_id: context.command_id.clone(),
         correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
-        causation_id: context.causation_id.clone(),
+        causation_id: decided.caused_by.clone().or_else(|| context.causation_id.clone()),
         undoes: decided.undoes.clone(),
         recorded_at: context.now.max(head.recorded_at),
     }

@@ -233,7 +233,7 @@ impl Inversion {
 
     fn push(&mut self, context: &Context, group: &Group, decided: Decided) {
         let undoes = Some(group.correlation_id.clone());
-        let decided = Decided { event: decided.event, undoes, correlation_id: Some(group.step.clone()), led_by: None };
+        let decided = Decided { undoes, correlation_id: Some(group.step.clone()), ..Decided::from(decided.event) };
         let recorded = provisional(&self.scratch, context, &decided);
         self.scratch.apply(&recorded);
         self.index.note(self.history.events.len(), &recorded);

@@ -94,3 +94,16 @@ fn an_end_that_an_agent_reports_was_led_to_by_what_a_person_asked_for() {
     unasked.step(&agent("gpu"), report("run-a", 2, completed(false)));
     assert_eq!(causes(&unasked, since)[0].1, None);
 }
+
+#[test]
+fn an_agent_that_reports_outputs_and_the_end_at_once_leaves_the_end_to_who_cancelled() {
+    let mut world = running();
+    world.step(&user("ann"), json!({"CancelExecution": {"execution_id": "run-a"}}));
+    let since = world.version();
+    let parts = [report("run-a", 2, output(&["late"])), report("run-a", 3, completed(false))];
+    world.step(&agent("gpu"), json!({"Batch": {"commands": parts}}));
+    assert_eq!(
+        causes(&world, since)[..2],
+        [("ExecutionOutputAppended", None), ("ExecutionCancelled", Some("ExecutionCancelRequested"))]
+    );
+}

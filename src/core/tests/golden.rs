@@ -308,10 +308,9 @@ fn alone(recorded: &Recorded) -> Stored {
     let mut context = world.context(&user("ann"), None);
     context.actor = recorded.envelope.actor.clone();
     let decided = Decided {
-        event: recorded.event.clone(),
         undoes: recorded.envelope.undoes.clone(),
         correlation_id: Some(recorded.envelope.correlation_id.clone()),
-        led_by: None,
+        ..Decided::from(recorded.event.clone())
     };
     let sealed = seal(&mut before(recorded.envelope.version), &recorded.envelope.notebook_id, &mut context, &[decided]);
     sealed.unwrap().remove(0)
