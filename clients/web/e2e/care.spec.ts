@@ -91,10 +91,15 @@ test("on paper: all cells and outputs, and nothing to press", async ({ browser, 
   await bringIn(page);
   await expect(page.locator(".sheet")).toBeVisible();
   await page.emulateMedia({ media: "print", colorScheme: "light" });
-  for (const part of [".bar", ".gutter .run", ".add", ".sheet .foot select"])
+  await page.locator(".cell.code").first().focus();
+  for (const part of [".bar", ".cell-tools", ".failure .fix", ".gutter .run", ".add", ".sheet .foot select"])
     for (const each of await page.locator(part).all()) await expect(each).toBeHidden();
   await expect(page.locator(".cell")).toHaveCount(6);
-  for (const cell of await page.locator(".cell .source").all()) await expect(cell).toBeVisible();
+  await expect(page.locator(".sheet tbody tr")).toHaveCount(48);
+  for (const cell of await page.locator(".cell .source").all()) {
+    await expect(cell).toBeVisible();
+    expect((await cell.boundingBox())?.width, "as wide as the paper").toBeGreaterThan(700);
+  }
   await expect(page.locator(".failure")).toContainText("KeyError");
   await page.context().close();
 });

@@ -45,7 +45,7 @@ test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ 
   const page = await person(browser, server);
   await notebook(page, "one\ntwo");
   await page.keyboard.press("Control+,");
-  const settings = page.getByRole("dialog", { name: "Editor" });
+  const settings = page.getByRole("dialog", { name: "Settings" });
   await settings.getByLabel("Line numbers").check();
   await settings.getByLabel(/Vim keys/).check();
   await settings.getByLabel("Indent with").selectOption("2");
@@ -146,7 +146,7 @@ test("axe finds nothing to complain about: find, outline, settings, runs", async
   await field.press("Escape");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");
-  await page.getByRole("dialog", { name: "Editor" }).waitFor();
+  await page.getByRole("dialog", { name: "Settings" }).waitFor();
   await check("settings");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");

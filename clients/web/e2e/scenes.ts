@@ -187,7 +187,7 @@ export const scenes: Scene[] = [
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
       await page.keyboard.press("Control+,");
-      await page.getByRole("dialog", { name: "Editor" }).waitFor();
+      await page.getByRole("dialog", { name: "Settings" }).waitFor();
       return page;
     },
   },

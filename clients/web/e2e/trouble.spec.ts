@@ -156,7 +156,7 @@ test("without the server the palette, the keys and the settings open all the sam
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");
-  await expect(page.getByRole("dialog", { name: "Editor" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Settings" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+f");
   await expect(page.getByLabel("Find", { exact: true })).toBeVisible();

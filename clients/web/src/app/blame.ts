@@ -1,4 +1,4 @@
-// Who wrote each line of a cell, from the events of that cell.
+// Who wrote each line of a cell, from the events of the notebook.
 import { ChangeSet, Text } from "@codemirror/state";
 import type { Actor, EventMessage } from "../protocol/messages.ts";
 
@@ -11,28 +11,48 @@ export interface BlamedLine {
 
 type Owner = Omit<BlamedLine, "text">;
 
-/** The events of a notebook in their order; those of other cells are passed over. */
-export function blame(events: readonly EventMessage[], cell: string): BlamedLine[] {
-  let text = Text.empty;
-  let owners: Owner[] = [];
-  for (const event of events) {
+interface Written {
+  text: Text;
+  owners: Owner[];
+}
+
+/** The authors of all cells' lines, told event by event. */
+export class Blame {
+  readonly #cells = new Map<string, Written>();
+
+  /** The next event of the notebook. Gives the cell whose authors are others now. */
+  hear(event: EventMessage): string | undefined {
     const payload = event.payload as { cell_id?: string; cell?: { source: string }; source?: string; change?: unknown };
-    if (payload.cell_id !== cell) continue;
+    const { cell_id: cell } = payload;
+    if (cell === undefined) return undefined;
+    const before = this.#cells.get(cell) ?? { text: Text.empty, owners: [] };
     const owner = { actor: event.actor, version: event.version, at: event.recorded_at };
     if (event.type === "CellInserted" || event.type === "CellRestored") {
-      const inserted = Text.of((payload.cell?.source ?? payload.source ?? "").split("\n"));
+      const text = Text.of((payload.cell?.source ?? payload.source ?? "").split("\n"));
       // A cell that comes back is as it was when it went.
-      if (event.type === "CellRestored" && inserted.eq(text)) continue;
-      text = inserted;
-      owners = Array.from({ length: text.lines }, () => owner);
+      if (event.type === "CellRestored" && text.eq(before.text)) return undefined;
+      this.#cells.set(cell, { text, owners: Array.from({ length: text.lines }, () => owner) });
     } else if (event.type === "CellSourceEdited") {
       const change = ChangeSet.fromJSON(payload.change);
-      if (change.length !== text.length) continue;
-      owners = moved(owners, change, text, owner);
-      text = change.apply(text);
+      if (change.length !== before.text.length) return undefined;
+      this.#cells.set(cell, { text: change.apply(before.text), owners: moved(before.owners, change, before.text, owner) });
+    } else {
+      return undefined;
     }
+    return cell;
   }
-  return owners.map((owner, index) => ({ ...owner, text: text.line(index + 1).text }));
+
+  lines(cell: string): BlamedLine[] {
+    const { text, owners } = this.#cells.get(cell) ?? { text: Text.empty, owners: [] };
+    return owners.map((owner, index) => ({ ...owner, text: text.line(index + 1).text }));
+  }
+}
+
+/** The events of a notebook in their order; those of other cells are passed over. */
+export function blame(events: readonly EventMessage[], cell: string): BlamedLine[] {
+  const all = new Blame();
+  for (const event of events) if ((event.payload as { cell_id?: string }).cell_id === cell) all.hear(event);
+  return all.lines(cell);
 }
 
 /** The lines that a change touches are its author's; those that it only pushes on stay whose they were. */

@@ -8,11 +8,19 @@ export interface Settings {
   closeBrackets: boolean;
   indent: "2" | "4" | "8" | "tab";
   fontSize: number;
+  /** Of the column of cells: to read, wider, all that there is. */
+  width: "text" | "wide" | "full";
+  /** As the system asks, or more in any case. */
+  contrast: "system" | "more";
 }
 
-export const DEFAULTS: Settings = { vim: false, wrap: false, lineNumbers: false, closeBrackets: true, indent: "4", fontSize: 13.5 };
+export const DEFAULTS: Settings = {
+  ...{ vim: false, wrap: false, lineNumbers: false, closeBrackets: true, indent: "4", fontSize: 13.5 },
+  ...{ width: "text", contrast: "system" },
+};
 export const FONT_SIZES = { least: 10, most: 24 };
 const KEY = "notarium.editor";
+const MORE_CONTRAST = "(prefers-contrast: more)";
 const listeners = new Set<() => void>();
 let current: Settings | undefined;
 
@@ -30,6 +38,8 @@ export function settingsFrom(text: string | null | undefined): Settings {
   return {
     ...{ vim: flag("vim"), wrap: flag("wrap"), lineNumbers: flag("lineNumbers"), closeBrackets: flag("closeBrackets") },
     indent: (["2", "4", "8", "tab"] as const).find((each) => each === kept.indent) ?? DEFAULTS.indent,
+    width: (["text", "wide", "full"] as const).find((each) => each === kept.width) ?? DEFAULTS.width,
+    contrast: (["system", "more"] as const).find((each) => each === kept.contrast) ?? DEFAULTS.contrast,
     fontSize: size >= FONT_SIZES.least && size <= FONT_SIZES.most ? size : DEFAULTS.fontSize,
   };
 }
@@ -46,10 +56,14 @@ export function change(part: Partial<Settings>): void {
   for (const listener of listeners) listener();
 }
 
-/** What styles alone do: the size of the code, and its wrapping where nobody edits. */
+/** What styles alone do: the size of the code, its wrapping where nobody edits, the page's width and contrast. */
 export function applySettings(): void {
   const { style, dataset } = document.documentElement;
-  const { fontSize, wrap, lineNumbers } = settings();
+  const { fontSize, wrap, lineNumbers, width, contrast } = settings();
+  const asked = matchMedia(MORE_CONTRAST);
+  asked.onchange = applySettings;
+  dataset.contrast = contrast === "more" || asked.matches ? "more" : "usual";
+  dataset.width = width;
   style.setProperty("--code-size", `${fontSize}px`);
   style.setProperty("--code-line", `${Math.round(fontSize * 1.55)}px`);
   dataset.wrap = String(wrap);

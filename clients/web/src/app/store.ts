@@ -8,6 +8,8 @@ import { Comms } from "../transport/comms.ts";
 import { Questions } from "../transport/questions.ts";
 import { Replica } from "../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
+import { type AssistantAtWork, assistantsAtWork } from "./assistants.ts";
+import { Authors } from "./authors.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
 import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
@@ -32,6 +34,9 @@ export interface Toast {
 }
 
 export type Panel = "assistant" | "comments" | "history" | "outline" | undefined;
+
+/** The cells alone: to work in (zen), or to show to others, without code (present). */
+export type View = "zen" | "present";
 
 export interface Reveal {
   cell: string;
@@ -68,6 +73,7 @@ export class NotebookStore extends Topics {
   readonly edits: Edits;
   readonly runs: Runs;
   readonly comments: Comments;
+  readonly authors: Authors;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
@@ -84,7 +90,7 @@ export class NotebookStore extends Topics {
     this.questions = new Questions(session.connection, id);
     this.comms = new Comms(session.connection, id);
     this.replica.changed.add((touched) => {
-      if (touched.parts.has("assistants")) this.#propose();
+      if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
       this.#fold(touched.parts.has("order") || [...touched.cells].some((id) => this.#mayFold(id)));
       for (const cell of touched.cells) this.tell(`cell:${cell}`);
@@ -112,6 +118,7 @@ export class NotebookStore extends Topics {
     this.edits = new Edits(this);
     this.runs = new Runs(this);
     this.comments = new Comments(this);
+    this.authors = new Authors(this);
   }
 
   get document() {
@@ -162,6 +169,18 @@ export class NotebookStore extends Topics {
   }
 
   #peerCells = new Set<string>();
+
+  /** The assistants that are at work in a cell, or wait there for a person. */
+  working: ReadonlyMap<string, AssistantAtWork[]> = new Map();
+
+  #assistantsMoved(): void {
+    const before = this.working;
+    const working = new Map<string, AssistantAtWork[]>();
+    for (const assistant of assistantsAtWork(this.document))
+      for (const cell of assistant.cells) working.set(cell, [...(working.get(cell) ?? []), assistant]);
+    this.working = working;
+    for (const cell of new Set([...before.keys(), ...working.keys()])) this.tell(`cell:${cell}`);
+  }
 
   /** Only the cells where somebody is or was are shown anew. */
   #peersMoved(): void {
@@ -384,7 +403,18 @@ export class NotebookStore extends Topics {
     this.tell("past");
   }
 
+  /** How the notebook is looked at; without one, with all that belongs to it. */
+  view: View | undefined;
+
+  turnTo(view: View | undefined): void {
+    this.view = view;
+    if (view !== undefined) this.panel = undefined;
+    if (view === "present" && this.isEditing) this.select(this.current);
+    this.tell("panel");
+  }
+
   show(panel: Panel): void {
+    if (this.panel !== panel) this.view = undefined;
     this.panel = this.panel === panel ? undefined : panel;
     this.tell("panel");
   }

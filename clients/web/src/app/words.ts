@@ -53,6 +53,21 @@ export function causeWords(cause: unknown, detail?: string | null): string {
   return detail ?? CAUSES[String(cause)] ?? plain(cause);
 }
 
+/** The same where it is known who did it. */
+const ENDED_BY: Record<string, string> = {
+  requested: "cancelled it",
+  interrupted: "interrupted it",
+  cell_deleted: "deleted its cell",
+  kernel_restarted: "restarted its kernel",
+  kernel_shut_down: "shut its kernel down",
+};
+
+/** “Cancelled: Ann interrupted it”; without a name, or where nobody did it, as `statusWords`. */
+export function endedWords(run: Execution, name: string | undefined): string {
+  const did = name && !run.notice && run.status === "cancelled" ? ENDED_BY[String(run.end_cause)] : undefined;
+  return did === undefined ? statusWords(run) : `${STATUS["cancelled"]}: ${name} ${did}`;
+}
+
 /** Why a run ended as it did, where there is more to say than its status. */
 export function endSentence(run: Execution): string | undefined {
   if (run.end_cause) return causeWords(run.end_cause, run.notice);

@@ -22,7 +22,7 @@ export const editing = (page: Partial<EditingPage>): Action[] => [
   { id: "outline", title: "Outline: open or close", editKeys: ["$mod+Shift+o"], run: (store) => store.show("outline") },
   {
     id: "editor-settings",
-    title: "Editor: Vim keys, line numbers, indent, size …",
+    title: "Settings: Vim keys, line numbers, indent, sizes, contrast …",
     editKeys: ["$mod+,"],
     run: () => page.settings?.(),
   },

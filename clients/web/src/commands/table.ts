@@ -31,6 +31,7 @@ export interface PageActions extends EditingPage {
   palette: () => void;
   help: () => void;
   home: () => void;
+  kernel: () => void;
   theme: () => void;
 }
 
@@ -136,6 +137,7 @@ export const actions: Action[] = [
   ...editing(page),
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
+  { id: "kernel", title: "Kernel: where it runs and what it takes, other kernels", run: () => page.kernel?.() },
   { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
   { id: "edit", title: "Edit the cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
@@ -281,6 +283,19 @@ export const actions: Action[] = [
       if (store.panel === "history") store.show("history");
       store.show("history");
     },
+  },
+  { id: "authors", title: "Who wrote which line: show or hide beside the text", run: (store) => store.authors.toggle() },
+  {
+    id: "zen",
+    title: "Zen: nothing but the cells (Esc leaves)",
+    editKeys: ["Control+Alt+z"],
+    run: (store) => store.turnTo(store.view === "zen" ? undefined : "zen"),
+  },
+  {
+    id: "present",
+    title: "Present: text and results, without code (Esc leaves)",
+    editKeys: ["Control+Alt+p"],
+    run: (store) => store.turnTo(store.view === "present" ? undefined : "present"),
   },
   { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
   { id: "help", title: "Keys", keys: ["Shift+?", "h"], run: () => page.help?.() },

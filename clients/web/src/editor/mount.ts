@@ -18,6 +18,7 @@ import {
 import type { Settings } from "../app/settings.ts";
 import type { OpenText, Texts } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
+import { authorPlace } from "./authors.ts";
 import { kernelCompletion, listKeys } from "./completion.ts";
 import type { Ask } from "./kernel.ts";
 import { peerCarets } from "./peers.ts";
@@ -118,6 +119,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     isText ? [] : [indentOnInput(), bracketMatching(), settings.closeBrackets ? closeBrackets() : []],
     type === "code" ? kernelCompletion(ask) : type === "sql" ? autocompletion({ defaultKeymap: false }) : [],
     wrapping.of(wraps(options)),
+    authorPlace,
     settings.lineNumbers ? lineNumbers() : [],
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),

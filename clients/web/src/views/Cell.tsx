@@ -1,5 +1,7 @@
 // One cell: gutter, source, outputs, state.
+import { Bot } from "lucide-react";
 import { Suspense, memo, useEffect, useRef, useState } from "react";
+import type { AuthoredLine } from "../app/authors.ts";
 import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -111,22 +113,32 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
             />
           ))}
       </div>
-      {peers.length > 0 && (
-        <div className="here" aria-label={`Here: ${peers.map((peer) => peer.name || kindOf(peer.actor)).join(", ")}`}>
-          {peers.map((peer) => (
-            <span
-              key={peer.connection}
-              className={`avatar small peer-hue-${hueOf(peer.name || kindOf(peer.actor))}`}
-              title={peer.name}
-            >
-              {[...(peer.name || "?")][0]?.toUpperCase()}
-            </span>
-          ))}
-        </div>
-      )}
+      <Here store={store} id={id} peers={peers} />
     </div>
   );
 });
+
+/** Who is in this cell, an assistant too. */
+function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: PeerState[] }) {
+  const assistants = store.working.get(id) ?? [];
+  if (peers.length === 0 && assistants.length === 0) return null;
+  const words = assistants.every(({ waits }) => waits) ? "The assistant waits for a person's word" : "The assistant works here";
+  const names = [...(assistants.length > 0 ? [words] : []), ...peers.map((peer) => peer.name || kindOf(peer.actor))];
+  return (
+    <div className="here" role="img" aria-label={`Here: ${names.join(", ")}`}>
+      {assistants.length > 0 && (
+        <span className="avatar small bot" title={words}>
+          <Bot size={12} />
+        </span>
+      )}
+      {peers.map((peer) => (
+        <span key={peer.connection} className={`avatar small peer-hue-${hueOf(peer.name || kindOf(peer.actor))}`} title={peer.name}>
+          {[...(peer.name || "?")][0]?.toUpperCase()}
+        </span>
+      ))}
+    </div>
+  );
+}
 
 interface SourceProps {
   store: NotebookStore;
@@ -185,6 +197,21 @@ function coloured({ text, className }: Token, index: number) {
   );
 }
 
+/** Beside a line: whose it is; a click leads to the version that brought it. */
+function AuthorOf({ store, line }: { store: NotebookStore; line: AuthoredLine | undefined }) {
+  return (
+    <span
+      className="author"
+      title={line?.title}
+      data-name={line?.name}
+      onMouseUp={(event) => {
+        event.stopPropagation();
+        if (line) store.look(line.version);
+      }}
+    />
+  );
+}
+
 function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const { lineNumbers } = useSettings();
   const place = useRef<HTMLPreElement>(null);
@@ -203,25 +230,27 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
       </div>
     );
   }
+  const authors = source === cell.source ? store.authors.of(id) : undefined;
   const tokens = cell.cell_type === "code" ? highlight(source) : [{ text: source, className: "" }];
   return (
     <pre
       ref={place}
-      className="source still"
+      className={authors ? "source still authored" : "source still"}
       onMouseUp={(event) => {
         // Who marks text to copy it wants no editor.
         if (getSelection()?.isCollapsed !== false && !event.shiftKey) edit(event.clientX, event.clientY);
       }}
     >
-      {lineNumbers
+      {lineNumbers || authors
         ? linesOf(tokens).map((line, index) => (
-            <span key={index} className="line">
+            <span key={index} className={authors ? `line peer-hue-${authors[index]?.hue ?? 0}` : "line"}>
+              {authors && <AuthorOf store={store} line={authors[index]} />}
               {line.map(coloured)}
             </span>
           ))
         : tokens.map(coloured)}
       {/* A break at the end makes its empty line seen; lines in blocks have theirs. */}
-      {!lineNumbers && "\n"}
+      {!lineNumbers && !authors && "\n"}
     </pre>
   );
 }

@@ -11,6 +11,7 @@ import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
 import { useName } from "./Author.tsx";
 import { CommentMark } from "./CommentMark.tsx";
+import { Ended } from "./Ended.tsx";
 import { defaultKernel, statusOf } from "./Kernel.tsx";
 
 interface Props {
@@ -149,6 +150,7 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
 function Words({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
   useTopics(store, "executions");
   if (run.status === "blocked") return <Blocked store={store} run={run} />;
+  if (run.status === "cancelled") return <Ended store={store} id={store.document.latest.get(id) ?? ""} run={run} />;
   if (run.status !== "queued") return <>{run.status === "running" ? "Running" : statusWords(run)}</>;
   const place = store.queue.findIndex(([other]) => other === (store.document.latest.get(id) ?? ""));
   if (store.document.kernels.size === 0) return <>Waits for a kernel</>;

@@ -8,6 +8,7 @@ import { keysOf } from "../commands/keys.ts";
 import { actions, editorKey, isAllowed, page } from "../commands/table.ts";
 import { commands } from "../editor/completion.ts";
 import { createEditor, vimTakesEscape } from "../editor/mount.ts";
+import { showAuthors } from "../editor/authors.ts";
 import { setPeers } from "../editor/peers.ts";
 import { setThreads } from "../editor/threads.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
@@ -118,6 +119,14 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     });
     view.current?.dispatch({ effects: setPeers.of(carets) });
   }, [peers]);
+
+  // In the text of the notebook: what is typed and not confirmed has no authors yet.
+  const authors = store.authors.of(id);
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || (authors && editor.state.doc.toString() !== store.document.cells.get(id)?.source)) return;
+    showAuthors(editor, authors, (version) => store.look(version));
+  }, [store, id, type, settings, JSON.stringify(authors)]);
 
   const marked = store.comments.marked(id);
   useEffect(() => {

@@ -1,9 +1,10 @@
 // How the kernel is; a click shows where it runs, and what can be done with it.
 import { ChevronDown } from "lucide-react";
-import { Suspense, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { causeWords } from "../app/words.ts";
+import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import { part } from "../ui/parts.ts";
 
@@ -20,7 +21,11 @@ const KernelPanel = part(loadPanel);
 
 export function Kernel({ store }: { store: NotebookStore }) {
   useTopics(store, "kernels", "executions");
-  const [isWanted, setIsWanted] = useState(false);
+  const [isOpen, setIsOpen] = useState<boolean>();
+  useEffect(() => {
+    page.kernel = () => setIsOpen(true);
+    return () => void delete page.kernel;
+  }, []);
   const { kernels, kernel_notice } = store.document;
   const first = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const [look, words] = first
@@ -38,12 +43,12 @@ export function Kernel({ store }: { store: NotebookStore }) {
     ),
   };
   const button = (
-    <button {...trigger} aria-haspopup="dialog" onPointerEnter={() => void loadPanel()} onClick={() => setIsWanted(true)} />
+    <button {...trigger} aria-haspopup="dialog" onPointerEnter={() => void loadPanel()} onClick={() => setIsOpen(true)} />
   );
-  if (!isWanted) return button;
+  if (isOpen === undefined) return button;
   return (
     <Suspense fallback={button}>
-      <KernelPanel store={store} trigger={trigger} />
+      <KernelPanel store={store} trigger={trigger} isOpen={isOpen} opened={setIsOpen} />
     </Suspense>
   );
 }

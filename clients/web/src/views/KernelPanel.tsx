@@ -17,13 +17,15 @@ type Kernels = components["schemas"]["Kernels"];
 interface Props {
   store: NotebookStore;
   trigger: { className: string; title: string; children: ReactNode };
+  isOpen: boolean;
+  opened: (isOpen: boolean) => void;
 }
 
-export default function KernelPanel({ store, trigger }: Props) {
+export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
   const { kernels, kernel_notice } = store.document;
   const all = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version);
   return (
-    <Popover.Root defaultOpen>
+    <Popover.Root open={isOpen} onOpenChange={opened}>
       <Popover.Trigger {...trigger} />
       <Popover.Portal>
         <Popover.Positioner sideOffset={6} align="end" className="above">

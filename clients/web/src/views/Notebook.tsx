@@ -148,7 +148,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   if (state.name === "gone") return <Gone store={store} message={state.message} />;
   if (version === 0 && connection.name === "refused") return <SignIn reason={connection.message} signedIn={signedIn} />;
   return (
-    <div className={store.panel ? "notebook with-panel" : "notebook"}>
+    <div className={["notebook", store.panel && "with-panel", store.view].filter(Boolean).join(" ")}>
       <div className="top">
         <Bar store={store} />
         <Notices store={store} signedIn={signedIn} />
@@ -182,6 +182,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       <CommentNews store={store} />
       <ReviewBar store={store} />
       <Following store={store} />
+      <LeaveView store={store} />
       <Tools store={store} />
       <Toasts store={store} />
     </div>
@@ -202,6 +203,19 @@ function Body({ store }: { store: NotebookStore }) {
         <CellList store={store} />
       </div>
     </>
+  );
+}
+
+/** The way back from what shows the cells alone. */
+function LeaveView({ store }: { store: NotebookStore }) {
+  if (store.view === undefined) return null;
+  return (
+    <div className="leave-view" role="status">
+      <span className="quiet small">{store.view === "zen" ? "Zen" : "Presenting"}</span>
+      <button className="button bare small" onClick={() => store.turnTo(undefined)}>
+        Leave <kbd>Esc</kbd>
+      </button>
+    </div>
   );
 }
 

@@ -1,20 +1,23 @@
-// Who is here: a click goes to a person's place, another follows them.
-import { Bot, Eye } from "lucide-react";
+// Who is here, people and machines: a click goes to a person's place, another follows them.
+import { Bot, Cpu, Eye } from "lucide-react";
 import { useEffect } from "react";
+import { type AgentHere, agentsHere } from "../app/agents.ts";
 import { type AssistantAtWork, assistantsAtWork } from "../app/assistants.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf } from "../app/words.ts";
+import { page } from "../commands/table.ts";
 import type { PeerState } from "../protocol/messages.ts";
 
 /** More are one button with their number. */
 const SHOWN = 5;
 
 export function People({ store }: { store: NotebookStore }) {
-  useTopics(store, "presence", "assistants");
+  useTopics(store, "presence", "assistants", "kernels", "executions");
   const peers = [...store.replica.presence.peers.values()].filter(({ actor }) => actor.kind === "user" || actor.kind === "guest");
   const assistants = assistantsAtWork(store.document);
-  if (peers.length === 0 && assistants.length === 0) return null;
+  const agents = agentsHere(store.document, store.replica.kernels);
+  if (peers.length === 0 && assistants.length === 0 && agents.length === 0) return null;
   return (
     <ul className="people" aria-label="Who is here">
       {assistants.length > 0 && (
@@ -38,6 +41,11 @@ export function People({ store }: { store: NotebookStore }) {
           +{peers.length - SHOWN}
         </li>
       )}
+      {agents.length > 0 && (
+        <li className="wide">
+          <AgentAvatar store={store} agents={agents} />
+        </li>
+      )}
     </ul>
   );
 }
@@ -57,6 +65,28 @@ function assistantWords({ document }: NotebookStore, { cells, waits }: Assistant
   const places = cells.map((id) => document.order.indexOf(id) + 1).filter((place) => place > 0);
   const where = places.length === 0 ? "" : ` in ${places.length === 1 ? "cell" : "cells"} ${places.join(", ")}`;
   return `The assistant ${waits ? "waits for a person's word" : "is working"}${where}`;
+}
+
+/** One for all of them, too: a click goes to the cell that runs, else shows where the kernels are. */
+function AgentAvatar({ store, agents }: { store: NotebookStore; agents: AgentHere[] }) {
+  const words = agents.map((agent) => agentWords(store, agent)).join("; ");
+  const isGone = agents.some(({ isReachable }) => !isReachable);
+  const cell = agents.find(({ cell }) => cell !== undefined && store.document.cells.has(cell))?.cell;
+  const look = isGone ? " gone" : agents.some(({ isBusy }) => isBusy) ? " busy" : "";
+  const open = () => (cell === undefined || isGone ? page.kernel?.() : store.select(cell));
+  return (
+    <button className={`avatar agent${look}`} title={words} aria-label={words} onClick={open}>
+      <Cpu size={14} />
+      {agents.length > 1 && <span className="badge">{agents.length}</span>}
+    </button>
+  );
+}
+
+function agentWords({ document }: NotebookStore, { name, kernelspecs, isReachable, isBusy, cell }: AgentHere): string {
+  const who = `Runtime agent ${name} with ${kernelspecs.join(", ")}`;
+  if (!isReachable) return `${who}: cannot be reached`;
+  const place = cell === undefined ? 0 : document.order.indexOf(cell) + 1;
+  return `${who}: ${isBusy ? (place > 0 ? `runs cell ${place}` : "is busy") : "is idle"}`;
 }
 
 function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {

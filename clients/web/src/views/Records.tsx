@@ -1,12 +1,14 @@
 // Beside the timeline: what was deleted, who ran what, who wrote which line.
 import { useCallback, useEffect, useState } from "react";
 import { type BlamedLine, blame } from "../app/blame.ts";
+import { allEvents } from "../app/events.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { ago, date, duration, hueOf, statusWords } from "../app/words.ts";
-import type { EventMessage, Execution } from "../protocol/messages.ts";
+import { ago, date, duration, hueOf } from "../app/words.ts";
+import type { Actor, Execution } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { Author, useName } from "./Author.tsx";
+import { EndedBy } from "./Ended.tsx";
 
 type TrashPage = components["schemas"]["Trash"];
 type Run = components["schemas"]["Run"];
@@ -89,7 +91,7 @@ export function Runs({ store }: { store: NotebookStore }) {
   );
 }
 
-function RunLine({ store, run: { execution } }: { store: NotebookStore; run: Run }) {
+function RunLine({ store, run: { execution, ended_by } }: { store: NotebookStore; run: Run }) {
   const { subject, requested_by, requested_at, started_at, ended_at } = execution;
   const name = useName(store, requested_by);
   const cell = subject.kind === "cell" && store.document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
@@ -110,7 +112,9 @@ function RunLine({ store, run: { execution } }: { store: NotebookStore; run: Run
           <strong>{name}</strong> ran {what}
         </span>
         <span className="quiet small">
-          <span className={isBad ? "bad" : undefined}>{statusWords(execution as Execution)}</span>
+          <span className={isBad ? "bad" : undefined}>
+            <EndedBy store={store} run={execution as Execution} by={ended_by as Actor | undefined} />
+          </span>
           {took} · <time title={date(requested_at)}>{ago(requested_at)}</time>
         </span>
       </button>
@@ -120,7 +124,7 @@ function RunLine({ store, run: { execution } }: { store: NotebookStore; run: Run
 
 /** Who wrote each line of the cell with the focus. */
 export function Lines({ store }: { store: NotebookStore }) {
-  useTopics(store, "order", "notebook", "current");
+  useTopics(store, "order", "notebook", "current", "panel");
   const cell = store.current;
   const [lines, setLines] = useState<BlamedLine[]>();
   const [error, setError] = useState<string>();
@@ -135,14 +139,28 @@ export function Lines({ store }: { store: NotebookStore }) {
     );
     return () => void (isGone = true);
   }, [store, cell, version]);
-  if (cell === undefined) return <p className="quiet empty">Choose a cell.</p>;
+  const beside = (
+    <label className="row small">
+      <input type="checkbox" checked={store.authors.isShown} onChange={() => store.authors.toggle()} /> Beside the text of all cells
+    </label>
+  );
+  if (cell === undefined)
+    return (
+      <>
+        {beside}
+        <p className="quiet empty">Choose a cell.</p>
+      </>
+    );
   if (!lines) return <Loading error={error} />;
   return (
-    <div className="blame" role="table" aria-label="Who wrote which line">
-      {lines.map((line, index) => (
-        <BlameLine key={index} store={store} line={line} isSame={lines[index - 1]?.version === line.version} />
-      ))}
-    </div>
+    <>
+      {beside}
+      <div className="blame" role="table" aria-label="Who wrote which line">
+        {lines.map((line, index) => (
+          <BlameLine key={index} store={store} line={line} isSame={lines[index - 1]?.version === line.version} />
+        ))}
+      </div>
+    </>
   );
 }
 
@@ -161,22 +179,4 @@ function BlameLine({ store, line, isSame }: { store: NotebookStore; line: Blamed
       <pre role="cell">{line.text || " "}</pre>
     </div>
   );
-}
-
-const MOST_EVENTS = 1_000;
-const kept = new WeakMap<NotebookStore, EventMessage[]>();
-
-/** All events, those that are known already not again. */
-async function allEvents(store: NotebookStore): Promise<EventMessage[]> {
-  const all = [...(kept.get(store) ?? [])];
-  for (;;) {
-    const after = all.at(-1)?.version ?? 0;
-    if (after >= store.document.version) break;
-    const path = `/api/notebooks/${store.id}/events?after=${after}&limit=${MOST_EVENTS}`;
-    const { events } = await store.session.rest.get<{ events: EventMessage[] }>(path);
-    if (events.length === 0) break;
-    all.push(...events);
-  }
-  kept.set(store, all);
-  return all;
 }

@@ -3,13 +3,15 @@ import { Dialog } from "@base-ui/react/dialog";
 import { Link2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
-import { ago, date, duration, statusWords } from "../app/words.ts";
-import type { Execution } from "../protocol/messages.ts";
+import { ago, date, duration } from "../app/words.ts";
+import type { Actor, Execution } from "../protocol/messages.ts";
+import { EndedBy } from "./Ended.tsx";
 import { OutputList } from "./Outputs.tsx";
 
 interface Run {
   id: string;
   execution: Execution;
+  ended_by?: Actor | null;
 }
 
 interface Page {
@@ -69,7 +71,7 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
           {!runs && !error && <div className="shape" aria-busy="true" />}
           <div className="columns">
             <ul aria-label="Runs, the last first">
-              {runs?.map(({ id, execution }) => (
+              {runs?.map(({ id, execution, ended_by }) => (
                 <li key={id}>
                   <button
                     className="step"
@@ -79,7 +81,7 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
                   >
                     <span>
                       {execution.execution_count ? `[${execution.execution_count}] ` : ""}
-                      {statusWords(execution)}
+                      <EndedBy store={store} run={execution} by={ended_by} />
                     </span>
                     <span className="quiet small">
                       {ago(execution.requested_at)}

@@ -19,7 +19,7 @@ export default function Settings({ close }: { close: () => void }) {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="palette settings" finalFocus={false} initialFocus={first}>
           <div className="row">
-            <Dialog.Title className="grow">Editor</Dialog.Title>
+            <Dialog.Title className="grow">Settings</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
           {FLAGS.map(([name, title, note], index) => (
@@ -57,6 +57,21 @@ export default function Settings({ close }: { close: () => void }) {
               onChange={({ target }) => change({ fontSize: Number(target.value) })}
             />
             <span className="quiet small">{values.fontSize} px</span>
+          </label>
+          <label className="setting">
+            <span className="grow">Width of the cells</span>
+            <select value={values.width} onChange={({ target }) => change({ width: target.value as Values["width"] })}>
+              <option value="text">To read</option>
+              <option value="wide">Wide</option>
+              <option value="full">The whole window</option>
+            </select>
+          </label>
+          <label className="setting">
+            <span className="grow">Contrast</span>
+            <select value={values.contrast} onChange={({ target }) => change({ contrast: target.value as Values["contrast"] })}>
+              <option value="system">As the system</option>
+              <option value="more">High</option>
+            </select>
           </label>
           <p className="quiet small">It is remembered on this machine, and others see nothing of it.</p>
         </Dialog.Popup>

@@ -23,6 +23,7 @@ export function useKeys(store: NotebookStore): void {
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
       if (Date.now() < store.deafUntil) return;
       if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
+      if (store.view !== undefined && event.key === "Escape" && !store.isEditing) return store.turnTo(undefined);
       // Keys change the present, which is out of sight.
       if (store.past !== undefined && !event.ctrlKey && !event.metaKey) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();

@@ -5,9 +5,12 @@ import { type Arrangement, nameOf, passing, plainArrangement, shownColumns } fro
 import { fragmentTable } from "../../outputs/fragment.ts";
 import { safeHtml } from "../../outputs/safe.ts";
 import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted } from "../../outputs/table.ts";
+import { usePaper } from "./usePaper.ts";
 import { type Asked, Filters, Head, Hiding, Small } from "./Columns.tsx";
 
 const PAGE_SIZES = [10, 25, 50, 100];
+/** Of a longer table the foot says how many rows there are. */
+const MOST_ON_PAPER = 200;
 
 /** HTML that holds one plain table becomes a table of ours; any other stays as it is, made harmless. */
 export default function DataTable({ html, resource, text }: { html?: string; resource?: unknown; text: string }) {
@@ -39,7 +42,8 @@ function Sheet({ table }: { table: Table }) {
   );
   const columns = shownColumns(arrangement);
   const page = Math.min(at, Math.max(0, Math.ceil(rows.length / size) - 1));
-  const shown = rows.slice(page * size, (page + 1) * size);
+  const isPaper = usePaper();
+  const shown = isPaper ? rows.slice(0, MOST_ON_PAPER) : rows.slice(page * size, (page + 1) * size);
   const sort = (column: number) =>
     setSorting(sorting?.column !== column ? { column, isDown: false } : sorting.isDown ? undefined : { column, isDown: true });
   const named = { ...table, columns: table.columns.map((each, index) => ({ ...each, name: nameOf(table, arrangement, index) })) };

@@ -1,0 +1,95 @@
+// Who wrote which line, beside the text of the cells: asked for when it is shown for the first time, then kept up with the events.
+import type { Actor, EventMessage } from "../protocol/messages.ts";
+import { Blame } from "./blame.ts";
+import { allEvents } from "./events.ts";
+import type { NotebookStore } from "./store.ts";
+import { date, hueOf, kindOf } from "./words.ts";
+
+export interface AuthoredLine {
+  /** Nothing where the line before it came with the same change. */
+  name: string;
+  hue: number;
+  title: string;
+  version: number;
+}
+
+export class Authors {
+  isShown = false;
+  readonly #store: NotebookStore;
+  readonly #names = new Map<string, string>();
+  /** Events that came while the earlier ones were asked for. */
+  #later: EventMessage[] = [];
+  #blame: Blame | undefined;
+
+  constructor(store: NotebookStore) {
+    this.#store = store;
+    store.replica.folded.add((event) => this.#hear(event));
+    // What a snapshot jumps over was not told event by event.
+    store.replica.replaced.add(() => {
+      this.#blame = undefined;
+      if (this.isShown) void this.#load();
+    });
+  }
+
+  toggle(): void {
+    this.isShown = !this.isShown;
+    if (this.isShown && !this.#blame) void this.#load();
+    this.#tell();
+  }
+
+  /** The authors of what a cell's source is; nothing while they are not known, or not shown. */
+  of(cell: string): AuthoredLine[] | undefined {
+    const source = this.#store.document.cells.get(cell)?.source;
+    const lines = this.isShown ? this.#blame?.lines(cell) : undefined;
+    if (!lines || source !== lines.map(({ text }) => text).join("\n")) return undefined;
+    return lines.map(({ actor, at, version }, index) => {
+      const name = this.#nameOf(actor);
+      const isSame = lines[index - 1]?.version === version;
+      return { name: isSame ? "" : name, hue: hueOf(name), title: `${name}, ${date(at)}, version ${version}`, version };
+    });
+  }
+
+  async #load(): Promise<void> {
+    const store = this.#store;
+    this.#later = [];
+    try {
+      const blame = new Blame();
+      let last = 0;
+      for (const event of await allEvents(store)) {
+        blame.hear(event);
+        last = event.version;
+      }
+      for (const event of this.#later) if (event.version > last) blame.hear(event);
+      this.#blame = blame;
+    } catch (error) {
+      this.isShown = false;
+      store.toast({ text: `Who wrote which line cannot be told now: ${(error as Error).message}`, isError: true });
+    }
+    this.#tell();
+  }
+
+  #hear(event: EventMessage): void {
+    if (!this.#blame) return void (this.isShown && this.#later.push(event));
+    const cell = this.#blame.hear(event);
+    if (cell !== undefined && this.isShown) this.#store.tell(`cell:${cell}`);
+  }
+
+  #nameOf(actor: Actor): string {
+    if (actor.kind !== "user") return kindOf(actor);
+    const known = this.#names.get(actor.id);
+    if (known !== undefined) return known;
+    const meanwhile = actor.id === this.#store.session.userId ? "You" : kindOf(actor);
+    this.#names.set(actor.id, meanwhile);
+    if (meanwhile === "You") return meanwhile;
+    this.#store.session.nameOf(actor.id).then(
+      (name) => (this.#names.set(actor.id, name), this.#tell()),
+      () => this.#names.delete(actor.id),
+    );
+    return meanwhile;
+  }
+
+  #tell(): void {
+    for (const cell of this.#store.document.order) this.#store.tell(`cell:${cell}`);
+    this.#store.tell("panel");
+  }
+}
