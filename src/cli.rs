@@ -62,6 +62,7 @@ mod serve;
 mod session;
 pub mod settings;
 mod show;
+mod templates;
 mod up;
 mod usage;
 mod values;
@@ -138,6 +139,10 @@ commands! {
         Ls(notebooks::LsArgs) => notebooks::ls,
         /// Make a notebook and print its id.
         New(notebooks::NewArgs) => notebooks::new,
+        /// List what new notebooks can be made of.
+        Templates(templates::TemplatesArgs) => templates::list,
+        /// Make a notebook a template, or no template any more.
+        Template(templates::TemplateArgs) => templates::mark,
         /// Make notebooks of .ipynb files; prints their ids, and says what had to be repaired.
         Import(notebooks::ImportArgs) => notebooks::import,
         /// Write a notebook as .ipynb (nbformat 4.5), as it is or as it was.

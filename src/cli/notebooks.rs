@@ -9,7 +9,7 @@ use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook};
 use reqwest::Method;
 
 use super::client::{Client, NotebookClient, at_version, with_query};
-use super::{Context, Ended, Failure, find, input, print};
+use super::{Context, Ended, Failure, find, input, print, templates};
 
 /// The header by which the server names what an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
@@ -54,6 +54,9 @@ pub async fn ls(args: LsArgs, context: &Context) -> Ended {
 #[derive(Debug, Args)]
 pub struct NewArgs {
     title: String,
+    /// Of a template: a starter's id, or a notebook's id or title, as `notarium templates` lists them.
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "kernel")]
+    template: Option<String>,
     /// The kernel that it is for, as runtime agents offer it.
     #[arg(long, value_name = "KERNELSPEC")]
     kernel: Option<String>,
@@ -67,7 +70,11 @@ pub async fn new(args: NewArgs, context: &Context) -> Ended {
     let metadata = args.kernel.map_or_else(|| Ok(RawObject::default()), |name| kernel_metadata(&name))?;
     // Chosen here: sent twice, it is made once.
     let id = Some(ulid::Ulid::generate().into());
-    let new = NewNotebook { id, title: args.title, metadata, with_cell: false };
+    let template = match &args.template {
+        Some(name) => Some(templates::named(context, name).await?),
+        None => None,
+    };
+    let new = NewNotebook { id, title: args.title, metadata, with_cell: false, template };
     made(&client.json(client.change_once("/api/notebooks").json(&new)).await?, args.json)
 }
 

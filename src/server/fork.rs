@@ -8,11 +8,13 @@ use notarium_core::{
 };
 
 use crate::files::export;
+use crate::templates;
 
 /// `CreateNotebook`, then every cell with what it shows.
 pub fn command(source: &Document, title: String, with_outputs: bool) -> Command {
     let forked_from = Some(ForkOrigin { notebook: source.notebook_id.clone(), version: source.version });
-    let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone(), forked_from }];
+    let mut commands =
+        vec![Command::CreateNotebook { title, metadata: templates::without_mark(&source.metadata), forked_from }];
     for (cell_id, cell) in source.ordered_cells() {
         commands.push(insert(cell_id, cell, with_outputs));
         let latest =

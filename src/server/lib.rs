@@ -64,6 +64,7 @@ mod start_error;
 mod state_texts;
 mod storage;
 mod sweep;
+mod templates;
 mod transfers;
 mod turn_activity;
 pub mod usage;

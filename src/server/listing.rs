@@ -20,6 +20,7 @@ pub struct Wanted {
     pub archived: bool,
     pub workspace: Option<WorkspaceId>,
     pub after: Option<CatalogCursor>,
+    pub only_templates: bool,
     /// At least 1.
     pub limit: usize,
 }
@@ -40,6 +41,7 @@ pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -
         subjects: if sees_by_coverage(authenticated) { None } else { Some(subjects.clone()) },
         text: wanted.text.filter(|text| !text.trim().is_empty()),
         archived: Some(wanted.archived),
+        is_template: wanted.only_templates.then_some(true),
         after: wanted.after,
         limit: wanted.limit,
         ..CatalogQuery::default()

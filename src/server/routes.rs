@@ -18,6 +18,7 @@ pub mod notebooks;
 pub mod runs;
 mod scan;
 pub mod status;
+pub mod templates;
 pub mod turns;
 pub mod usage;
 pub mod working_files;
@@ -63,6 +64,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let gate = Gate { accounts: app.accounts.clone(), rights };
     let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url));
     let routes = notebooks::routes(routes);
+    let routes = templates::routes(routes);
     let routes = cells::routes(routes);
     let routes = comments::routes(routes);
     let routes = runs::routes(routes);

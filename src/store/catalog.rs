@@ -21,6 +21,7 @@ impl CatalogQuery {
             && self.archived.is_none_or(|archived| entry.archived == archived)
             && self.has_work.is_none_or(|has_work| entry.has_work == has_work)
             && self.has_waiting_calls.is_none_or(|waits| entry.has_waiting_calls == waits)
+            && self.is_template.is_none_or(|is_template| entry.template.is_some() == is_template)
             && self.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
             && self.after.as_ref().is_none_or(is_after)
     }

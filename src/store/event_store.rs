@@ -161,6 +161,8 @@ pub struct CatalogEntry {
     pub has_work: bool,
     /// A tool call waits for a person's word.
     pub has_waiting_calls: bool,
+    /// What it says of itself as a template; `None`: it is none.
+    pub template: Option<String>,
     /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
@@ -178,6 +180,8 @@ pub struct CatalogQuery {
     pub has_work: Option<bool>,
     /// Only those where a tool call waits, or only those where none does; `None` for both.
     pub has_waiting_calls: Option<bool>,
+    /// Only templates, or only what is none; `None` for both.
+    pub is_template: Option<bool>,
     pub after: Option<CatalogCursor>,
     /// At most [`MAX_PAGE`]; 0 means that.
     pub limit: usize,

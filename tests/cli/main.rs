@@ -11,6 +11,7 @@ mod files;
 mod kernels;
 mod provenance;
 mod support;
+mod templates;
 
 use notarium_server::{Server, ServerConfig, Storage};
 use serde_json::Value;

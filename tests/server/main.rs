@@ -25,5 +25,6 @@ mod slow;
 mod socket;
 mod streams;
 mod subjects;
+mod templates;
 mod websocket;
 mod working_files;

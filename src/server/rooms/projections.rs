@@ -7,6 +7,7 @@ use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError
 
 use super::snapshot;
 use super::stored::load;
+use crate::templates;
 use crate::usage::Usage;
 
 /// Notebooks that are caught up in one round.
@@ -79,6 +80,7 @@ pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
         cells: notebook.cells.len() as u64,
         has_work: has_work(notebook),
         has_waiting_calls: notebook.tool_calls.values().any(|call| matches!(call.phase, ToolCallPhase::Waiting)),
+        template: templates::description(&notebook.metadata),
         search_text: search_text(notebook),
     }
 }

@@ -14,7 +14,7 @@ use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
     AnyCommand, Fork, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine, NotebookPage, ReadQuery,
-    Steps, VersionName,
+    Steps, TemplateChoice, VersionName,
 };
 use sha2::{Digest, Sha256};
 
@@ -28,6 +28,7 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{self, Wanted};
 use crate::problem::Problem;
 use crate::replay;
+use crate::templates;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
@@ -87,6 +88,7 @@ fn line(entry: CatalogEntry, workspace: Option<WorkspaceId>) -> NotebookLine {
         updated_at: entry.updated_at,
         workspace,
         cells: entry.cells,
+        is_template: entry.template.is_some(),
     }
 }
 
@@ -98,6 +100,7 @@ async fn list_notebooks(
     let wanted = Wanted {
         text: query.text,
         archived: query.archived.unwrap_or(false),
+        only_templates: false,
         workspace: query.workspace,
         after: query.cursor.as_deref().map(parse_cursor).transpose()?,
         limit: query.limit.unwrap_or(50).clamp(1, 200),
@@ -124,15 +127,42 @@ async fn create_notebook(
     State(app): State<App>,
     authenticated: Authenticated,
     conditions: Conditions,
-    JsonBody(new): JsonBody<NewNotebook>,
+    JsonBody(mut new): JsonBody<NewNotebook>,
 ) -> Result<Created<Accepted>, Problem> {
-    let notebook = new.id.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    let notebook = new.id.take().unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    if let Some(template) = new.template.take() {
+        let command = of_template(&app, &authenticated, new, template).await?;
+        return execute(&app, &authenticated, &notebook, conditions, &command).await.map(Created);
+    }
     let create = Command::CreateNotebook { title: new.title, metadata: new.metadata, forked_from: None };
     let command = match new.with_cell {
         true => Command::Batch { commands: vec![create, fork::empty_cell()] },
         false => create,
     };
     execute(&app, &authenticated, &notebook, conditions, &command).await.map(Created)
+}
+
+/// The command that makes a notebook of a template.
+async fn of_template(
+    app: &App,
+    authenticated: &Authenticated,
+    new: NewNotebook,
+    template: TemplateChoice,
+) -> Result<Command, Problem> {
+    if new.with_cell || !new.metadata.is_empty() {
+        return Err(Problem::invalid("a template brings its cells and metadata: leave with_cell and metadata out"));
+    }
+    match template {
+        TemplateChoice::Starter(id) => templates::start(&id, new.title)
+            .ok_or_else(|| Problem::invalid("there is no starter of that id: GET /api/templates lists them")),
+        TemplateChoice::Notebook(id) => {
+            let source = read_at(app, authenticated, &id, None).await?.notebook;
+            match templates::description(&source.metadata) {
+                Some(_) => Ok(fork::command(&source, new.title, false)),
+                None => Err(Problem::invalid("that notebook is no template: make it one (PUT …/template), or fork it")),
+            }
+        }
+    }
 }
 
 /// From the actor and the idempotency key, so that a repeat makes no second notebook; else new.

@@ -57,6 +57,9 @@ pub struct NotebookLine {
     pub workspace: Option<WorkspaceId>,
     /// How many it has, archived notebooks included.
     pub cells: u64,
+    /// Others may be made of it (`GET /api/templates`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_template: bool,
 }
 
 /// A notebook to be made; you are its owner.
@@ -73,6 +76,64 @@ pub struct NewNotebook {
     /// With one empty code cell.
     #[serde(default)]
     pub with_cell: bool,
+    /// Made of a template, which brings its own metadata and cells: leave `metadata` and `with_cell` out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<TemplateChoice>,
+}
+
+/// What a notebook is made of: cells without outputs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TemplateChoice {
+    /// One that every server has, by its id.
+    Starter(String),
+    /// A notebook that is a template, and that you may read.
+    Notebook(NotebookId),
+}
+
+/// What a new notebook can be made of.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Templates {
+    /// Of this server.
+    pub starters: Vec<Starter>,
+    /// Notebooks that are templates and that you may see, the last changed first.
+    pub notebooks: Vec<TemplateLine>,
+    /// There are more notebooks than are listed.
+    pub is_cut: bool,
+}
+
+/// A template that every server has.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Starter {
+    /// Names it in a `TemplateChoice`.
+    pub id: String,
+    /// On one line.
+    pub title: String,
+    /// What it is for, on one line.
+    pub description: String,
+}
+
+/// A notebook that is a template.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TemplateLine {
+    /// Names it in a `TemplateChoice`.
+    pub notebook: NotebookId,
+    /// 1 to 255 characters on one line; not unique.
+    pub title: String,
+    /// What it is for, on one line; may be empty.
+    pub description: String,
+    /// How many it has.
+    pub cells: u64,
+    /// Milliseconds since 1970.
+    pub updated_at: Millis,
+}
+
+/// Makes a notebook a template: kept as `notarium.template` in its metadata.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TemplateMark {
+    /// What it is for: one line of at most 200 characters.
+    pub description: String,
 }
 
 /// A new notebook made of what another is or was; you are its owner. Needs the right to read the other.

@@ -1,5 +1,5 @@
 // All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
-import { FilePlus, LogOut, Search, ShieldAlert, Upload } from "lucide-react";
+import { LogOut, Search, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, useCallback, useEffect, useRef, useState } from "react";
 import { arrived } from "../app/arrivals.ts";
 import { forgetRecent, recent } from "../app/recent.ts";
@@ -8,6 +8,7 @@ import { type Session, isNotProved } from "../app/session.ts";
 import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
 import icon from "../ui/icon.svg";
+import { NewNotebook } from "./NewNotebook.tsx";
 import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
 
 type Waiting = components["schemas"]["WaitingCall"];
@@ -51,9 +52,9 @@ export function Home({ session, signOut }: Props) {
       if (!isNotProved(failure)) setError((failure as Error).message);
     }
   };
-  const create = () =>
+  const create = (body: object) =>
     act(async () => {
-      const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", { title: "Untitled", with_cell: true });
+      const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", body);
       if (filter.kind === "workspace")
         await (await session.deciding()).json("PUT", `/api/notebooks/${notebook}/workspace`, { workspace: filter.id });
       go({ name: "notebook", id: notebook, cell: undefined });
@@ -130,9 +131,7 @@ export function Home({ session, signOut }: Props) {
               hidden
               onChange={(event) => void bringIn(event.target.files)}
             />
-            <button className="button primary" onClick={() => void create()}>
-              <FilePlus size={16} aria-hidden /> New notebook
-            </button>
+            <NewNotebook session={session} make={(body) => void create(body)} />
           </>
         )}
       </div>

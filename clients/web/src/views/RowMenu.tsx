@@ -17,6 +17,11 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
       await (await session.deciding()).json("PUT", `${path}/workspace`, { workspace });
       return undefined;
     });
+  const markTemplate = () =>
+    act(async () => {
+      await rest.json(line.is_template ? "DELETE" : "PUT", `${path}/template`);
+      return line.is_template ? "It is no template any more" : "It is a template: new notebooks can be made of it";
+    });
   return (
     <Menu.Root defaultOpen>
       <Menu.Trigger className="button bare icon" aria-label={`More about “${line.title || "Untitled"}”`}>
@@ -31,6 +36,11 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
             >
               Make a copy
             </Menu.Item>
+            {!line.archived && (
+              <Menu.Item className="item" onClick={markTemplate}>
+                {line.is_template ? "No template any more" : "Use as a template"}
+              </Menu.Item>
+            )}
             <Menu.Item className="item" onClick={() => act(() => download(rest, line.id, line.title))}>
               Download as .ipynb
             </Menu.Item>

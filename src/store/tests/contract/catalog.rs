@@ -14,6 +14,7 @@ fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
         cells: 3,
         has_work: false,
         has_waiting_calls: false,
+        template: None,
         search_text: String::new(),
     }
 }
@@ -60,7 +61,7 @@ pub async fn the_catalog_filters(store: Store) {
         vec![
             entry("a", 1, 3),
             CatalogEntry { archived: true, has_work: true, ..entry("b", 1, 2) },
-            CatalogEntry { access: shared, has_waiting_calls: true, ..entry("c", 1, 1) },
+            CatalogEntry { access: shared, ..entry("c", 1, 1) },
         ],
     )
     .await;
@@ -70,8 +71,6 @@ pub async fn the_catalog_filters(store: Store) {
     assert_eq!(names(&store, CatalogQuery { archived: Some(false), ..all.clone() }).await, ["a", "c"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(true), ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(false), ..all.clone() }).await, ["a", "c"]);
-    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: Some(true), ..all.clone() }).await, ["c"]);
-    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: Some(false), ..all.clone() }).await, ["a", "b"]);
     assert!(store.catalog(CatalogQuery { archived: Some(true), ..all.clone() }).await.unwrap().entries[0].has_work);
     assert_eq!(names(&store, CatalogQuery { subjects: of(&["user:bob"]), ..all.clone() }).await, ["c"]);
     let both = of(&["user:bob", "user:ann"]);
@@ -118,4 +117,16 @@ pub async fn the_catalog_says_what_lags(store: Store) {
     store.append(author.rename("y")).await.unwrap();
     assert_eq!(store.catalog_lag(0).await.unwrap(), [notebook("a"), notebook("b")]);
     assert_eq!(store.catalog_lag(1).await.unwrap(), [notebook("a")]);
+}
+
+pub async fn the_catalog_finds_templates_and_what_waits(store: Store) {
+    let template = Some("For reports".to_owned());
+    let waiting = CatalogEntry { has_waiting_calls: true, ..entry("b", 1, 1) };
+    listed(&store, vec![CatalogEntry { template: template.clone(), ..entry("a", 1, 2) }, waiting]).await;
+    let (all, yes, no) = (CatalogQuery::default(), Some(true), Some(false));
+    assert_eq!(names(&store, CatalogQuery { is_template: yes, ..all.clone() }).await, ["a"]);
+    assert_eq!(names(&store, CatalogQuery { is_template: no, ..all.clone() }).await, ["b"]);
+    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: yes, ..all.clone() }).await, ["b"]);
+    assert_eq!(names(&store, CatalogQuery { has_waiting_calls: no, ..all.clone() }).await, ["a"]);
+    assert_eq!(store.catalog(all).await.unwrap().entries[0].template, template);
 }

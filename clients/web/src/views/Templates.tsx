@@ -1,0 +1,67 @@
+// What a new notebook can be made of. Loaded with the first menu.
+import { Menu } from "@base-ui/react/menu";
+import { ChevronDown } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { Session } from "../app/session.ts";
+import type { components } from "../protocol/rest.ts";
+
+type All = components["schemas"]["Templates"];
+export type Choice = components["schemas"]["TemplateChoice"];
+
+interface Props {
+  session: Session;
+  make: (title: string, template: Choice) => void;
+}
+
+export default function Templates({ session, make }: Props) {
+  const { templates, error } = useTemplates(session);
+  return (
+    <Menu.Root defaultOpen>
+      <Menu.Trigger className="button primary icon" aria-label="Begin from a template" title="Begin from a template">
+        <ChevronDown size={16} aria-hidden />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} align="end" className="above">
+          <Menu.Popup className="menu templates">
+            {error && <p className="note small error">{error}</p>}
+            {!templates && !error && <p className="note small">Loading …</p>}
+            {templates?.starters.map(({ id, title, description }) => (
+              <Entry key={id} title={title} description={description} choose={() => make(title, { starter: id })} />
+            ))}
+            {templates && <p className="note small">Your templates</p>}
+            {templates?.notebooks.map(({ notebook, title, description }) => (
+              <Entry key={notebook} title={title} description={description} choose={() => make(title, { notebook })} />
+            ))}
+            {templates?.notebooks.length === 0 && (
+              <p className="note small quiet">None yet: “Use as a template” in the menu of a notebook makes one.</p>
+            )}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function Entry({ title, description, choose }: { title: string; description: string; choose: () => void }) {
+  return (
+    <Menu.Item className="item" onClick={choose}>
+      <span>
+        <span dir="auto">{title || "Untitled"}</span>
+        {description && (
+          <span className="quiet small what" dir="auto">
+            {description}
+          </span>
+        )}
+      </span>
+    </Menu.Item>
+  );
+}
+
+function useTemplates({ rest }: Session) {
+  const [templates, setTemplates] = useState<All>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    rest.get<All>("/api/templates").then(setTemplates, (failure: Error) => setError(failure.message));
+  }, [rest]);
+  return { templates, error };
+}

@@ -1,0 +1,138 @@
+//! Templates: notebooks that others are made of, and the starters that every server has. A notebook says of itself that it is one,
+//! under `metadata.notarium.template`: so it is in its record, and in its file. Pure.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{Command, RawObject};
+use notarium_wire::ipynb::{self, Limits, Object};
+use notarium_wire::rest::Starter;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::files::import;
+
+/// Longer descriptions are refused, and those of files cut.
+pub const MAX_DESCRIPTION_CHARACTERS: usize = 200;
+const OURS: &str = "notarium";
+const TEMPLATE: &str = "template";
+
+/// The value of `metadata.notarium.template`.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    #[serde(default)]
+    description: String,
+}
+
+/// What a template says of itself; `None`: it is none.
+pub fn description(metadata: &RawObject) -> Option<String> {
+    let (_, ours) = parts(metadata);
+    let mark: Mark = serde_json::from_str(ours.get(TEMPLATE)?.get()).ok()?;
+    Some(
+        mark.description.chars().filter(|character| !character.is_control()).take(MAX_DESCRIPTION_CHARACTERS).collect(),
+    )
+}
+
+pub fn with_mark(metadata: &RawObject, description: String) -> RawObject {
+    let (metadata, mut ours) = parts(metadata);
+    ours.extend(raw(&Mark { description }).map(|mark| (TEMPLATE.to_owned(), mark)));
+    joined(metadata, &ours)
+}
+
+/// The same where there is none.
+pub fn without_mark(metadata: &RawObject) -> RawObject {
+    let (parts, mut ours) = parts(metadata);
+    match ours.remove(TEMPLATE) {
+        Some(_) => joined(parts, &ours),
+        None => metadata.clone(),
+    }
+}
+
+/// The metadata, and what is ours in it.
+fn parts(metadata: &RawObject) -> (Object, Object) {
+    let all: Object = serde_json::from_str(metadata.get()).unwrap_or_default();
+    let ours = all.get(OURS).and_then(|ours| serde_json::from_str(ours.get()).ok()).unwrap_or_default();
+    (all, ours)
+}
+
+fn joined(mut metadata: Object, ours: &Object) -> RawObject {
+    match raw(ours).filter(|_| !ours.is_empty()) {
+        Some(ours) => metadata.insert(OURS.to_owned(), ours),
+        None => metadata.remove(OURS),
+    };
+    raw(&metadata).and_then(|metadata| RawObject::parse(metadata.get()).ok()).unwrap_or_default()
+}
+
+fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
+    to_raw_value(value).ok()
+}
+
+// --- starters ---
+
+const STARTERS: [(&str, &str); 3] = [
+    ("table", include_str!("starters/table.ipynb")),
+    ("report", include_str!("starters/report.ipynb")),
+    ("assistant", include_str!("starters/assistant.ipynb")),
+];
+
+/// What every server has to begin with.
+pub fn starters() -> Vec<Starter> {
+    let starter = |(id, file): &(&str, &str)| {
+        let metadata = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(file).ok()?.remove("metadata")?;
+        let (all, _) = parts(&RawObject::parse(metadata.get()).ok()?);
+        let title = serde_json::from_str(all.get("title")?.get()).ok()?;
+        let description = description(&RawObject::parse(metadata.get()).ok()?)?;
+        Some(Starter { id: (*id).to_owned(), title, description })
+    };
+    STARTERS.iter().filter_map(starter).collect()
+}
+
+/// The command that makes a notebook of a starter; `None`: there is no such starter.
+pub fn start(id: &str, title: String) -> Option<Command> {
+    let (_, file) = STARTERS.iter().find(|(starter, _)| *starter == id)?;
+    let mut count = 0_u32;
+    let mut new_id = || {
+        count += 1;
+        format!("start-{count}")
+    };
+    let mut imported = ipynb::read(file.as_bytes(), &Limits::default(), &mut new_id).ok()?;
+    imported.document.metadata.remove("title");
+    imported.document.metadata.remove(OURS);
+    Some(import::plan(imported, title).command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(text: &str) -> RawObject {
+        RawObject::parse(text).expect("an object")
+    }
+
+    #[test]
+    fn a_mark_comes_and_goes_and_leaves_the_rest() {
+        let plain = object(r#"{"kernelspec":{"name":"python3"},"notarium":{"odd":1e400}}"#);
+        assert_eq!(description(&plain), None);
+        let marked = with_mark(&plain, "For \"reports\"".to_owned());
+        assert_eq!(description(&marked).as_deref(), Some("For \"reports\""));
+        assert_eq!(without_mark(&marked).get(), plain.get());
+        assert_eq!(without_mark(&with_mark(&RawObject::default(), String::new())).get(), "{}");
+        assert_eq!(description(&with_mark(&plain, "x".repeat(300))).map(|text| text.len()), Some(200));
+        for odd in [r#"{"notarium":7}"#, r#"{"notarium":{"template":7}}"#] {
+            assert_eq!(description(&object(odd)), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn every_starter_has_words_and_makes_a_notebook() {
+        let starters = starters();
+        assert_eq!(starters.len(), STARTERS.len());
+        for starter in starters {
+            assert!(!starter.title.is_empty() && !starter.description.is_empty(), "{starter:?}");
+            let Some(Command::Batch { commands }) = start(&starter.id, "New".to_owned()) else { panic!("{starter:?}") };
+            let Command::CreateNotebook { title, metadata, .. } = &commands[0] else { panic!("{commands:?}") };
+            assert_eq!((title.as_str(), description(metadata)), ("New", None));
+            assert!(commands.len() > 3);
+        }
+        assert!(start("none", "New".to_owned()).is_none());
+    }
+}
