@@ -12,6 +12,7 @@
 //! This crate must never know the store or the server, and must never decide a confirmation.
 
 pub mod assistants;
+pub mod attachments;
 pub mod caller;
 pub mod context;
 pub mod facts;

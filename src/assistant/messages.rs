@@ -3,6 +3,7 @@
 use notarium_core::mask::mask_keys;
 use notarium_core::{MessageBlock, MessagePosted, MessageRole, RawJson, ToolCallId};
 
+use crate::attachments::{self, Loaded};
 use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
 
@@ -29,14 +30,16 @@ pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<Me
 
 /// A recorded message, for a provider. `image` gives the picture that a call's result shows, as base64 of a PNG.
 /// The texts of its results have been looked up.
-pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<String>) -> Message {
-    let mut sent: Vec<Block> = message.known_blocks().filter_map(block).collect();
+pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<String>, loaded: &Loaded) -> Message {
+    // What a question is about comes before it.
+    let attached = attachments::of(message).flat_map(|attachment| attachments::blocks(attachment, loaded));
+    let mut sent: Vec<Block> = attached.chain(message.known_blocks().filter_map(block)).collect();
     let shown = message.known_blocks().filter_map(|block| match block {
         MessageBlock::ToolResult { call_id, .. } => image(call_id),
         _ => None,
     });
     // Behind all results: those come first in such a message.
-    sent.extend(shown.map(|png_base64| Block::Image { png_base64 }));
+    sent.extend(shown.map(|png_base64| Block::Image { media_type: "image/png".to_owned(), base64: png_base64 }));
     match message.role.known() {
         Some(MessageRole::Assistant) => Message::assistant(sent),
         _ => Message { role: crate::providers::Role::User, blocks: sent },
@@ -46,6 +49,8 @@ pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<Strin
 fn block(block: &MessageBlock) -> Option<Block> {
     Some(match block {
         MessageBlock::Text { text } => Block::text(text.as_str()),
+        // In front of all else.
+        MessageBlock::Attachment(_) => return None,
         MessageBlock::Opaque { data, .. } => Block::Thinking(serde_json::from_str::<Thinking>(data.get()).ok()?),
         MessageBlock::ToolCall { provider_id, function, arguments, extra, .. } => Block::ToolCall(ToolCall {
             id: provider_id.clone(),

@@ -1,16 +1,17 @@
 //! `chat`: asks an assistant, shows what it says and does as it comes, and asks back where it needs a person.
 
+mod attach;
 mod screen;
 mod stream;
 mod typing;
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use notarium_core::tools::Tool;
-use notarium_core::{CellId, ConversationId, Operation, ToolCallId};
+use notarium_core::{Attachment, CellId, ConversationId, Operation, ToolCallId};
 use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
 use serde_json::{Value, json};
 
@@ -31,6 +32,7 @@ const QUIET: Duration = Duration::from_millis(200);
   notarium chat analysis                    # asks you, again and again, in one conversation
   notarium chat analysis --conversation last 'and now per month'
   git diff | notarium chat analysis
+  notarium chat analysis --attach plot.png 'why does the loss rise here?'
   notarium chat analysis --cell 01J…        # a prompt cell: its answer is kept with it
 Without --conversation each command begins a new conversation.
 What it says goes to standard output, what it does to standard error. What destroys something waits for a yes or no: on a
@@ -50,6 +52,9 @@ pub struct ChatArgs {
     /// One of the models that the server has. Absent: its default.
     #[arg(long)]
     model: Option<String>,
+    /// A picture (PNG, JPEG, GIF, WebP) or a file of text that goes with what you say first; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
     /// Every event as it comes, in JSON, one a line; nothing is asked.
     #[arg(long)]
     json: bool,
@@ -61,6 +66,10 @@ pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
     let mut chat = Chat { conversation, model: args.model, ..Chat::new(notebook) };
     if args.json {
         (chat.as_json, chat.asks) = (true, false);
+    }
+    for file in &args.attach {
+        let attachment = attach::upload(&chat.notebook, file).await?;
+        chat.attachments.push(attachment);
     }
     match (args.cell, args.text) {
         (Some(name), _) => {
@@ -128,6 +137,8 @@ pub struct Chat {
     notebook: NotebookClient,
     conversation: Option<ConversationId>,
     model: Option<String>,
+    /// What goes with the next question.
+    attachments: Vec<Attachment>,
     as_json: bool,
     /// There is somebody at a terminal.
     asks: bool,
@@ -144,6 +155,7 @@ impl Chat {
             notebook,
             conversation: None,
             model: None,
+            attachments: Vec::new(),
             as_json: false,
             asks: input::is_terminal(),
             typing: Typing::default(),
@@ -174,7 +186,8 @@ impl Chat {
     /// What is said, or a prompt cell, followed to the end of its answer.
     pub async fn ask(&mut self, text: Option<String>, cell_id: Option<CellId>) -> Ended {
         let (conversation, model) = (self.conversation.clone(), self.model.clone());
-        let question = Question { text, cell_id, conversation, model, turn: None };
+        let attachments = std::mem::take(&mut self.attachments);
+        let question = Question { text, cell_id, conversation, model, turn: None, attachments };
         let request = self.notebook.client.change_once(&self.notebook.path("/chat")).json(&question);
         let stream = TurnStream::new(self.notebook.clone(), self.notebook.client.send(request).await?);
         match self.follow(stream).await? {

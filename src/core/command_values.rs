@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use notarium_record::text::TextRange;
 use notarium_record::{
-    CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome, KernelSessionId,
-    Millis, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
+    Attachment, CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome,
+    KernelSessionId, Millis, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId,
+    Version,
 };
 
 /// Where a cell goes.
@@ -223,6 +224,10 @@ pub struct StartTurn {
     /// `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
+    /// Pictures and files that go with it, at most 8: blobs that were uploaded for this notebook. Pictures (PNG, JPEG, GIF, WebP) of
+    /// at most 3,750,000 bytes, text of at most 256 KiB.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub attachments: Vec<Attachment>,
 }
 
 /// The only way in which an assistant acts.

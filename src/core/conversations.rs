@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{call_decisions, cells, replies};
+use crate::{attachments, call_decisions, cells, replies};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
     HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open,
@@ -35,7 +35,7 @@ pub(crate) fn decide_start(
     context: &mut Context,
     command: StartTurn,
 ) -> Result<Decision, Rejection> {
-    let StartTurn { conversation_id, turn_id, text, cell_id, model } = command;
+    let StartTurn { conversation_id, turn_id, text, cell_id, model, attachments } = command;
     check_not_archived(notebook)?;
     let Actor::User { .. } = context.actor else {
         let message = "an assistant acts for a person with an account: sign in first";
@@ -44,6 +44,7 @@ pub(crate) fn decide_start(
     let conversation = notebook.conversations.get(&conversation_id);
     check_is_free(notebook, context, &conversation_id, conversation)?;
     let prompt = prompt(notebook, context, text, cell_id.as_ref())?;
+    attachments::check(&attachments)?;
     let mut events: Vec<Decided> = Vec::new();
     if conversation.is_none() {
         let first_line: String = prompt.lines().next().unwrap_or_default().chars().take(80).collect();
@@ -55,13 +56,15 @@ pub(crate) fn decide_start(
         return Err(Rejection::new(RejectionCode::InvalidValue, format!("turn {turn_id} exists: choose another id")));
     }
     let message_id: MessageId = context.ids.ulid().into();
+    let asked = [MessageBlock::Text { text: prompt }].into_iter();
+    let asked = asked.chain(attachments.into_iter().map(MessageBlock::Attachment));
     events.push(
         MessagePosted {
             conversation_id: conversation_id.clone(),
             message_id: message_id.clone(),
             turn_id: Some(turn_id.clone()),
             role: MessageRole::User.into(),
-            blocks: vec![MessageBlock::Text { text: prompt }.into()],
+            blocks: asked.map(Into::into).collect(),
             reply_units: None,
         }
         .into(),

@@ -14,6 +14,7 @@
 #![warn(missing_docs)]
 
 mod access;
+pub mod attachments;
 mod authority;
 mod call_answer;
 mod call_commands;

@@ -63,6 +63,21 @@ pub enum MessageBlock {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+    /// A picture or a file that goes with what a person asks.
+    Attachment(Attachment),
+}
+
+/// A picture or a file that goes with a question: a blob of the notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attachment {
+    /// Of its bytes, in lower-case hex: the name of the blob.
+    pub sha256: String,
+    /// How large it is.
+    pub size_bytes: u64,
+    /// What it is, as in `image/png`.
+    pub media_type: String,
+    /// As the person's file is called.
+    pub name: String,
 }
 
 /// What a model call took, in tokens.

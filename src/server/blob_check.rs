@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{Command, ExecutionReport, Hash, Millis, Output, RawJson, Rejection, RejectionCode};
+use notarium_core::{Attachment, Command, ExecutionReport, Hash, Millis, Output, RawJson, Rejection, RejectionCode};
 use notarium_store::Blobs;
 use notarium_wire::CommandMessage;
 
+use crate::attachments;
 use crate::blob_claims::BlobClaims;
 
 /// Refuses a command that names a blob which its notebook does not have.
@@ -25,7 +26,18 @@ pub async fn check(
             return Err(Rejection::new(RejectionCode::InvalidValue, message));
         }
     }
-    Ok(())
+    attachments::check(blobs, notebook, &attached(body)).await
+}
+
+/// What goes with the question that a command asks.
+fn attached(body: &RawJson) -> Vec<Attachment> {
+    if !body.get().contains("\"attachments\"") {
+        return Vec::new();
+    }
+    match serde_json::from_str(body.get()) {
+        Ok(Command::StartTurn(turn)) => turn.attachments,
+        _ => Vec::new(),
+    }
 }
 
 /// The blobs that a command names, each once. Most commands name none, and are not parsed for it.
@@ -50,6 +62,10 @@ fn collect(command: &Command, hashes: &mut BTreeSet<Hash>) -> Result<(), Rejecti
         Command::ReportExecution { report: ExecutionReport::UpdateDisplay { output, .. }, .. } => {
             collect_output(output, hashes)
         }
+        Command::StartTurn(turn) => turn.attachments.iter().try_for_each(|attachment| {
+            hashes.insert(parse_hash(&attachment.sha256)?);
+            Ok(())
+        }),
         _ => Ok(()),
     }
 }

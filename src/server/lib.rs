@@ -22,6 +22,7 @@ mod allowed;
 mod app;
 mod ask_kernel;
 pub mod assistant_host;
+mod attachments;
 pub mod auth;
 mod blob_check;
 mod blob_claims;

@@ -229,10 +229,10 @@ impl Blobs {
     }
 }
 
-/// The blobs that an event's payload names: parts of outputs have these two fields, wherever the outputs stand.
+/// The blobs that an event's payload names: parts of outputs and what goes with questions have these fields, wherever they stand.
 pub fn named_in(payload: &str) -> Vec<Hash> {
     let mut named = Vec::new();
-    if payload.contains("\"blobs\"")
+    if (payload.contains("\"blobs\"") || payload.contains("\"attachment\""))
         && let Ok(value) = serde_json::from_str(payload)
     {
         collect_named(&value, &mut named);
@@ -244,7 +244,8 @@ fn collect_named(value: &Value, named: &mut Vec<Hash>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| collect_named(value, named)),
         Value::Object(fields) => {
-            if let (Some(Value::String(sha256)), Some(_)) = (fields.get("sha256"), fields.get("pointer")) {
+            let is_named = fields.contains_key("pointer") || fields.contains_key("media_type");
+            if let (Some(Value::String(sha256)), true) = (fields.get("sha256"), is_named) {
                 named.extend(parse_hash(sha256));
             }
             fields.values().for_each(|value| collect_named(value, named));

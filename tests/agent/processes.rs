@@ -12,7 +12,7 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_core::{
     Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
-    Recorded, RequestExecution,
+    Recorded, RejectionCode, RequestExecution,
 };
 use notarium_wire::{KernelUsage, ServerMessage};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
@@ -327,6 +327,12 @@ impl Visitor {
 
     pub async fn command(&self, command: Command) -> Outcome {
         self.sender.command(&self.notebook, &command).await.unwrap().outcome
+    }
+
+    /// Why a command is refused.
+    pub async fn refused(&self, command: Command) -> RejectionCode {
+        let refused = self.sender.command(&self.notebook, &command).await.expect_err("it is refused");
+        refused.code().unwrap_or_else(|| panic!("{refused}"))
     }
 
     pub async fn run(&mut self, source: &str) -> ExecutionId {

@@ -12,6 +12,7 @@ fn start(turn: &TurnId, text: &str) -> Command {
         text: Some(text.to_owned()),
         cell_id: None,
         model: None,
+        attachments: Vec::new(),
     })
 }
 

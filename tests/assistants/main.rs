@@ -1,6 +1,7 @@
 //! Assistants end to end: the built server, a real kernel, and a model provider that plays a script over real HTTP.
 
 mod again;
+mod attached;
 mod chat;
 mod compatible;
 mod demo;

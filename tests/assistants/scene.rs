@@ -126,6 +126,7 @@ impl Scene {
             text: Some(text.to_owned()),
             cell_id: None,
             model: None,
+            attachments: Vec::new(),
         });
         self.ada.command(start).await.turn.unwrap()
     }
@@ -138,6 +139,7 @@ impl Scene {
             text: None,
             cell_id: Some(cell.clone()),
             model: None,
+            attachments: Vec::new(),
         });
         self.ada.command(start).await.turn.unwrap()
     }

@@ -408,6 +408,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         text: Some("What is here?".into()),
         cell_id: None,
         model: None,
+        attachments: Vec::new(),
     });
     owner.run("n", &ask).await.unwrap();
     let viewer = scene.server.person("Vic").await;

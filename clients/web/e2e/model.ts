@@ -25,11 +25,14 @@ export type Script = (asked: Asked) => Reply;
 
 export class ScriptedModel {
   script: Script = () => ({ text: "I have nothing to say." });
+  /** What the last request said, whole. */
+  heard = "";
   readonly #server: Server = createServer((request, response) => {
     let body = "";
     request.on("data", (piece) => (body += String(piece)));
     request.on("end", () => {
       if (!request.url?.endsWith("/chat/completions")) return void response.writeHead(404).end();
+      this.heard = body;
       const { messages } = JSON.parse(body) as { messages: Message[] };
       response.writeHead(200, { "content-type": "text/event-stream" });
       void this.#answer(this.script(asked(messages)), (data) => response.write(`data: ${data}\n\n`)).then(() => response.end());

@@ -49,7 +49,10 @@ export class TestServer {
     this.#port ||= await freePort();
     this.#modelUrl ||= await this.model.start();
     const providers = join(this.#folder, "providers.json");
-    writeFileSync(providers, JSON.stringify([{ family: "compatible", name: "script", base_url: this.#modelUrl, model: "script" }]));
+    writeFileSync(
+      providers,
+      JSON.stringify([{ family: "compatible", name: "script", base_url: this.#modelUrl, model: "script", images: true }]),
+    );
     const kernels = KERNELS ? ["--kernel-path", KERNELS] : [];
     const place = ["--data", this.data, "--listen", `127.0.0.1:${this.#port}`];
     const options = ["up", ...place, "--providers", providers, ...kernels, ...more];

@@ -5,8 +5,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt};
+use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
+    Attachment, Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
     TurnFailure, TurnId, Usage, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
@@ -14,9 +15,10 @@ use tokio::sync::mpsc;
 
 use super::Runtime;
 use super::blobs::with_blobs;
+use crate::attachments::{self, Loaded};
 use crate::context::{Plan, Scene, messages, request};
 use crate::picture::may_show;
-use crate::providers::{Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
+use crate::providers::{Capabilities, Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
 /// Pictures of the present turn that a model is shown, the latest.
@@ -89,9 +91,11 @@ impl ModelCall {
         let images = self.images(&posted).await;
         let names = self.names().await?;
         let can = self.provider.capabilities(&self.model);
+        self.check_pictures(&posted, &can)?;
+        let attached = attachments::load(host, &self.notebook_id, &posted, can.images).await;
         let max_tokens = self.runtime.config.max_context_tokens;
         let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
-        let request = self.render(&posted, &images, &names, &plan).await;
+        let request = self.render(&posted, &images, &attached, &names, &plan).await;
         // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
         let estimate = plan.estimate(&request);
         let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
@@ -101,10 +105,20 @@ impl ModelCall {
         match self.provider.count_tokens(request.clone()).await {
             Ok(Some(counted)) if counted > plan.budget => {
                 plan.budget = plan.budget * estimate.max(1) / counted;
-                Ok(self.render(&posted, &images, &names, &plan).await)
+                Ok(self.render(&posted, &images, &attached, &names, &plan).await)
             }
             _ => Ok(request),
         }
+    }
+
+    /// What a person wants it to see it must be able to see: an answer without would be a guess.
+    fn check_pictures(&self, posted: &[MessagePosted], can: &Capabilities) -> Result<(), String> {
+        let present = posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
+        let is_picture = |attachment: &Attachment| kind_of(&attachment.media_type) == Some(AttachmentKind::Picture);
+        if can.images || !present.flat_map(attachments::of).any(is_picture) {
+            return Ok(());
+        }
+        Err(format!("the model {} takes no pictures: ask without them, or choose another model", self.model))
     }
 
     /// The texts of results that stand in the ends of their calls.
@@ -129,6 +143,7 @@ impl ModelCall {
         &self,
         posted: &[MessagePosted],
         images: &BTreeMap<ToolCallId, String>,
+        attachments: &Loaded,
         names: &KnownNames,
         plan: &Plan,
     ) -> Request {
@@ -143,6 +158,7 @@ impl ModelCall {
                 posted,
                 marks: &marks,
                 images,
+                attachments,
                 blobs,
             };
             request(&scene, plan)

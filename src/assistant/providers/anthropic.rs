@@ -84,8 +84,8 @@ fn block(block: &Block, can: &Capabilities, origin: &str) -> Option<Value> {
     match block {
         // Text of nothing but spaces is refused.
         Block::Text { text } => (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text })),
-        Block::Image { png_base64 } if can.images => {
-            let source = json!({ "type": "base64", "media_type": "image/png", "data": png_base64 });
+        Block::Image { media_type, base64 } if can.images => {
+            let source = json!({ "type": "base64", "media_type": media_type, "data": base64 });
             Some(json!({ "type": "image", "source": source }))
         }
         Block::Image { .. } => Some(json!({ "type": "text", "text": IMAGE_LEFT_OUT })),

@@ -63,9 +63,12 @@ pub enum Block {
     Text {
         text: String,
     },
-    /// A PNG image, base64 with padding. In messages of the role user only.
+    /// An image. In messages of the role user only.
     Image {
-        png_base64: String,
+        /// As in `image/png`.
+        media_type: String,
+        /// With padding.
+        base64: String,
     },
     Thinking(Thinking),
     ToolCall(ToolCall),

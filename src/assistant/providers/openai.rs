@@ -107,8 +107,8 @@ fn tool_message(result: &ToolResult) -> Value {
 fn user_part(block: &Block, can: &Capabilities) -> Option<Value> {
     match block {
         Block::Text { text } if !text.is_empty() => Some(json!({ "type": "text", "text": text })),
-        Block::Image { png_base64 } if can.images => {
-            let url = format!("data:image/png;base64,{png_base64}");
+        Block::Image { media_type, base64 } if can.images => {
+            let url = format!("data:{media_type};base64,{base64}");
             Some(json!({ "type": "image_url", "image_url": { "url": url } }))
         }
         Block::Image { .. } => Some(json!({ "type": "text", "text": super::call::IMAGE_LEFT_OUT })),

@@ -110,6 +110,7 @@ fn in_scene<T>(
         posted,
         marks: &marks,
         images: &images,
+        attachments: &notarium_assistant::attachments::Loaded::new(),
         blobs: &no_blobs,
     })
 }

@@ -208,7 +208,7 @@ async fn images_results_and_errors_are_written_as_each_protocol_wants_them() {
         extra: None,
     };
     let result = ToolResult { call_id: "call_1".into(), text: "no such cell".into(), is_error: true };
-    let image = Block::Image { png_base64: "iVBORw0KGgo=".into() };
+    let image = Block::Image { media_type: "image/png".into(), base64: "iVBORw0KGgo=".into() };
     for family in FAMILIES {
         let call = Call::once(family, text("ok")).await;
         let mut request = request("run it");
@@ -246,7 +246,7 @@ async fn images_results_and_errors_are_written_as_each_protocol_wants_them() {
 async fn what_a_model_cannot_take_is_left_out() {
     let call = Call::once(Family::Ollama, text("ok")).await;
     let mut request = request("look");
-    request.messages[0].blocks.push(Block::Image { png_base64: "iVBORw0KGgo=".into() });
+    request.messages[0].blocks.push(Block::Image { media_type: "image/png".into(), base64: "iVBORw0KGgo=".into() });
     request.max_tokens = 1_000_000;
     call.run(request).await.reply();
     let body = call.server.requests()[0].json();

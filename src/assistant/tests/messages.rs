@@ -1,5 +1,6 @@
 //! What a model said goes into the record and comes back to it word for word.
 
+use notarium_assistant::attachments::Loaded;
 use notarium_assistant::messages::{recorded, sent};
 use notarium_assistant::providers::{
     Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
@@ -24,7 +25,7 @@ fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
     let stored = recorded(&reply, || format!("our-{}", ids.next().unwrap()).parse().unwrap());
     // As after a restart: only what is written is left.
     let stored: Vec<MessageBlock> = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
-    let message = sent(&posted(MessageRole::Assistant, &stored), |_| None);
+    let message = sent(&posted(MessageRole::Assistant, &stored), |_| None, &Loaded::new());
     (stored, message)
 }
 
@@ -80,9 +81,9 @@ fn each_call_has_an_id_of_its_own_in_the_record_and_the_provider_s_towards_the_p
         is_error: true,
     };
     let image = |id: &ToolCallId| (id.as_str() == "our-1").then(|| "iVBOR".to_owned());
-    let answered = sent(&posted(MessageRole::Tool, &[result("our-0"), result("our-1")]), image);
+    let answered = sent(&posted(MessageRole::Tool, &[result("our-0"), result("our-1")]), image, &Loaded::new());
     let expected = ToolResult { call_id: "call_0".into(), text: "done".into(), is_error: true };
     let [first, second] = [(); 2].map(|()| Block::ToolResult(expected.clone()));
-    let blocks = vec![first, second, Block::Image { png_base64: "iVBOR".into() }];
+    let blocks = vec![first, second, Block::Image { media_type: "image/png".into(), base64: "iVBOR".into() }];
     assert_eq!(answered, Message { role: Role::User, blocks });
 }

@@ -232,6 +232,7 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
         text: Some("Tidy up".to_owned()),
         cell_id: None,
         model: None,
+        attachments: Vec::new(),
     });
     scene.as_ann(&start).await;
     scene.until("the call", |event| matches!(event, Event::ToolCallRequested(_))).await;

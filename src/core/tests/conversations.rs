@@ -7,6 +7,22 @@ fn turn(conversation: &str, id: &str, text: &str) -> serde_json::Value {
     json!({"StartTurn": {"conversation_id": conversation, "turn_id": id, "text": text}})
 }
 
+fn attached(media_type: &str, size_bytes: u64, count: usize) -> serde_json::Value {
+    let one = json!({"sha256": "a".repeat(64), "size_bytes": size_bytes, "media_type": media_type, "name": "plot.png"});
+    json!({"StartTurn": {"conversation_id": "talk", "turn_id": "t", "text": "Why?", "attachments": vec![one; count]}})
+}
+
+#[test]
+fn what_goes_with_a_question_stands_in_its_message() {
+    let world = with_cells().with(&user("ann"), attached("image/png", 9, 2));
+    let blocks = world.recorded.iter().find_map(|recorded| match &recorded.event {
+        Event::MessagePosted(event) => Some(serde_json::to_value(&event.blocks).unwrap()),
+        _ => None,
+    });
+    let one = json!({"attachment": {"sha256": "a".repeat(64), "size_bytes": 9, "media_type": "image/png", "name": "plot.png"}});
+    assert_eq!(blocks.unwrap(), json!([{"text": {"text": "Why?"}}, one, one]));
+}
+
 fn model_call() -> serde_json::Value {
     json!({"StartModelCall": {"turn_id": "turn", "provider": "scripted", "model": "small"}})
 }
@@ -88,6 +104,14 @@ pub fn cases() -> Vec<Case> {
         case(with_cells, ann(), turn("talk", "t", "  \n"), rejected(Code::InvalidValue)),
         case(with_cells, ann(), turn("talk", "t", &long), rejected(Code::LimitExceeded)),
         case(with_cells, ann(), json!({"StartTurn": {"conversation_id": "talk"}}), rejected(Code::InvalidValue)),
+        case(with_cells, ann(), attached("image/png", 3_750_000, 8), events(begun)),
+        case(with_cells, ann(), attached("application/geo+json", 1, 1), events(begun)),
+        case(with_cells, ann(), attached("image/png", 1, 9), rejected(Code::LimitExceeded)),
+        case(with_cells, ann(), attached("image/png", 3_750_001, 1), rejected(Code::LimitExceeded)),
+        case(with_cells, ann(), attached("text/csv", (256 << 10) + 1, 1), rejected(Code::LimitExceeded)),
+        case(with_cells, ann(), attached("text/csv", 0, 1), rejected(Code::InvalidValue)),
+        case(with_cells, ann(), attached("image/svg+xml", 1, 1), events(begun)),
+        case(with_cells, ann(), attached("application/pdf", 1, 1), rejected(Code::InvalidValue)),
         case(archived, ann(), turn("talk", "t", "Hi"), rejected(Code::NotebookArchived)),
         case(with_prompt, ann(), ask_cell("ask"), events(begun)),
         case(with_prompt, ann(), ask_cell("a"), rejected(Code::NotRunnable)),

@@ -65,16 +65,19 @@ async fn upload_blob(
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 
-/// Runtime agents, and people who may edit.
+/// Runtime agents, and people who may edit or ask an assistant.
 async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Result<(), Problem> {
     if is_agent(&authenticated.actor) && authenticated.has(Scope::Agent) {
         return Ok(());
     }
     let role = app.read(authenticated, notebook).await?.role;
-    if Operation::Edit.is_open_to(role) && authenticated.has(Scope::Edit) {
+    // What goes with a question is a blob as well.
+    if Operation::Converse.is_open_to(role) && authenticated.has(Scope::Edit) {
         return Ok(());
     }
-    Err(Problem::forbidden("blobs are uploaded by runtime agents and by those who may edit: ask an owner"))
+    Err(Problem::forbidden(
+        "blobs are uploaded by runtime agents and by those who may edit or ask an assistant: ask an owner",
+    ))
 }
 
 /// What the request says of its body; one that does not counts when it is there.

@@ -49,6 +49,7 @@ async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<R
         text: question.text,
         cell_id: question.cell_id,
         model: question.model,
+        attachments: question.attachments,
     });
     let conditions = Conditions { command_id: Some(command_id), ..submit.conditions };
     let (app, who, notebook) = (submit.app.clone(), submit.who.clone(), submit.notebook.clone());

@@ -96,7 +96,14 @@ impl Editor {
         let Actor::User { id } = &self.replica.identity.actor else { return None };
         let text = Some("Tidy up".to_owned());
         let conversation_id = conversation_of(id);
-        Some(Command::StartTurn(StartTurn { conversation_id, turn_id: None, text, cell_id: None, model: None }))
+        Some(Command::StartTurn(StartTurn {
+            conversation_id,
+            turn_id: None,
+            text,
+            cell_id: None,
+            model: None,
+            attachments: Vec::new(),
+        }))
     }
 
     /// What somebody makes of a call that waits.

@@ -1,6 +1,6 @@
 //! A question to an assistant, and the stream of its answer.
 
-use notarium_core::{Actor, CellId, ConversationId, Millis, RawObject, ToolCallId, TurnId};
+use notarium_core::{Actor, Attachment, CellId, ConversationId, Millis, RawObject, ToolCallId, TurnId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -182,6 +182,9 @@ pub struct Question {
     pub conversation: Option<ConversationId>,
     /// One of the models that the server has; absent: its default.
     pub model: Option<String>,
+    /// Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// The id of the turn, chosen by you; absent: a new one.
     pub turn: Option<TurnId>,
 }

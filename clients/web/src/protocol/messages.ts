@@ -913,6 +913,8 @@ text?: (string | null)
  */
 is_error?: boolean
 }
+} | {
+attachment: Attachment
 })
 /**
  * How the reactor ends a turn.
@@ -1632,6 +1634,7 @@ OpenRisk?: OpenRisk
 Risk?: Risk
 StartTurn?: StartTurn
 ConversationId?: ConversationId
+Attachment?: Attachment
 MessageId?: MessageId
 Policy?: Policy
 ToolCallId?: ToolCallId
@@ -2160,6 +2163,33 @@ cell_id?: (CellId | null)
  * `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
  */
 model?: (string | null)
+/**
+ * Pictures and files that go with it, at most 8: blobs that were uploaded for this notebook. Pictures (PNG, JPEG, GIF, WebP) of
+ * at most 3,750,000 bytes, text of at most 256 KiB.
+ */
+attachments?: Attachment[]
+}
+/**
+ * A picture or a file that goes with a question: a blob of the notebook.
+ * 
+ */
+export interface Attachment {
+/**
+ * Of its bytes, in lower-case hex: the name of the blob.
+ */
+sha256: string
+/**
+ * How large it is.
+ */
+size_bytes: number
+/**
+ * What it is, as in `image/png`.
+ */
+media_type: string
+/**
+ * As the person's file is called.
+ */
+name: string
 }
 /**
  * The only way in which an assistant acts.

@@ -1865,6 +1865,20 @@ export interface components {
             /** @description It counts only while this person could confirm the call. */
             issued_by: components["schemas"]["Actor"];
         };
+        /** @description A picture or a file that goes with a question: a blob of the notebook. */
+        Attachment: {
+            /** @description What it is, as in `image/png`. */
+            media_type: string;
+            /** @description As the person's file is called. */
+            name: string;
+            /** @description Of its bytes, in lower-case hex: the name of the blob. */
+            sha256: string;
+            /**
+             * Format: uint64
+             * @description How large it is.
+             */
+            size_bytes: number;
+        };
         /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
         AuditEntry: {
             /** @description As in `user.deactivate`. */
@@ -3271,6 +3285,8 @@ export interface components {
             tool_call: components["schemas"]["MessageBlockToolCall"];
         } | {
             tool_result: components["schemas"]["MessageBlockToolResult"];
+        } | {
+            attachment: components["schemas"]["Attachment"];
         };
         MessageBlockOpaque: {
             /** @description As the provider sent it. */
@@ -3862,6 +3878,8 @@ export interface components {
         };
         /** @description What you ask an assistant: either `text` or `cell_id`. Needs the right to converse. */
         Question: {
+            /** @description Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`). */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description A prompt cell: its source is what you say. */
             cell_id?: components["schemas"]["CellId"] | null;
             /** @description Goes on in this conversation, or begins it under this id; absent: a new one. */

@@ -1,15 +1,17 @@
 // The side panel of the assistant: what was said, what it does, what waits for a person.
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { chooseModel, chosenModel } from "../app/asking.ts";
 import { serverNow } from "../app/clock.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { clock } from "../app/words.ts";
+import type { Attachment } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 import { AssistantSettings } from "./AssistantSettings.tsx";
 import { useName } from "./Author.tsx";
+import { Composer } from "./Composer.tsx";
 import { ConfirmationCard } from "./Confirmation.tsx";
 import { Messages, useActivity, useEnds, useMessages, useTurns } from "./Messages.tsx";
 import { Rendered } from "./Rendered.tsx";
@@ -30,10 +32,12 @@ export function Assistant({ store }: { store: NotebookStore }) {
   const hasAssistants = store.session.connection.welcome?.features.includes("assistants") ?? true;
   const transcript = useTail(`${conversation} ${messages.length} ${waiting.length}`);
 
-  const ask = async (text: string) => {
+  const ask = async (text: string, attachments: Attachment[]) => {
     const conversation_id = conversation || newId();
     setChosen(conversation_id);
-    return store.do({ StartTurn: { conversation_id, text, ...(model && { model }) } });
+    return store.do({
+      StartTurn: { conversation_id, text, ...(model && { model }), ...(attachments.length > 0 && { attachments }) },
+    });
   };
   const setAndKeepModel = (name: string) => {
     setModel(name);
@@ -100,7 +104,8 @@ export function Assistant({ store }: { store: NotebookStore }) {
         </div>
       </div>
       {turn && <Working store={store} turn={turn} isWaiting={waiting.length > 0} />}
-      {hasAssistants && <Composer ask={ask} isBusy={turn !== undefined} mayAsk={store.mayConverse} />}
+      {hasAssistants && store.mayConverse && <Composer store={store} ask={ask} isBusy={turn !== undefined} />}
+      {hasAssistants && !store.mayConverse && <p className="quiet note">Your role here does not let you ask the assistant.</p>}
     </aside>
   );
 }
@@ -180,39 +185,5 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
         <Square size={13} aria-hidden /> Stop
       </button>
     </p>
-  );
-}
-
-interface ComposerProps {
-  ask: (text: string) => Promise<unknown>;
-  isBusy: boolean;
-  mayAsk: boolean;
-}
-
-function Composer({ ask, isBusy, mayAsk }: ComposerProps) {
-  const [text, setText] = useState("");
-  const send = (event: FormEvent | KeyboardEvent) => {
-    event.preventDefault();
-    if (text.trim() === "" || isBusy) return;
-    // What could not be sent stays in the field.
-    void ask(text).then((done) => done !== undefined && setText(""));
-  };
-  if (!mayAsk) return <p className="quiet note">Your role here does not let you ask the assistant.</p>;
-  return (
-    <form className="composer" onSubmit={send}>
-      <textarea
-        className="field"
-        rows={1}
-        aria-label="Message to the assistant"
-        placeholder={isBusy ? "You can write on while it works" : "Ask or tell the assistant …"}
-        value={text}
-        autoFocus
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing && send(event)}
-      />
-      <button className="button primary" disabled={isBusy || text.trim() === ""}>
-        Send
-      </button>
-    </form>
   );
 }

@@ -7,6 +7,7 @@ import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } f
 import { duration, plain } from "../app/words.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { Attached } from "./Attached.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { ToolCallView } from "./ToolCall.tsx";
 
@@ -66,6 +67,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
               <Rendered text={block.text.text} />
             </div>
           );
+        if ("attachment" in block) return <Attached key={index} store={store} attachment={block.attachment} />;
         // The model's own, and what its calls came to.
         if ("opaque" in block || "tool_result" in block) return null;
         if (!("tool_call" in block)) return <UnknownBlock key={index} block={block} />;

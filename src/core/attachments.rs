@@ -1,0 +1,84 @@
+//! What may go with a question to an assistant: pictures and text, in numbers and sizes that models take.
+
+use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::Attachment;
+
+/// Of one question.
+pub const MAX_ATTACHMENTS: usize = 8;
+/// Of one picture: what the strictest provider takes, as base64.
+pub const MAX_PICTURE_BYTES: u64 = 3_750_000;
+/// Of one file of text.
+pub const MAX_ATTACHED_TEXT_BYTES: u64 = 256 << 10;
+const MAX_NAME_CHARACTERS: usize = 255;
+/// What all providers take.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Beside `text/*` and what ends in `+json` or `+xml`.
+const TEXTS: [&str; 7] = [
+    "application/json",
+    "application/xml",
+    "application/yaml",
+    "application/toml",
+    "application/sql",
+    "application/javascript",
+    "application/x-ndjson",
+];
+
+/// What a model is given of an attachment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttachmentKind {
+    /// Shown as a picture.
+    Picture,
+    /// Told as data.
+    Text,
+}
+
+/// What an attachment of this type is. `None`: models take no such thing.
+pub fn kind_of(media_type: &str) -> Option<AttachmentKind> {
+    if PICTURES.contains(&media_type) {
+        return Some(AttachmentKind::Picture);
+    }
+    let is_text = media_type.strip_prefix("text/").is_some_and(|rest| !rest.is_empty());
+    let is_text =
+        is_text || TEXTS.contains(&media_type) || media_type.ends_with("+json") || media_type.ends_with("+xml");
+    is_text.then_some(AttachmentKind::Text)
+}
+
+/// Refuses what no model would take.
+pub(crate) fn check(attachments: &[Attachment]) -> Result<(), Rejection> {
+    if attachments.len() > MAX_ATTACHMENTS {
+        let message = format!("at most {MAX_ATTACHMENTS} pictures and files go with a question: ask in several");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    attachments.iter().try_for_each(check_one)
+}
+
+fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Result<(), Rejection> {
+    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARACTERS || name.chars().any(char::is_control) {
+        return invalid(format!(
+            "an attachment has a name of 1 to {MAX_NAME_CHARACTERS} characters, none of them a control"
+        ));
+    }
+    let (most, what) = match kind_of(media_type) {
+        Some(AttachmentKind::Picture) => (MAX_PICTURE_BYTES, "a picture"),
+        Some(AttachmentKind::Text) => (MAX_ATTACHED_TEXT_BYTES, "a file of text"),
+        None => {
+            let shown: String = media_type.chars().take(80).collect();
+            return invalid(format!(
+                "'{name}' is of the type '{shown}', which models do not take: attach a picture (PNG, JPEG, GIF, WebP) or text, or \
+                 upload it beside the notebook and let the assistant read it by code"
+            ));
+        }
+    };
+    if *size_bytes == 0 {
+        return invalid(format!("'{name}' is empty: attach something"));
+    }
+    if *size_bytes > most {
+        let message = format!(
+            "'{name}' has {size_bytes} bytes, and {what} at most {most}: make it smaller, or upload it beside the notebook and \
+             let the assistant read it by code"
+        );
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(())
+}

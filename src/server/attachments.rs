@@ -1,0 +1,62 @@
+//! Whether what goes with a question is what its type says: a model's refusal would come late, and name nothing.
+
+use futures_util::TryStreamExt;
+use notarium_core::attachments::{AttachmentKind, kind_of};
+use notarium_core::{Attachment, NotebookId, Rejection, RejectionCode};
+use notarium_store::Blobs;
+use notarium_store::blobs::BlobContent;
+
+use crate::blob_check::parse_hash;
+
+/// Refuses an attachment whose bytes are of another size or type than it says. The core has looked at neither.
+pub async fn check(blobs: &Blobs, notebook: &NotebookId, attachments: &[Attachment]) -> Result<(), Rejection> {
+    for attachment in attachments {
+        // What the core refuses is not read.
+        let Some(kind) = kind_of(&attachment.media_type) else { continue };
+        let unread = |error: notarium_store::BlobError| {
+            Rejection::new(RejectionCode::Unavailable, format!("'{}' cannot be read: {error}", attachment.name))
+        };
+        let BlobContent { size_bytes, bytes } =
+            blobs.get(notebook, &parse_hash(&attachment.sha256)?).await.map_err(unread)?;
+        if size_bytes != attachment.size_bytes {
+            return Err(wrong(attachment, &format!("has {size_bytes} bytes, not {}", attachment.size_bytes)));
+        }
+        if !is_bounded(kind, size_bytes) {
+            continue;
+        }
+        let pieces: Vec<bytes::Bytes> = bytes.try_collect().await.map_err(unread)?;
+        let bytes = pieces.concat();
+        let is_right = match kind {
+            AttachmentKind::Picture => is_picture(&attachment.media_type, &bytes),
+            AttachmentKind::Text => std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0')),
+        };
+        if !is_right {
+            return Err(wrong(attachment, &format!("is no {}", attachment.media_type)));
+        }
+    }
+    Ok(())
+}
+
+fn is_bounded(kind: AttachmentKind, size_bytes: u64) -> bool {
+    let most = match kind {
+        AttachmentKind::Picture => notarium_core::attachments::MAX_PICTURE_BYTES,
+        AttachmentKind::Text => notarium_core::attachments::MAX_ATTACHED_TEXT_BYTES,
+    };
+    size_bytes <= most
+}
+
+fn wrong(attachment: &Attachment, what: &str) -> Rejection {
+    let message = format!("'{}' {what}: attach the file itself, under its own type", attachment.name);
+    Rejection::new(RejectionCode::InvalidValue, message)
+}
+
+/// By the bytes that such files begin with.
+fn is_picture(media_type: &str, bytes: &[u8]) -> bool {
+    match media_type {
+        "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" => bytes.starts_with(b"\xff\xd8\xff"),
+        "image/gif" => bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a"),
+        "image/webp" => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    }
+}
