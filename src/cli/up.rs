@@ -1,6 +1,7 @@
 //! `up`: server, runtime agent and a Python kernel in one process.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -51,7 +52,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
     login(server, &keys)?;
-    print_invitation(server, &keys, models, confirm_with).await?;
+    print_invitation(server, folder, &keys, models, confirm_with).await?;
     announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
     announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     let mut stop = Stop::listen();
@@ -81,10 +82,25 @@ fn login(server: &RunningServer, keys: &Keys) -> Ended {
     Ok(())
 }
 
-async fn print_invitation(server: &RunningServer, keys: &Keys, models: &[String], confirm_with: ConfirmWith) -> Ended {
-    announce(format_args!("Notarium is up: {}\nToken: {}", server.url(), keys.session));
-    // What stands behind the # stays in the browser, which drops it from the address.
-    announce(format_args!("In a browser: {}/#token={}", server.url(), keys.session));
+async fn print_invitation(
+    server: &RunningServer,
+    folder: &Path,
+    keys: &Keys,
+    models: &[String],
+    confirm_with: ConfirmWith,
+) -> Ended {
+    announce(format_args!("Notarium is up: {}", server.url()));
+    if is_kept_in_a_file() {
+        let keys = folder.join(KEYS_FILE);
+        announce(format_args!(
+            "Token: not written to a file, which kernels could read; \"session\" in {}",
+            keys.display()
+        ));
+    } else {
+        announce(format_args!("Token: {}", keys.session));
+        // What stands behind the # stays in the browser, which drops it from the address.
+        announce(format_args!("In a browser: {}/#token={}", server.url(), keys.session));
+    }
     match models {
         [] => announce(
             "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`",
@@ -96,6 +112,12 @@ async fn print_invitation(server: &RunningServer, keys: &Keys, models: &[String]
         print_way_to_a_password(server).await?;
     }
     Ok(())
+}
+
+/// Whether what is printed stays where the output was led to.
+fn is_kept_in_a_file() -> bool {
+    let output = std::io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    output.and_then(|output| output.metadata()).is_ok_and(|found| found.is_file())
 }
 
 /// The agent of this machine, with a Python kernel that is installed first where there is none: half a minute in which

@@ -198,6 +198,65 @@ async fn where_landlock_stands_alone_code_reaches_no_key_either() {
     assert!(sandbox.contains("sockets in hidden places"), "{sandbox}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn places_that_are_named_are_hidden_shown_or_read_only_and_the_check_lists_them() {
+    let places = tempfile::tempdir_in("/tmp").unwrap();
+    let path = |name: &str| places.path().join(name).to_str().unwrap().to_owned();
+    for name in ["hidden/open", "fixed"] {
+        std::fs::create_dir_all(path(name)).unwrap();
+        std::fs::write(path(name) + "/file", "text").unwrap();
+    }
+    std::fs::write(path("hidden/file"), "text").unwrap();
+    let (hidden, shown, fixed) = (path("hidden"), path("hidden/open"), path("fixed"));
+    let arguments = ["--kernel-hide", &hidden, "--kernel-show", &shown, "--kernel-read-only", &fixed];
+    for kind in ["auto", "landlock"] {
+        let mut machine = Machine::start(&[&arguments[..], &["--kernel-sandbox", kind]].concat()).await;
+        let code = format!(
+            "def tried(action):\n    try:\n        action()\n        return 'done'\n    except OSError:\n        return 'refused'\n\
+             print(*[tried(lambda: open(path, mode)) for path, mode in [({hidden:?} + '/file', 'r'), ({shown:?} + '/file', 'r+'), \
+             ({fixed:?} + '/file', 'r'), ({fixed:?} + '/file', 'r+'), ({fixed:?} + '/new', 'w')]])"
+        );
+        let id = machine.ada.run(&code).await;
+        assert_eq!(machine.ada.until_over(&id).await.text, "refused done done refused refused\n", "{kind}");
+        assert_eq!(machine.up.stop(), Some(0));
+        let mut check = notarium(machine.home.path());
+        check.args(["agent", "--check", "--kernel-sandbox", kind]).args(arguments);
+        let said = check.current_dir(machine.home.path().join("work")).output().unwrap();
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        for (word, path) in [("hidden", &hidden), ("shown", &shown), ("read-only", &fixed)] {
+            assert!(said.lines().any(|line| line == format!("{word:<10} {path}")), "{word} {path}: {said}");
+        }
+        let word = if kind == "auto" { "full" } else { "Landlock only" };
+        assert!(said.contains(&format!("kind of sandbox               {word}")), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn up_writes_no_token_to_a_file() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let log = home.path().join("up.log");
+    let mut up = notarium(home.path());
+    up.args(["up", "--listen", "127.0.0.1:0", "--kernel-path"])
+        .arg(environment())
+        .arg("--data")
+        .arg(home.path().join("data"));
+    let mut up = up.stdout(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let said = loop {
+        let said = std::fs::read_to_string(&log).unwrap();
+        if said.contains("Data: ") {
+            break said;
+        }
+        assert!(std::time::Instant::now() < deadline, "{said}");
+        // A file tells nobody.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    up.kill().unwrap();
+    up.wait().unwrap();
+    assert!(said.contains("Token: not written") && !said.contains("nt_"), "{said}");
+    assert!(said.contains("Confirming: "), "{said}");
+}
+
 /// What a kernel of Landlock alone reads of the processes of a program that was given its token as an argument.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_on_a_command_line_is_there_for_no_kernel() {
