@@ -49,6 +49,7 @@ mod mcp;
 mod names;
 mod narrate;
 mod notebooks;
+mod oidc;
 mod outputs;
 mod parameters;
 mod people;

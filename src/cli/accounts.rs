@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use clap::Args;
 use notarium_core::{Millis, NotebookId, Scope, TokenId, WorkspaceId};
 use notarium_wire::rest::{
-    Answer, Covers, CreatedUser, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, OwnedNotebook, OwnedPage,
-    TakeOver, Token, User,
+    Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, OwnedNotebook,
+    OwnedPage, TakeOver, Token, User,
 };
 use reqwest::Method;
 use serde::Serialize;
@@ -215,6 +215,10 @@ commands! {
         Reactivate(UserArgs) => reactivate,
         /// Print a one-time token with which the person sets a new password.
         Reset(ResetArgs) => reset,
+        /// List the sign-ins with a provider of OpenID Connect that are linked to an account.
+        Identities(UserListArgs) => identities,
+        /// Unlink one of them: the person does not sign in so any more. Sessions that are open go on; `deactivate` ends those.
+        Unlink(UnlinkArgs) => unlink,
         /// Take over the notebooks of somebody whose account is deactivated: you, or whom you name, own them from then on.
         #[command(after_help = "Examples:
   notarium user deactivate ann
@@ -241,6 +245,23 @@ pub struct NewUserArgs {
 pub struct UserArgs {
     /// Login or id.
     user: String,
+}
+
+#[derive(Debug, Args)]
+pub struct UserListArgs {
+    /// Login or id.
+    user: String,
+    /// The answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UnlinkArgs {
+    /// Login or id.
+    user: String,
+    /// As `identities` lists it.
+    identity: String,
 }
 
 #[derive(Debug, Args)]
@@ -328,6 +349,27 @@ async fn reset(args: ResetArgs, context: &Context) -> Ended {
     let path = user_path(&client, &args.user).await?;
     let made: OneTimeToken = client.json(client.request(Method::POST, &format!("{path}/reset"))).await?;
     show_new(&made, &made.token, args.json, &hand_over(&client))
+}
+
+async fn identities(args: UserListArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let path = user_path(&client, &args.user).await?;
+    let identities: Vec<Identity> = client.get(&format!("{path}/identities")).await?;
+    let headings = ["identity", "provider", "subject there", "address", "linked"];
+    print::list(&identities, args.json, "no sign-ins with a provider", headings, async |identity| {
+        let email = identity.email.clone().unwrap_or_else(|| "–".to_owned());
+        let (issuer, subject) = (identity.issuer.clone(), identity.subject.clone());
+        [identity.id.clone(), issuer, subject, email, print::time(identity.created_at)]
+    })
+    .await
+}
+
+async fn unlink(args: UnlinkArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let path = user_path(&client, &args.user).await?;
+    client.delete(&format!("{path}/identities/{}", args.identity)).await?;
+    print::note("unlinked; sessions that are open go on");
+    Ok(())
 }
 
 async fn take_over(args: TakeOverArgs, context: &Context) -> Ended {

@@ -9,6 +9,7 @@ use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::assistants::{self, ModelArgs};
+use super::oidc::OidcArgs;
 use super::print::announce;
 use super::settings::Settings;
 use super::{Context, Ended, Failure};
@@ -42,13 +43,15 @@ pub struct PlaceArgs {
     /// A proxy in front (an address or a network, as in 10.0.0.0/8) whose X-Forwarded-For says who is behind it; may be repeated.
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     trusted_proxy: Vec<IpNet>,
-    /// What share links begin with, as in https://notes.example.org.
-    #[arg(long, value_name = "URL")]
+    /// What share links begin with, and where a provider of OpenID Connect sends browsers back to, as in https://notes.example.org.
+    #[arg(long, value_name = "URL", env = "NOTARIUM_PUBLIC_URL")]
     public_url: Option<String>,
     /// What confirming takes: a session, or a fresh sign-in with the password, which holds for 15 minutes and is kept nowhere.
     /// `up` takes the password wherever kernels have no sandbox.
     #[arg(long, value_name = "WHAT", env = "NOTARIUM_CONFIRM_WITH", value_enum, default_value_t = ConfirmWith::Session)]
     pub confirm_with: ConfirmWith,
+    #[command(flatten)]
+    oidc: Option<OidcArgs>,
     #[command(flatten)]
     pub settings: Option<Settings>,
 }
@@ -100,6 +103,7 @@ impl PlaceArgs {
             trusted_proxy: Vec::new(),
             public_url: None,
             confirm_with: ConfirmWith::Session,
+            oidc: None,
             settings: None,
         }
     }
@@ -121,6 +125,7 @@ impl PlaceArgs {
         }
         config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
+        config.oidc = self.oidc.as_ref().map(OidcArgs::settings).transpose()?.flatten();
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with and without TLS in front.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);

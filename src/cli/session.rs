@@ -1,7 +1,7 @@
 //! Signing in and out, and who one is.
 
 use clap::Args;
-use notarium_wire::rest::{Me, SignedIn};
+use notarium_wire::rest::{Me, SignInOptions, SignedIn};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -95,13 +95,31 @@ async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<
 async fn with_password(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
     let login = match &args.login {
         Some(login) => login.clone(),
-        None => ask("login: ", false).await?,
+        None => {
+            tell_of_provider(server).await?;
+            ask("login: ", false).await?
+        }
     };
     let is_same =
         |me: &Me| me.user.as_ref().and_then(|user| user.login.as_ref()).is_some_and(|own| *own == login.to_lowercase());
     may_replace(server, stored, is_same).await?;
     let password = ask("password: ", true).await?;
     exchange(server, &json!({ "login": login, "password": password, "label": LABEL })).await
+}
+
+/// A provider signs people in on the page alone: how they come from there to here.
+async fn tell_of_provider(server: &str) -> Ended {
+    let client = Client::new(Access { server: server.to_owned(), token: String::new() })?;
+    // An older server knows no such question.
+    let options: SignInOptions = client.get("/api/session/options").await.unwrap_or(SignInOptions { oidc: None });
+    if let Some(oidc) = options.oidc {
+        let (name, origin) = (print::clean(&oidc.name), print::clean(&oidc.origin));
+        print::note(format!(
+            "with {name} you sign in on the page: open {origin}, then Account, \"Token for the command line\", and give it to\n  \
+             notarium login --server {server} --token …\nor sign in with a login and password of this server here"
+        ));
+    }
+    Ok(())
 }
 
 async fn one_time(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {

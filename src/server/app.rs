@@ -23,6 +23,7 @@ use crate::kernel_questions::KernelQuestions;
 use crate::limits::ServerLimits;
 use crate::mcp::McpMount;
 use crate::notices::NoticeQueue;
+use crate::oidc::Oidc;
 use crate::places::Places;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::standings;
@@ -43,6 +44,8 @@ pub struct Parts {
     pub blob_claims: BlobClaims,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
+    /// The provider that people may sign in with.
+    pub oidc: Option<Arc<Oidc>>,
     pub agents: Agents,
     pub kernel_questions: KernelQuestions,
     /// Files on their way to and from runtime agents.

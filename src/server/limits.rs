@@ -60,6 +60,9 @@ pub struct ServerLimits {
     /// Connections that have not said hello, in all and from one network.
     pub max_strangers: usize,
     pub max_strangers_per_network: usize,
+    /// Sign-ins with a provider of OpenID Connect that were begun and not finished, in all and from one network.
+    pub max_begun_sign_ins: usize,
+    pub max_begun_sign_ins_per_network: usize,
     pub max_subscriptions_per_socket: usize,
     /// Of a runtime agent's large reports that are not stored yet, in all notebooks together: then nothing more is read from it.
     pub max_waiting_report_bytes: usize,
@@ -114,6 +117,8 @@ impl Default for ServerLimits {
             max_hello_bytes: 16 << 10,
             max_strangers: 4_096,
             max_strangers_per_network: 64,
+            max_begun_sign_ins: 4_096,
+            max_begun_sign_ins_per_network: 64,
             max_subscriptions_per_socket: 1_000,
             max_waiting_report_bytes: 16 << 20,
             max_agent_output_bytes_per_hour: 8 << 30,

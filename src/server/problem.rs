@@ -11,6 +11,7 @@ use notarium_wire::{FileRefusal, QuestionRefusal, rest};
 use serde::Serialize;
 
 use crate::auth::AuthError;
+use crate::oidc::OidcError;
 
 /// A refusal or a fault. Boxed: it travels in every `Result`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -192,6 +193,24 @@ impl From<AccountError> for Problem {
             AccountError::LastWorkspaceOwner => (StatusCode::CONFLICT, "last_owner"),
             AccountError::AlreadySpent => (StatusCode::UNAUTHORIZED, "token_revoked"),
             AccountError::Store(error) => return error.into(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<OidcError> for Problem {
+    fn from(error: OidcError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            OidcError::Absent => (StatusCode::NOT_FOUND, "not_found"),
+            OidcError::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable"),
+            OidcError::Ended => (StatusCode::UNAUTHORIZED, "sign_in_ended"),
+            OidcError::Refused { .. } => (StatusCode::UNAUTHORIZED, "provider_refused"),
+            OidcError::TooMany => {
+                let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
+                problem.0.retry_after = Some(60);
+                return problem;
+            }
         };
         Self::new(status, code, detail)
     }

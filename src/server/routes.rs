@@ -62,7 +62,7 @@ pub struct Routes {
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
     let gate = Gate { accounts: app.accounts.clone(), rights };
-    let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url));
+    let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url, app.oidc.clone()));
     let routes = notebooks::routes(routes);
     let routes = templates::routes(routes);
     let routes = cells::routes(routes);

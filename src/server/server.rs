@@ -28,6 +28,7 @@ use crate::kernel_questions::KernelQuestions;
 use crate::limits::ServerLimits;
 use crate::mcp::{McpHandler, McpMount};
 use crate::notices::NoticeQueue;
+use crate::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::places::Places;
@@ -59,6 +60,8 @@ pub struct ServerConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// What share links begin with, and an allowed origin; absent: the address that the server listens on.
     pub public_url: Option<String>,
+    /// The provider of OpenID Connect that people may sign in with.
+    pub oidc: Option<OidcSettings>,
     pub limits: ServerLimits,
     pub rooms: RoomsConfig,
     pub auth: AuthOptions,
@@ -77,6 +80,7 @@ impl ServerConfig {
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
             public_url: None,
+            oidc: None,
             limits: ServerLimits::default(),
             rooms: RoomsConfig::default(),
             auth: AuthOptions::default(),
@@ -125,11 +129,12 @@ impl Server {
         let accounts = Accounts::open_with(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
-        let app = app(&config, &storage, accounts, notices);
+        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
+        let oidc = oidc(&config, &public_url)?;
+        let app = app(&config, &storage, accounts, oidc, notices);
         app.accounts.count_in(app.usage.clone());
         let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
-        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
         let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
         let proxies = config.trusted_proxies.iter().copied().collect();
@@ -141,6 +146,9 @@ impl Server {
         }
         let sweeping = tokio::spawn(sweep::now_and_then(app.clone()));
         let withdrawing = app.accounts.take_ended().map(|ended| tokio::spawn(withdrawals::follow(app.clone(), ended)));
+        if let Some(oidc) = app.oidc.clone() {
+            tokio::spawn(async move { oidc.look().await });
+        }
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
     }
@@ -151,10 +159,18 @@ fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOr
     config.allowed_origins.iter().chain(&config.public_url).try_fold(own, |allowed, origin| allowed.and(origin))
 }
 
+fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, InvalidOidc> {
+    let Some(settings) = config.oidc.clone() else { return Ok(None) };
+    let limits = &config.limits;
+    let places = Places::new(limits.max_begun_sign_ins, limits.max_begun_sign_ins_per_network);
+    Oidc::new(settings, public_url, config.clock.clone(), places).map(|oidc| Some(Arc::new(oidc)))
+}
+
 fn app(
     config: &ServerConfig,
     storage: &OpenStorage,
     accounts: Accounts,
+    oidc: Option<Arc<Oidc>>,
     notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> App {
     let usage = Arc::new(Usage::new(config.limits.quotas.clone()));
@@ -164,6 +180,7 @@ fn app(
         blob_claims: BlobClaims::new(config.limits.blob_grace),
         rooms: Rooms::counted(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
         accounts,
+        oidc,
         agents: Agents::default(),
         kernel_questions: KernelQuestions::default(),
         transfers: Transfers::default(),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use notarium_store::accounts::AccountError;
 use notarium_store::{BlobError, StoreError};
 
+use crate::oidc::InvalidOidc;
 use crate::origin::InvalidOrigin;
 
 /// Why a server did not start. Each says what to do.
@@ -18,6 +19,8 @@ pub enum StartError {
     Blobs(#[from] BlobError),
     #[error(transparent)]
     Origin(#[from] InvalidOrigin),
+    #[error(transparent)]
+    Oidc(#[from] InvalidOidc),
     #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
     Listen { address: SocketAddr, reason: std::io::Error },
 }

@@ -57,6 +57,11 @@ pub trait AccountStore: Send + Sync + 'static {
     /// By id, after `after`.
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError>;
 
+    /// Whose identity this is at a provider.
+    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError>;
+    /// The identities of a person, oldest first.
+    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError>;
+
     async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError>;
     /// The tokens that are neither revoked nor spent, newest first.
     async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError>;

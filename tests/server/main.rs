@@ -13,6 +13,8 @@ mod comments;
 mod errors;
 mod expired;
 mod files;
+mod oidc;
+mod provider;
 mod questions;
 mod quotas;
 mod refused;

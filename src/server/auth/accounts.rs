@@ -402,6 +402,8 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         AccountChange::PlaceNotebook { notebook, .. } => vec![Revocation::Notebook(notebook.clone())],
         AccountChange::RevokeShareLink { share_link, .. } => vec![Revocation::ShareLink(share_link.clone())],
         AccountChange::CreateUser(_)
+        | AccountChange::LinkIdentity(_)
+        | AccountChange::UnlinkIdentity { .. }
         | AccountChange::SetPassword { .. }
         | AccountChange::CreateToken(_)
         | AccountChange::CreateWorkspace(_)

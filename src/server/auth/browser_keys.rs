@@ -65,13 +65,8 @@ impl BrowserKeys {
         if now.saturating_sub(at) > CHALLENGE_MS {
             return Err(AuthError::Expired);
         }
-        let key = point(proof.key).map_err(|_| AuthError::Invalid)?;
         let signed = format!("notarium-session\n{}\n{}", proof.session, proof.challenge);
-        let signature = BASE64_URL_SAFE_NO_PAD.decode(proof.signature).map_err(|_| AuthError::Invalid)?;
-        signature::UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, &key)
-            .verify(signed.as_bytes(), &signature)
-            .map_err(|_| AuthError::Invalid)?;
-        Ok(hash_of(&key))
+        signed_by(proof.key, &signed, proof.signature)
     }
 
     /// From now on this token is the session's too.
@@ -98,8 +93,18 @@ fn challenged(session: &TokenId, at: Millis) -> String {
 }
 
 /// What the store keeps of a key, as it keeps the hash of a secret. No secret has this hash: secrets are shorter than what is hashed.
-pub(super) fn hash_of_key(key: &str) -> Result<[u8; 32], AuthError> {
+pub fn hash_of_key(key: &str) -> Result<[u8; 32], AuthError> {
     point(key).map(|key| hash_of(&key))
+}
+
+/// Whether this key has signed the text; gives what the store keeps of it.
+pub fn signed_by(key: &str, text: &str, signature: &str) -> Result<[u8; 32], AuthError> {
+    let key = point(key).map_err(|_| AuthError::Invalid)?;
+    let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| AuthError::Invalid)?;
+    signature::UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, &key)
+        .verify(text.as_bytes(), &signature)
+        .map_err(|_| AuthError::Invalid)?;
+    Ok(hash_of(&key))
 }
 
 fn hash_of(key: &[u8; KEY_BYTES]) -> [u8; 32] {

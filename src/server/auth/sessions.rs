@@ -242,15 +242,30 @@ impl Accounts {
         address: Option<IpAddr>,
     ) -> Result<(), AuthError> {
         let user = self.user_of(who).await?;
-        if let Some(phc) = &user.password_hash {
-            self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address).await?;
-            if !self.passwords().verify(current.unwrap_or_default(), Some(phc.clone())).await? {
-                return Err(AuthError::WrongPassword);
-            }
-        }
+        self.check_current_password(&user, current, address).await?;
         check_has_login(&user)?;
         let changes = [self.set_password(&user, password).await?, self.end_sessions(&user, Some(who))];
         Ok(self.change(&changes, self.audit(&who.actor, "user.password", &user.id)).await?)
+    }
+
+    /// Where there is one.
+    pub(super) async fn check_current_password(
+        &self,
+        user: &User,
+        current: Option<String>,
+        address: Option<IpAddr>,
+    ) -> Result<(), AuthError> {
+        let Some(phc) = &user.password_hash else { return Ok(()) };
+        self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address).await?;
+        match self.passwords().verify(current.unwrap_or_default(), Some(phc.clone())).await? {
+            true => Ok(()),
+            false => Err(AuthError::WrongPassword),
+        }
+    }
+
+    /// Counts an attempt to sign in that names no login.
+    pub fn count_attempt(&self, address: Option<IpAddr>) -> Result<(), AuthError> {
+        self.throttle().attempt_from(address)
     }
 
     /// A person's own name and login.
@@ -292,7 +307,7 @@ impl Accounts {
         Ok(owner.password_hash.is_none() && tokens.is_empty())
     }
 
-    async fn user_of(&self, who: &Authenticated) -> Result<User, AuthError> {
+    pub(super) async fn user_of(&self, who: &Authenticated) -> Result<User, AuthError> {
         let id = who.user_id().ok_or(AuthError::Missing)?;
         self.store().user(id).await?.ok_or(AuthError::Invalid)
     }
@@ -322,7 +337,7 @@ impl Accounts {
         if user.deactivated_at.is_some() { Err(AuthError::Deactivated) } else { Ok(user) }
     }
 
-    async fn begin_session(
+    pub(super) async fn begin_session(
         &self,
         user: User,
         client: ClientInfo<'_>,

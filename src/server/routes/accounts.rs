@@ -1,5 +1,6 @@
 //! Accounts over HTTP: sessions, people, tokens, agents, workspaces, share links, the audit.
 
+mod oidc;
 mod people;
 mod session;
 mod shapes;
@@ -17,6 +18,7 @@ use http::request::Parts;
 
 use crate::auth::Accounts;
 use crate::guard::{Gate, GuardedRouter, NotebookRights};
+use crate::oidc::Oidc;
 use crate::openapi::Taken;
 use crate::problem::Problem;
 
@@ -26,17 +28,24 @@ struct AccountRoutes {
     accounts: Accounts,
     rights: Arc<dyn NotebookRights>,
     public_url: Arc<str>,
+    oidc: Option<Arc<Oidc>>,
 }
 
 /// All routes of accounts. `public_url` is what links begin with, as in `https://notes.example.org`.
-pub fn routes<S: Clone + Send + Sync + 'static>(gate: &Gate, public_url: &str) -> GuardedRouter<S> {
+pub fn routes<S: Clone + Send + Sync + 'static>(
+    gate: &Gate,
+    public_url: &str,
+    oidc: Option<Arc<Oidc>>,
+) -> GuardedRouter<S> {
     let shared = AccountRoutes {
         accounts: gate.accounts.clone(),
         rights: gate.rights.clone(),
         public_url: public_url.trim_end_matches('/').into(),
+        oidc,
     };
     let router = GuardedRouter::new(gate.clone());
     let router = session::routes(router);
+    let router = oidc::routes(router);
     let router = people::routes(router);
     let router = tokens::routes(router);
     let router = workspaces::routes(router);

@@ -38,6 +38,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .route(Guard::Public, Method::GET, "/", get(page))
         // Where share links lead. The page reads the rest of the address, which reaches no server.
         .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(shared_page))
+        // Where providers of OpenID Connect send browsers back to.
+        .route(Guard::Public, Method::GET, "/oidc/callback", get(page))
         .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
         .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
 }

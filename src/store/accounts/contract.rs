@@ -21,6 +21,7 @@ async fn run_people(fresh: &impl AsyncFn() -> Store) {
     changes_are_made_together_or_not_at_all(fresh().await).await;
     the_last_admin_stays(fresh().await).await;
     deactivating_revokes_what_the_person_holds_or_made(fresh().await).await;
+    an_identity_is_one_person_s_until_it_is_unlinked(fresh().await).await;
 }
 
 async fn run_tokens(fresh: &impl AsyncFn() -> Store) {
@@ -174,6 +175,48 @@ async fn deactivating_revokes_what_the_person_holds_or_made(store: Store) {
         let found = store.token(&TokenId::new(id).unwrap()).await.unwrap().unwrap();
         assert_eq!(found.revoked_at, revoked_at, "{id}");
     }
+}
+
+async fn an_identity_is_one_person_s_until_it_is_unlinked(store: Store) {
+    let ann = with_ann(&store).await;
+    apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
+    let bob = UserId::new("bob").unwrap();
+    let identity = |id: &str, user: &UserId, issuer: &str, subject: &str| Identity {
+        id: id.to_owned(),
+        user_id: user.clone(),
+        issuer: issuer.to_owned(),
+        subject: subject.to_owned(),
+        email: Some("ann@example.org".to_owned()),
+        created_at: 4,
+    };
+    let link = |identity: &Identity| AccountChange::LinkIdentity(identity.clone());
+    let first = identity("i1", &ann, "https://id.example", "17");
+    let elsewhere = identity("i2", &ann, "https://other.example", "17");
+    let of_bob = Identity { email: None, ..identity("i3", &bob, "https://id.example", "18") };
+    apply(&store, &[link(&first), link(&elsewhere), link(&of_bob)]).await.unwrap();
+    assert_eq!(store.identity("https://id.example", "17").await.unwrap(), Some(first.clone()));
+    assert_eq!(store.identity("https://id.example", "18").await.unwrap(), Some(of_bob.clone()));
+    for (issuer, subject) in
+        [("https://id.example", "1"), ("https://other.example", "18"), ("HTTPS://ID.EXAMPLE", "17")]
+    {
+        assert_eq!(store.identity(issuer, subject).await.unwrap(), None, "{issuer} {subject}");
+    }
+    assert_eq!(store.identities(&ann, 10).await.unwrap(), [first.clone(), elsewhere.clone()]);
+    assert_eq!(store.identities(&ann, 1).await.unwrap(), [first.clone()]);
+
+    let taken = Err(AccountError::Taken { what: "sign-in" });
+    assert_eq!(
+        apply(&store, &[link(&Identity { id: "i4".to_owned(), user_id: bob.clone(), ..first.clone() })]).await,
+        taken
+    );
+    let unlink = |user: &UserId| AccountChange::UnlinkIdentity { user: user.clone(), identity: "i1".to_owned() };
+    let unknown = Err(AccountError::Unknown { what: "sign-in" });
+    assert_eq!(apply(&store, &[unlink(&bob)]).await, unknown, "another's");
+    apply(&store, &[unlink(&ann)]).await.unwrap();
+    assert_eq!(apply(&store, &[unlink(&ann)]).await, unknown);
+    assert_eq!(store.identities(&ann, 10).await.unwrap(), [elsewhere]);
+    let nobody = UserId::new("nobody").unwrap();
+    apply(&store, &[link(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
 }
 
 async fn a_one_time_token_is_spent_once(store: Store) {

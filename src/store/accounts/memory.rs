@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use notarium_record::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 
 use super::{
-    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, MAX_ACCOUNT_PAGE, Membership, ShareLink, Token,
-    TokenFilter, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
+    ShareLink, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
 };
 
 /// The accounts of one process.
@@ -20,6 +20,8 @@ pub struct MemoryAccountStore {
 #[derive(Debug, Default, Clone)]
 struct Accounts {
     users: BTreeMap<UserId, User>,
+    /// By issuer and subject.
+    identities: BTreeMap<(String, String), Identity>,
     tokens: BTreeMap<TokenId, Token>,
     workspaces: BTreeMap<WorkspaceId, Workspace>,
     members: BTreeMap<(WorkspaceId, UserId), Role>,
@@ -56,6 +58,12 @@ impl Accounts {
                 self.user_mut(user)?.deactivated_at = None;
                 Ok(())
             }
+            AccountChange::LinkIdentity(identity) => {
+                self.user_mut(&identity.user_id)?;
+                let key = (identity.issuer.clone(), identity.subject.clone());
+                create(&mut self.identities, &key, identity, "sign-in")
+            }
+            AccountChange::UnlinkIdentity { user, identity } => self.unlink_identity(user, identity),
             AccountChange::CreateToken(token) => self.create_token(token),
             AccountChange::RevokeToken { token, at } => self.revoke_token(token, *at).map(drop),
             AccountChange::SpendToken { token, at } => self.spend_token(token, *at),
@@ -137,6 +145,12 @@ impl Accounts {
                 token.revoked_at.get_or_insert(at);
             }
         }
+    }
+
+    fn unlink_identity(&mut self, user: &UserId, id: &str) -> Result<(), AccountError> {
+        let count = self.identities.len();
+        self.identities.retain(|_, identity| identity.id != id || identity.user_id != *user);
+        if self.identities.len() == count { Err(AccountError::Unknown { what: "sign-in" }) } else { Ok(()) }
     }
 
     fn create_token(&mut self, token: &Token) -> Result<(), AccountError> {
@@ -270,6 +284,20 @@ impl AccountStore for MemoryAccountStore {
 
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         self.read(|accounts| page_after(&accounts.users, after, limit, |_, user| user.clone()))
+    }
+
+    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
+        let key = (issuer.to_owned(), subject.to_owned());
+        self.read(|accounts| accounts.identities.get(&key).cloned())
+    }
+
+    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
+        let of_user = |identity: &&Identity| identity.user_id == *user;
+        let mut found: Vec<Identity> =
+            self.read(|accounts| accounts.identities.values().filter(of_user).cloned().collect())?;
+        found.sort_by_key(|identity| (identity.created_at, identity.id.clone()));
+        found.truncate(limit.min(MAX_ACCOUNT_PAGE));
+        Ok(found)
     }
 
     async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {

@@ -20,6 +20,20 @@ pub struct User {
     pub deactivated_at: Option<Millis>,
 }
 
+/// Who a person is at a provider of OpenID Connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Names it to people and programs here.
+    pub id: String,
+    pub user_id: UserId,
+    /// With the subject: identifies it. No two people have the same.
+    pub issuer: String,
+    pub subject: String,
+    /// As the provider said when it was linked; for people to read.
+    pub email: Option<String>,
+    pub created_at: Millis,
+}
+
 /// What a token is, visible in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -236,6 +250,12 @@ pub enum AccountChange {
     },
     ReactivateUser {
         user: UserId,
+    },
+    LinkIdentity(Identity),
+    /// Of this person, or it is unknown.
+    UnlinkIdentity {
+        user: UserId,
+        identity: String,
     },
     CreateToken(Token),
     /// Does nothing to a token that is revoked.

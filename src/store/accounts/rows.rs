@@ -7,8 +7,8 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::{
-    AuditEntry, AuditRecord, Coverage, Membership, ShareLink, Token, TokenHolder, TokenKind, TokenScopes, User,
-    Workspace,
+    AuditEntry, AuditRecord, Coverage, Identity, Membership, ShareLink, Token, TokenHolder, TokenKind, TokenScopes,
+    User, Workspace,
 };
 
 pub(super) type Read<T> = Result<T, sqlx::Error>;
@@ -63,6 +63,17 @@ pub(super) fn user(row: &SqliteRow) -> Read<User> {
         is_admin: row.try_get("is_admin")?,
         created_at: millis(row, "created_at")?,
         deactivated_at: optional_millis(row, "deactivated_at")?,
+    })
+}
+
+pub(super) fn identity(row: &SqliteRow) -> Read<Identity> {
+    Ok(Identity {
+        id: row.try_get("id")?,
+        user_id: id(row, "user_id")?,
+        issuer: row.try_get("issuer")?,
+        subject: row.try_get("subject")?,
+        email: row.try_get("email")?,
+        created_at: millis(row, "created_at")?,
     })
 }
 

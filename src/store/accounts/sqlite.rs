@@ -12,8 +12,8 @@ use sqlx::{Sqlite as Database, SqliteConnection};
 
 use super::rows::{self, Read, integer, json};
 use super::{
-    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, MAX_ACCOUNT_PAGE, Membership, ShareLink, Token,
-    TokenFilter, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
+    ShareLink, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
 };
 use crate::Sqlite;
 
@@ -114,6 +114,11 @@ async fn make(connection: &mut SqliteConnection, change: &AccountChange) -> Chan
             let query = sqlx::query("UPDATE users SET deactivated_at = NULL WHERE id = ?");
             change_one(connection, "user", query.bind(user.as_str())).await
         }
+        AccountChange::LinkIdentity(identity) => link_identity(connection, identity).await,
+        AccountChange::UnlinkIdentity { user, identity } => {
+            let query = sqlx::query("DELETE FROM user_identities WHERE id = ? AND user_id = ?").bind(identity);
+            change_one(connection, "sign-in", query.bind(user.as_str())).await
+        }
         AccountChange::CreateToken(token) => create_token(connection, token).await,
         AccountChange::RevokeToken { token, at } => revoke_token(connection, token, *at).await,
         AccountChange::SpendToken { token, at } => spend_token(connection, token, *at).await,
@@ -168,6 +173,13 @@ async fn deactivate(connection: &mut SqliteConnection, user: &UserId, at: Millis
     keep_an_admin(connection).await?;
     let sql = "UPDATE tokens SET revoked_at = ?1 WHERE revoked_at IS NULL AND (user_id = ?2 OR created_by = ?2)";
     run(connection, "token", sqlx::query(sql).bind(integer(at)).bind(user.as_str())).await.map(drop)
+}
+
+async fn link_identity(connection: &mut SqliteConnection, identity: &Identity) -> Changed {
+    let sql = "INSERT INTO user_identities (id, user_id, issuer, subject, email, created_at) VALUES (?, ?, ?, ?, ?, ?)";
+    let query = sqlx::query(sql).bind(&identity.id).bind(identity.user_id.as_str()).bind(&identity.issuer);
+    let query = query.bind(&identity.subject).bind(&identity.email).bind(integer(identity.created_at));
+    run(connection, "sign-in", query).await.map(drop)
 }
 
 async fn create_token(connection: &mut SqliteConnection, token: &Token) -> Changed {
@@ -308,6 +320,16 @@ impl AccountStore for SqliteAccountStore {
     async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         let query = sqlx::query("SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
+    }
+
+    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
+        let query = sqlx::query("SELECT * FROM user_identities WHERE issuer = ? AND subject = ?");
+        self.one(query.bind(issuer).bind(subject), rows::identity).await
+    }
+
+    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
+        let query = sqlx::query("SELECT * FROM user_identities WHERE user_id = ? ORDER BY created_at, id LIMIT ?");
+        self.many(query.bind(user.as_str()).bind(page(limit)), rows::identity).await
     }
 
     async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {

@@ -14,6 +14,7 @@ interface Kept {
 
 export interface NewKey {
   point: string;
+  privateKey: CryptoKey;
   /** Remembers it as the key of this session. A browser that keeps nothing asks for a sign-in when the page has gone. */
   keep: (session: string) => Promise<void>;
 }
@@ -27,12 +28,20 @@ export async function makeKey(): Promise<NewKey | undefined> {
     const pair = await crypto.subtle.generateKey(CURVE, false, ["sign", "verify"]);
     const point = base64url(await crypto.subtle.exportKey("raw", pair.publicKey));
     await get(PLACE);
-    const keep = (session: string) =>
-      set(PLACE, { session, point, privateKey: pair.privateKey } satisfies Kept).catch(() => undefined);
-    return { point, keep };
+    return heldKey(point, pair.privateKey);
   } catch {
     return undefined;
   }
+}
+
+/** A key that this browser has. */
+export function heldKey(point: string, privateKey: CryptoKey): NewKey {
+  const keep = (session: string) => set(PLACE, { session, point, privateKey } satisfies Kept).catch(() => undefined);
+  return { point, privateKey, keep };
+}
+
+export async function signText(privateKey: CryptoKey, text: string): Promise<string> {
+  return base64url(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, new TextEncoder().encode(text)));
 }
 
 /** A token of the session of this browser, if it has one; `only` of this session. What the server refuses is thrown. */
@@ -41,8 +50,7 @@ export async function proveKey(anonymous: Rest, only?: string): Promise<SignedIn
   if (!kept || (only !== undefined && kept.session !== only)) return undefined;
   const { session, point, privateKey } = kept;
   const { challenge } = await anonymous.json<{ challenge: string }>("POST", "/api/session/challenge", { session });
-  const text = new TextEncoder().encode(`notarium-session\n${session}\n${challenge}`);
-  const signature = base64url(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, text));
+  const signature = await signText(privateKey, `notarium-session\n${session}\n${challenge}`);
   return anonymous.json<SignedIn>("POST", "/api/session/resume", { session, key: point, challenge, signature });
 }
 

@@ -3,6 +3,7 @@
 import type { components } from "../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
+import { type OidcOption, goToProvider, proofOf, providerOf, takeReturn } from "./oidc.ts";
 import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
 
@@ -25,6 +26,8 @@ export class Session {
   #proof: Promise<boolean> | undefined;
   readonly #names = new Map<string, Promise<string>>();
   #renewal: Promise<boolean> | undefined;
+  /** What became of something that was begun before the page opened; said once. */
+  arrival: { text: string; isBad: boolean } | undefined;
   /** Told apart from another sign-in of the same person. */
   readonly number = ++count;
 
@@ -148,7 +151,40 @@ export function linkTo(notebook: string, token: string): string {
   return `${location.origin}/#token=${token}&notebook=${notebook}`;
 }
 
+/** The provider that people sign in with here, if there is one. */
+export function provider(): Promise<OidcOption | undefined> {
+  return providerOf(anonymous);
+}
+
+/** Leaves the page: the provider sends the browser back. */
+export function signInWith(option: OidcOption): Promise<never> {
+  return goToProvider(anonymous, option);
+}
+
 export async function resume(): Promise<Session | undefined> {
+  const back = takeReturn();
+  return back ? returned(back) : resumeKept();
+}
+
+/** The provider has sent the browser back. Who was signed in stays so, whatever came of it. */
+async function returned(back: URLSearchParams): Promise<Session | undefined> {
+  try {
+    const { pending, key, proof } = await proofOf(back);
+    if (!pending.isLink) return await keep(key, await anonymous.json("POST", "/api/session/oidc", { ...proof, label: "browser" }));
+    const session = await resumeKept();
+    await session?.rest.json("POST", "/api/me/identities", proof);
+    if (session) session.arrival = { text: `From now on you can sign in with ${pending.name}.`, isBad: false };
+    return session;
+  } catch (error) {
+    const session = await resumeKept().catch(() => undefined);
+    if (!session) throw error;
+    session.arrival = { text: (error as Error).message, isBad: true };
+    return session;
+  }
+}
+
+/** The session that this browser has, or the token that it was opened with. */
+export async function resumeKept(): Promise<Session | undefined> {
   const token = tokenOfLink() ?? sessionStorage.getItem(KEY);
   // A token that is no good any more says nothing of this browser's own session: that stays.
   if (token)

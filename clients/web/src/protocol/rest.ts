@@ -104,6 +104,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sign-ins with providers that are linked to your account. */
+        get: operations["get_me_identities"];
+        put?: never;
+        /** Links the sign-in that the provider sent the browser back with. */
+        post: operations["post_me_identities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/identities/{identity}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** You do not sign in so any more. The last way into an account stays. */
+        delete: operations["delete_me_identities_identity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/identities/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** You begin to link a sign-in with the provider to your account: a session does, with the password where there is one. */
+        post: operations["post_me_identities_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/password": {
         parameters: {
             query?: never;
@@ -982,24 +1034,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/notebooks/{notebook}/template": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Makes the notebook a template, for all who may read it. */
-        put: operations["put_notebooks_notebook_template"];
-        post?: never;
-        /** The notebook is no template any more. */
-        delete: operations["delete_notebooks_notebook_template"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/notebooks/{notebook}/threads": {
         parameters: {
             query?: never;
@@ -1362,6 +1396,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in with what the provider sent the browser back with. */
+        post: operations["post_session_oidc"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/oidc/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A browser begins to sign in with the provider: it is told where to go. */
+        post: operations["post_session_oidc_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How people sign in to this server. */
+        get: operations["get_session_options"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/resume": {
         parameters: {
             query?: never;
@@ -1373,23 +1458,6 @@ export interface paths {
         put?: never;
         /** A token for a page that has just opened: the browser proves the key that its session is bound to. */
         post: operations["post_session_resume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What new notebooks can be made of: starters of this server, and notebooks that are templates. */
-        get: operations["get_templates"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1513,6 +1581,40 @@ export interface paths {
         /** Ends an account's tokens and connections, and the agents and links that it made. Its notebooks stay. */
         post: operations["post_users_user_deactivate"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sign-ins with providers that are linked to an account. */
+        get: operations["get_users_user_identities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/identities/{identity}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** The person does not sign in so any more. Sessions that are open go on until the account is deactivated. */
+        delete: operations["delete_users_user_identities_identity"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1864,20 +1966,6 @@ export interface components {
             functions?: string[];
             /** @description It counts only while this person could confirm the call. */
             issued_by: components["schemas"]["Actor"];
-        };
-        /** @description A picture or a file that goes with a question: a blob of the notebook. */
-        Attachment: {
-            /** @description What it is, as in `image/png`. */
-            media_type: string;
-            /** @description As the person's file is called. */
-            name: string;
-            /** @description Of its bytes, in lower-case hex: the name of the blob. */
-            sha256: string;
-            /**
-             * Format: uint64
-             * @description How large it is.
-             */
-            size_bytes: number;
         };
         /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
         AuditEntry: {
@@ -2985,6 +3073,29 @@ export interface components {
             };
         };
         Hash: string;
+        /** @description A sign-in with a provider that is linked to an account. */
+        Identity: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            created_at: number;
+            /** @description As the provider had verified it when it was linked; for people to read, nobody is found by it. */
+            email?: string | null;
+            /** @description Names it where it is unlinked. */
+            id: string;
+            /** @description The provider. */
+            issuer: string;
+            /** @description Who the person is there. */
+            subject: string;
+        };
+        /** @description You begin to link a sign-in with the provider to your account. */
+        IdentityBegin: {
+            /** @description Your password, where you have one. */
+            current?: string | null;
+            /** @description As in signing in. */
+            key: string;
+        };
         /** @description The notebook that a file became; you are its owner. */
         ImportAnswer: {
             /** @description Its id: `id` of the query, else one that follows from `Idempotency-Key`, else a new one. */
@@ -3285,8 +3396,6 @@ export interface components {
             tool_call: components["schemas"]["MessageBlockToolCall"];
         } | {
             tool_result: components["schemas"]["MessageBlockToolResult"];
-        } | {
-            attachment: components["schemas"]["Attachment"];
         };
         MessageBlockOpaque: {
             /** @description As the provider sent it. */
@@ -3458,8 +3567,6 @@ export interface components {
              * @default {}
              */
             metadata?: components["schemas"]["AnyObject"];
-            /** @description Made of a template, which brings its own metadata and cells: leave `metadata` and `with_cell` out. */
-            template?: components["schemas"]["TemplateChoice"] | null;
             /** @description 1 to 255 characters on one line; need not be unique. Blanks around it are cut off. */
             title: string;
             /**
@@ -3563,8 +3670,6 @@ export interface components {
             created_at: number;
             /** @description Names it in every path. */
             id: components["schemas"]["NotebookId"];
-            /** @description Others may be made of it (`GET /api/templates`). */
-            is_template?: boolean;
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
             /**
@@ -3671,6 +3776,46 @@ export interface components {
             language: string;
             /** @description The kernelspec's directory name, as in `python3`: what `LaunchKernel` names. */
             name: string;
+        };
+        /** @description A browser begins to sign in with the provider. */
+        OidcBegin: {
+            /** @description As in signing in: the session will be bound to it, and the same browser must finish. */
+            key: string;
+        };
+        /** @description Where the browser goes now. */
+        OidcBegun: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970: ten minutes from now.
+             */
+            expires_at: number;
+            /** @description Comes back with the browser, in the query of `/oidc/callback`: keep the key under it until then. */
+            state: string;
+            /** @description Of the provider; to be navigated to. */
+            url: string;
+        };
+        /** @description The browser is back from the provider, with what stands in the query of `/oidc/callback`. */
+        OidcFinish: {
+            /** @description Of the provider. */
+            code: string;
+            /** @description The public point that it was begun with. */
+            key: string;
+            /**
+             * @description For the list of your sessions, as in "laptop".
+             * @default
+             */
+            label?: string;
+            /** @description ECDSA with SHA-256 of the text `notarium-oidc\n<state>\n<code>`, 64 bytes in base64url without padding. */
+            signature: string;
+            /** @description As it began. Good once. */
+            state: string;
+        };
+        /** @description A provider of OpenID Connect. */
+        OidcOption: {
+            /** @description For the button, as in "Example University". */
+            name: string;
+            /** @description Where the page must be open, as in `https://notes.example.org`: the provider sends the browser back to there. */
+            origin: string;
         };
         /** @description A token to hand to a person, who sends it once to `POST /api/session`. */
         OneTimeToken: {
@@ -3878,8 +4023,6 @@ export interface components {
         };
         /** @description What you ask an assistant: either `text` or `cell_id`. Needs the right to converse. */
         Question: {
-            /** @description Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`). */
-            attachments?: components["schemas"]["Attachment"][];
             /** @description A prompt cell: its source is what you say. */
             cell_id?: components["schemas"]["CellId"] | null;
             /** @description Goes on in this conversation, or begins it under this id; absent: a new one. */
@@ -4139,14 +4282,10 @@ export interface components {
             /** @description The secret of a one-time token, good for one use. */
             token?: string | null;
         };
-        /** @description A template that every server has. */
-        Starter: {
-            /** @description What it is for, on one line. */
-            description: string;
-            /** @description Names it in a `TemplateChoice`. */
-            id: string;
-            /** @description On one line. */
-            title: string;
+        /** @description How people sign in to this server, beside login and password and tokens. */
+        SignInOptions: {
+            /** @description Absent: there is no provider. */
+            oidc?: components["schemas"]["OidcOption"] | null;
         };
         /** @description How much is undone or redone. The body may be left out. */
         Steps: {
@@ -4250,48 +4389,6 @@ export interface components {
             path: string;
             /** @description Lower-case hex. */
             sha256?: string | null;
-        };
-        /** @description What a notebook is made of: cells without outputs. */
-        TemplateChoice: {
-            starter: string;
-        } | {
-            notebook: components["schemas"]["NotebookId"];
-        };
-        /** @description A notebook that is a template. */
-        TemplateLine: {
-            /**
-             * Format: uint64
-             * @description How many it has.
-             */
-            cells: number;
-            /** @description What it is for, on one line; may be empty. */
-            description: string;
-            /** @description Names it in a `TemplateChoice`. */
-            notebook: components["schemas"]["NotebookId"];
-            /** @description 1 to 255 characters on one line; not unique. */
-            title: string;
-            /**
-             * Format: uint64
-             * @description Milliseconds since 1970.
-             */
-            updated_at: number;
-        };
-        /** @description Makes a notebook a template: kept as `notarium.template` in its metadata. */
-        TemplateMark: {
-            /**
-             * @description What it is for: one line of at most 200 characters.
-             * @default
-             */
-            description?: string;
-        };
-        /** @description What a new notebook can be made of. */
-        Templates: {
-            /** @description There are more notebooks than are listed. */
-            is_cut: boolean;
-            /** @description Notebooks that are templates and that you may see, the last changed first. */
-            notebooks: components["schemas"]["TemplateLine"][];
-            /** @description Of this server. */
-            starters: components["schemas"]["Starter"][];
         };
         /** @description A stretch of a text: `[start, end]` in JSON, in UTF-16 code units. Empty where its text is gone. */
         TextRange: number[];
@@ -5009,6 +5106,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["User"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_me_identities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_me_identities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcFinish"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_me_identities_identity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_me_identities_begin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityBegin"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcBegun"];
                 };
             };
             default: {
@@ -7261,78 +7474,6 @@ export interface operations {
             };
         };
     };
-    put_notebooks_notebook_template: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
-                "Idempotency-Key"?: string;
-                /** @description Refuse with `conflict` unless the notebook is at this version. */
-                "If-Match"?: string;
-            };
-            path: {
-                notebook: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["TemplateMark"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Answer"];
-                };
-            };
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    delete_notebooks_notebook_template: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
-                "Idempotency-Key"?: string;
-                /** @description Refuse with `conflict` unless the notebook is at this version. */
-                "If-Match"?: string;
-            };
-            path: {
-                notebook: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Answer"];
-                };
-            };
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     get_notebooks_notebook_threads: {
         parameters: {
             query?: never;
@@ -8107,7 +8248,7 @@ export interface operations {
             };
         };
     };
-    post_session_resume: {
+    post_session_oidc: {
         parameters: {
             query?: never;
             header?: never;
@@ -8116,7 +8257,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Resume"];
+                "application/json": components["schemas"]["OidcFinish"];
             };
         };
         responses: {
@@ -8138,7 +8279,38 @@ export interface operations {
             };
         };
     };
-    get_templates: {
+    post_session_oidc_begin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcBegin"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcBegun"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_session_options: {
         parameters: {
             query?: never;
             header?: never;
@@ -8152,7 +8324,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Templates"];
+                    "application/json": components["schemas"]["SignInOptions"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resume"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
                 };
             };
             default: {
@@ -8439,6 +8642,63 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_users_user_identities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_users_user_identities_identity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identity: string;
                 user: string;
             };
             cookie?: never;

@@ -1,6 +1,6 @@
 // All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
 import { LogOut, Search, ShieldAlert, Upload } from "lucide-react";
-import { type DragEvent, useCallback, useEffect, useRef, useState } from "react";
+import { type DragEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { arrived } from "../app/arrivals.ts";
 import { forgetRecent, recent } from "../app/recent.ts";
 import { go } from "../app/route.ts";
@@ -8,8 +8,11 @@ import { type Session, isNotProved } from "../app/session.ts";
 import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
 import icon from "../ui/icon.svg";
+import { part } from "../ui/parts.ts";
 import { NewNotebook } from "./NewNotebook.tsx";
 import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
+
+const Account = part(() => import("./Account.tsx"));
 
 type Waiting = components["schemas"]["WaitingCall"];
 
@@ -30,8 +33,9 @@ export function Home({ session, signOut }: Props) {
   const { rest } = session;
   const [text, setText] = useState("");
   const [filter, setFilter] = useState<Filter>({ kind: "all" });
-  const [error, setError] = useState<string>();
-  const [words, setWords] = useState<string>();
+  const [error, setError] = useState(session.arrival?.isBad ? session.arrival.text : undefined);
+  const [words, setWords] = useState(session.arrival?.isBad ? undefined : session.arrival?.text);
+  const [isAccountOpen, setIsAccountOpen] = useState(false);
   const [progress, setProgress] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
@@ -39,7 +43,10 @@ export function Home({ session, signOut }: Props) {
   const { workspaces, loadWorkspaces } = useWorkspaces(session);
   const waiting = useWaiting(session);
 
-  useEffect(() => void (document.title = "Notarium"), []);
+  useEffect(() => {
+    document.title = "Notarium";
+    session.arrival = undefined;
+  }, [session]);
 
   const act = async (action: () => Promise<string | undefined>) => {
     setError(undefined);
@@ -100,11 +107,22 @@ export function Home({ session, signOut }: Props) {
         <h1 className="grow brand">
           <img src={icon} alt="" width={26} height={26} /> Notebooks
         </h1>
-        <span className="quiet">{session.me.name}</span>
+        {session.me.kind === "session" ? (
+          <button className="button bare" onClick={() => setIsAccountOpen(true)} aria-haspopup="dialog">
+            {session.me.name}
+          </button>
+        ) : (
+          <span className="quiet">{session.me.name}</span>
+        )}
         <button className="button bare icon" onClick={signOut} aria-label="Sign out" title="Sign out">
           <LogOut size={16} />
         </button>
       </header>
+      {isAccountOpen && (
+        <Suspense>
+          <Account session={session} close={() => setIsAccountOpen(false)} />
+        </Suspense>
+      )}
       <div className="row tools" role="search">
         <label className="search grow">
           <Search size={16} aria-hidden />

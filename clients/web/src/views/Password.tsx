@@ -50,8 +50,9 @@ function NoPassword() {
     <div className="stack">
       <Dialog.Title>You have no password yet</Dialog.Title>
       <Dialog.Description className="quiet">
-        This server asks for it before something is decided, shared or managed. Start <code>notarium up</code> at a terminal: it
-        says how to choose one. Then reload this page.
+        This server asks for it before something is decided, shared or managed. Where it is yours, start <code>notarium up</code> at
+        a terminal: it says how to choose one. Elsewhere ask an administrator for a reset (<code>notarium user reset</code>), with
+        which you choose one. Then reload this page.
       </Dialog.Description>
       <Dialog.Close className="button">Close</Dialog.Close>
     </div>

@@ -1,6 +1,8 @@
 // Signing in: the link that `notarium up` prints, its token, or login and password.
-import { useState } from "react";
-import { type Session, exchange, signIn } from "../app/session.ts";
+import { ExternalLink, LogIn } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { OidcOption } from "../app/oidc.ts";
+import { type Session, exchange, provider, resumeKept, signIn, signInWith } from "../app/session.ts";
 import icon from "../ui/icon.svg";
 import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
 
@@ -13,6 +15,11 @@ interface Props {
 
 export function SignIn({ reason, signedIn, isInside = false }: Props) {
   const [withToken, setWithToken] = useState(true);
+  const [option, setOption] = useState<OidcOption>();
+  useEffect(() => {
+    // An older server, or none: then this way in is not there.
+    provider().then(setOption, () => undefined);
+  }, []);
   const prove = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? "");
     const answer = withToken ? signIn(text("token").trim()) : exchange({ login: text("login").trim(), password: text("password") });
@@ -31,10 +38,61 @@ export function SignIn({ reason, signedIn, isInside = false }: Props) {
         </h1>
         <p className="quiet">Notebooks that people, programs and assistants write together.</p>
       </div>
+      {option && <Provider option={option} isInside={isInside} signedIn={signedIn} />}
       {withToken ? <Token key="token" /> : <Account key="account" />}
     </CredentialForm>
   );
   return isInside ? form : <main className="sign-in">{form}</main>;
+}
+
+/** The button that leads to the provider. Over an open notebook it opens a tab of its own: what is unsent stays here. */
+function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<Props, "signedIn" | "isInside">) {
+  const [error, setError] = useState<string>();
+  const [isBusy, setIsBusy] = useState(false);
+  const [isElsewhere, setIsElsewhere] = useState(false);
+  useEffect(() => {
+    if (!isElsewhere) return;
+    const look = () =>
+      void resumeKept().then(
+        (session) => session && signedIn(session),
+        () => undefined,
+      );
+    addEventListener("focus", look);
+    return () => removeEventListener("focus", look);
+  }, [isElsewhere, signedIn]);
+  const title = `Sign in with ${option.name}`;
+  const begin = async () => {
+    setIsBusy(true);
+    setError(undefined);
+    await signInWith(option).catch((failure: Error) => setError(failure.message));
+    setIsBusy(false);
+  };
+  const isHere = option.origin === location.origin;
+  return (
+    <>
+      {isHere && !isInside ? (
+        <button type="button" className="button provider" disabled={isBusy} onClick={() => void begin()}>
+          <LogIn size={16} aria-hidden /> {isBusy ? `Going to ${option.name} …` : title}
+        </button>
+      ) : (
+        <a
+          className="button provider"
+          href={`${option.origin}/${isInside ? "" : location.hash}`}
+          {...(isInside && { target: "_blank", rel: "noreferrer", onClick: () => setIsElsewhere(true) })}
+        >
+          <ExternalLink size={16} aria-hidden /> {title}
+        </a>
+      )}
+      {isInside && <p className="quiet small">It opens a tab. When you have signed in there, come back to this one.</p>}
+      {!isHere && !isInside && <p className="quiet small">That works at {option.origin}: it opens there.</p>}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      <p className="or quiet small">or</p>
+    </>
+  );
 }
 
 function Token() {

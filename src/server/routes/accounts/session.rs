@@ -61,7 +61,7 @@ async fn sign_in(
     Ok(Created(Json(told(signed_in))))
 }
 
-fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
+pub fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
     let (session, expires_at) = (token.id, token.expires_at);
     rest::SignedIn { token: text.reveal(), session, expires_at, user: shapes::user(user) }
 }

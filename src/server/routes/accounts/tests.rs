@@ -139,7 +139,7 @@ impl Server {
         let accounts = Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
         let gate = Gate { accounts: accounts.clone(), rights: notebooks.clone() };
-        let router: GuardedRouter<()> = super::routes(&gate, "https://notes.example.org/");
+        let router: GuardedRouter<()> = super::routes(&gate, "https://notes.example.org/", None);
         let parts = router.into_parts();
         Self { app: parts.router, guards: parts.guards, accounts, notebooks, clock }
     }
@@ -219,7 +219,15 @@ async fn every_route_but_signing_in_refuses_who_has_no_token() {
     let server = Server::new().await;
     let public: Vec<&str> =
         server.guards.iter().filter(|route| route.guard == Guard::Public).map(|route| route.path.as_str()).collect();
-    assert_eq!(public, ["/api/session", "/api/session/challenge", "/api/session/resume"]);
+    let expected = [
+        "/api/session",
+        "/api/session/challenge",
+        "/api/session/resume",
+        "/api/session/options",
+        "/api/session/oidc/begin",
+        "/api/session/oidc",
+    ];
+    assert_eq!(public, expected);
     assert!(server.guards.len() > 25, "{}", server.guards.len());
     for route in server.guards.iter().filter(|route| route.guard != Guard::Public) {
         let answer = server.call(route.method.clone(), &path_of(route), None, json!({})).await;
@@ -260,7 +268,7 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
 async fn the_openapi_document_says_where_a_token_is_needed() {
     let server = Server::new().await;
     let gate = Gate { accounts: server.accounts.clone(), rights: server.notebooks.clone() };
-    let router: GuardedRouter<()> = super::routes(&gate, "");
+    let router: GuardedRouter<()> = super::routes(&gate, "", None);
     let document = router.into_parts().openapi;
     assert_eq!(document["paths"]["/api/me"]["get"]["security"], json!([{"bearer": []}]));
     assert_eq!(document["paths"]["/api/session"]["post"]["security"], json!([]));

@@ -1,0 +1,179 @@
+// One's own account: the sign-ins that lead to it, and a token for the command line. Loaded when it is opened.
+import { Dialog } from "@base-ui/react/dialog";
+import { Check, Copy, LogIn, Trash2 } from "lucide-react";
+import { useCallback, useEffect, useState } from "react";
+import { serverNow } from "../app/clock.ts";
+import { type OidcOption, goToProvider } from "../app/oidc.ts";
+import { type Session, isNotProved, provider } from "../app/session.ts";
+import { date } from "../app/words.ts";
+import type { components } from "../protocol/rest.ts";
+import { AskAgain } from "./AskAgain.tsx";
+import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
+
+type Identity = components["schemas"]["Identity"];
+
+const TOKEN_MS = 30 * 86_400_000;
+
+export default function Account({ session, close }: { session: Session; close: () => void }) {
+  const [error, setError] = useState<string>();
+  const attempt = useCallback(async (action: () => Promise<void>) => {
+    setError(undefined);
+    await action().catch((failure: unknown) => {
+      if (!isNotProved(failure)) setError((failure as Error).message);
+    });
+  }, []);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog account" finalFocus={false}>
+          <header className="row">
+            <Dialog.Title className="grow">{session.me.name}</Dialog.Title>
+            <Dialog.Close className="button">Done</Dialog.Close>
+          </header>
+          {session.me.user?.login && <p className="quiet">Login: {session.me.user.login}</p>}
+          {error && (
+            <p className="error" role="alert">
+              {error}
+            </p>
+          )}
+          <SignIns session={session} attempt={attempt} />
+          <CommandLine session={session} attempt={attempt} />
+          <AskAgain session={session} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+interface Part {
+  session: Session;
+  attempt: (action: () => Promise<void>) => Promise<void>;
+}
+
+function SignIns({ session, attempt }: Part) {
+  const [option, setOption] = useState<OidcOption>();
+  const [identities, setIdentities] = useState<Identity[]>([]);
+  const [isAsking, setIsAsking] = useState(false);
+  const load = useCallback(
+    () => attempt(async () => setIdentities(await session.rest.get<Identity[]>("/api/me/identities"))),
+    [session, attempt],
+  );
+  useEffect(() => {
+    provider().then(setOption, () => undefined);
+    void load();
+  }, [load]);
+  if (!option && identities.length === 0) return null;
+  const unlink = (id: string) =>
+    attempt(async () => {
+      await (await session.deciding()).json("DELETE", `/api/me/identities/${id}`);
+      await load();
+    });
+  const link = async (current: string | undefined) => {
+    if (option) await goToProvider(await session.deciding(), option, { current });
+  };
+  const hasPassword = session.me.user?.has_password === true;
+  return (
+    <section className="stack tight" aria-label="Sign-ins">
+      <h3>Sign-ins</h3>
+      <ul className="plain stack tight">
+        {identities.map(({ id, issuer, subject, email, created_at }) => (
+          <li key={id} className="row">
+            <span className="grow">
+              {email ?? subject}{" "}
+              <span className="quiet small">
+                at {hostOf(issuer)}, since {date(created_at)}
+              </span>
+            </span>
+            <button
+              className="button bare icon"
+              onClick={() => void unlink(id)}
+              aria-label={`Unlink ${email ?? subject}`}
+              title="Unlink"
+            >
+              <Trash2 size={15} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {option && !isAsking && (
+        <button
+          className="button"
+          onClick={() => (hasPassword ? setIsAsking(true) : void attempt(async () => link(undefined)))}
+          disabled={option.origin !== location.origin}
+        >
+          <LogIn size={15} aria-hidden /> Link {option.name}
+        </button>
+      )}
+      {option && option.origin !== location.origin && <p className="quiet small">To link it, open this page at {option.origin}.</p>}
+      {option && isAsking && (
+        <CredentialForm
+          button={`Go to ${option.name}`}
+          busy="Going there …"
+          second={
+            <button type="button" className="button bare" onClick={() => setIsAsking(false)}>
+              Not now
+            </button>
+          }
+          prove={(form) => link(String(form.get("password") ?? ""))}
+        >
+          <CredentialField label="Your password here" name="password" isSecret isFirst autoComplete="current-password" />
+        </CredentialForm>
+      )}
+    </section>
+  );
+}
+
+function hostOf(issuer: string): string {
+  try {
+    return new URL(issuer).host;
+  } catch {
+    return issuer;
+  }
+}
+
+/** What a sign-in on a page cannot give to a terminal. It is told once. */
+function CommandLine({ session, attempt }: Part) {
+  const [token, setToken] = useState<string>();
+  const [isCopied, setIsCopied] = useState(false);
+  const make = () =>
+    attempt(async () => {
+      const body = { label: "command line", scopes: ["read", "edit", "run"], expires_at: serverNow() + TOKEN_MS };
+      const made = await (await session.deciding()).json<{ token: string }>("POST", "/api/tokens", body);
+      setToken(`notarium login --server ${location.origin} --token ${made.token}`);
+    });
+  return (
+    <section className="stack tight" aria-label="Command line">
+      <h3>Command line</h3>
+      {token === undefined ? (
+        <>
+          <p className="quiet small">
+            A token that reads, edits and runs in your name for 30 days. It confirms and shares nothing.
+          </p>
+          <button className="button" onClick={() => void make()}>
+            Token for the command line
+          </button>
+        </>
+      ) : (
+        <>
+          <div className="row">
+            <input
+              className="field mono grow"
+              readOnly
+              value={token}
+              aria-label="Command"
+              onFocus={({ target }) => target.select()}
+            />
+            <button
+              className="button"
+              onClick={() => void attempt(() => navigator.clipboard.writeText(token).then(() => setIsCopied(true)))}
+            >
+              {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
+            </button>
+          </div>
+          <p className="quiet small">Copy it now: it is shown this once. Run it in a terminal.</p>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,177 @@
+//! People whom a provider of OpenID Connect has signed in: issuer and subject are who they are, and nothing else is.
+
+use std::net::IpAddr;
+
+use notarium_core::{Actor, UserId};
+use notarium_store::accounts::{AccountChange, AccountError, Identity, TokenKind, User};
+use ulid::Ulid;
+
+use super::sessions::ClientInfo;
+use super::{Accounts, AuthError, Authenticated, SignedIn, values};
+
+/// Of one person.
+const MAX_IDENTITIES: usize = 10;
+/// RFC 5321: of an address.
+const MAX_EMAIL_BYTES: usize = 254;
+const MAX_NAME_CHARS: usize = 100;
+/// `ann-2` … where a name is taken.
+const MAX_NAMESAKES: usize = 20;
+
+/// What a provider says of somebody whom it has signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvedIdentity {
+    pub issuer: String,
+    pub subject: String,
+    pub name: Option<String>,
+    /// As people choose it there; proves nothing.
+    pub username: Option<String>,
+    /// Verified by the provider.
+    pub email: Option<String>,
+    pub has_unverified_email: bool,
+}
+
+impl Accounts {
+    /// A session of the person whose identity this is; `None`: nobody has it.
+    pub async fn sign_in_with_identity(
+        &self,
+        proved: &ProvedIdentity,
+        client: ClientInfo<'_>,
+    ) -> Result<Option<SignedIn>, AuthError> {
+        let Some(identity) = self.store().identity(&proved.issuer, &proved.subject).await? else { return Ok(None) };
+        let user = self.store().user(&identity.user_id).await?.ok_or(AuthError::Invalid)?;
+        if user.deactivated_at.is_some() {
+            return Err(AuthError::Deactivated);
+        }
+        self.begin_session(user, client, Vec::new(), "session.oidc").await.map(Some)
+    }
+
+    /// A new account for somebody who was let in.
+    pub async fn join_with_identity(
+        &self,
+        proved: &ProvedIdentity,
+        client: ClientInfo<'_>,
+    ) -> Result<SignedIn, AuthError> {
+        let login = self.login_for(proved).await?;
+        let user = User {
+            id: Ulid::generate().into(),
+            name: name_for(proved),
+            login,
+            password_hash: None,
+            is_admin: false,
+            created_at: self.now(),
+            deactivated_at: None,
+        };
+        let link = AccountChange::LinkIdentity(self.identity(&user.id, proved));
+        let actor = Actor::User { id: user.id.clone() };
+        let changes = [AccountChange::CreateUser(user.clone()), link];
+        match self.change(&changes, self.audit(&actor, "user.join", &user.id)).await {
+            // Two pages of one person: the other was first.
+            Err(AccountError::Taken { what: "sign-in" }) => {
+                self.sign_in_with_identity(proved, client).await?.ok_or(AuthError::Invalid)
+            }
+            done => {
+                done?;
+                self.begin_session(user, client, Vec::new(), "session.oidc").await
+            }
+        }
+    }
+
+    /// Whether somebody may add a way to sign in to their account: asks for the password where there is one, as for changing it.
+    pub async fn check_may_link(
+        &self,
+        who: &Authenticated,
+        current: Option<String>,
+        address: Option<IpAddr>,
+    ) -> Result<UserId, AuthError> {
+        if who.kind != TokenKind::Session {
+            return Err(AuthError::Forbidden { reason: "a way to sign in is added in a session: sign in".to_owned() });
+        }
+        let user = self.user_of(who).await?;
+        self.check_current_password(&user, current, address).await?;
+        if self.store().identities(&user.id, MAX_IDENTITIES).await?.len() >= MAX_IDENTITIES {
+            let reason = format!("there are {MAX_IDENTITIES} sign-ins linked already: unlink one first");
+            return Err(AuthError::InvalidValue { reason });
+        }
+        Ok(user.id)
+    }
+
+    /// From now on this person signs in so too.
+    pub async fn link_identity(&self, who: &Authenticated, proved: &ProvedIdentity) -> Result<Identity, AuthError> {
+        let user = self.user_of(who).await?;
+        if let Some(identity) = self.store().identity(&proved.issuer, &proved.subject).await? {
+            if identity.user_id == user.id {
+                return Ok(identity);
+            }
+            let reason =
+                "another account here is signed in to with that: unlink it there first, or ask an administrator";
+            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+        }
+        let identity = self.identity(&user.id, proved);
+        let audit = self.audit(&who.actor, "identity.link", format!("{}/{}", user.id, identity.id));
+        self.change(&[AccountChange::LinkIdentity(identity.clone())], audit).await?;
+        Ok(identity)
+    }
+
+    pub async fn identities_of(&self, user: &UserId) -> Result<Vec<Identity>, AuthError> {
+        Ok(self.store().identities(user, MAX_IDENTITIES).await?)
+    }
+
+    /// Of one's own account: the last way in stays.
+    pub async fn unlink_own_identity(&self, who: &Authenticated, identity: &str) -> Result<(), AuthError> {
+        let user = self.user_of(who).await?;
+        let others = self.identities_of(&user.id).await?.into_iter().filter(|other| other.id != identity).count();
+        if others == 0 && user.password_hash.is_none() {
+            let reason = "this is the only way into your account: choose a password or link another sign-in first";
+            return Err(AuthError::InvalidValue { reason: reason.to_owned() });
+        }
+        self.unlink_identity(who, &user.id, identity).await
+    }
+
+    /// By an administrator, or the person. Sessions that are open go on.
+    pub async fn unlink_identity(&self, who: &Authenticated, user: &UserId, identity: &str) -> Result<(), AuthError> {
+        let change = AccountChange::UnlinkIdentity { user: user.clone(), identity: identity.to_owned() };
+        let audit = self.audit(&who.actor, "identity.unlink", format!("{user}/{identity}"));
+        Ok(self.change(&[change], audit).await?)
+    }
+
+    fn identity(&self, user: &UserId, proved: &ProvedIdentity) -> Identity {
+        Identity {
+            id: Ulid::generate().to_string(),
+            user_id: user.clone(),
+            issuer: proved.issuer.clone(),
+            subject: proved.subject.clone(),
+            email: proved.email.clone().filter(|email| email.len() <= MAX_EMAIL_BYTES),
+            created_at: self.now(),
+        }
+    }
+
+    /// A verified address, which nobody else may have; else the name that the person has there, or one beside it.
+    async fn login_for(&self, proved: &ProvedIdentity) -> Result<Option<String>, AuthError> {
+        if let Some(login) = proved.email.as_deref().and_then(|email| values::login(email).ok()) {
+            if self.store().user_by_login(&login).await?.is_some() {
+                let reason = format!(
+                    "there is an account with the login {login} already: sign in to it with its password and link this sign-in \
+                     there, or ask an administrator"
+                );
+                return Err(AuthError::Forbidden { reason });
+            }
+            return Ok(Some(login));
+        }
+        // What looks like an address is somebody's whom this is not.
+        let username = proved.username.as_deref().map(|name| name.split('@').next().unwrap_or_default());
+        let Some(login) = username.and_then(|name| values::login(name).ok()) else { return Ok(None) };
+        let namesakes = (2..=MAX_NAMESAKES).map(|number| format!("{login}-{number}"));
+        for login in std::iter::once(login.clone()).chain(namesakes) {
+            if self.store().user_by_login(&login).await?.is_none() {
+                return Ok(Some(login));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn name_for(proved: &ProvedIdentity) -> String {
+    let said = [&proved.name, &proved.username, &proved.email].into_iter().flatten();
+    let cut = |text: &String| text.chars().filter(|character| !character.is_control()).take(MAX_NAME_CHARS).collect();
+    said.map(cut).find_map(|text: String| values::name(&text).ok()).unwrap_or_else(|| "Somebody".to_owned())
+}

@@ -1,0 +1,203 @@
+//! Signing in with a provider of OpenID Connect: the authorization code flow with PKCE, bound to the key of a browser
+//! (decision 0017).
+//!
+//! Invariants:
+//! - A sign-in that was begun is finished once, within ten minutes, by who holds the key that it was begun with.
+//! - Who somebody is, is what a signed ID token says of issuer and subject; an address is never who somebody is.
+//! - Codes, tokens and the client's secret reach no log, no answer and no disk.
+
+mod admission;
+mod begun;
+mod http;
+mod provider;
+#[cfg(test)]
+mod tests;
+
+use notarium_core::{Millis, UserId};
+use openidconnect::url::{Host, Url};
+use secrecy::SecretString;
+
+use crate::auth::ProvedIdentity;
+use crate::clock::Clock;
+use crate::places::Places;
+
+use admission::Admission;
+use begun::{Begun, BegunSignIns};
+use provider::Provider;
+
+/// How long somebody may take at the provider.
+pub const BEGUN_MS: Millis = 10 * 60 * 1000;
+/// Longer ones are no provider's.
+const MAX_CODE_BYTES: usize = 4_096;
+
+/// What an operator says about the provider.
+#[derive(Debug, Clone)]
+pub struct OidcSettings {
+    /// As the provider's discovery document names itself.
+    pub issuer: String,
+    pub client_id: String,
+    /// Absent: a public client, which PKCE alone protects.
+    pub client_secret: Option<SecretString>,
+    /// What people call it; absent: its host.
+    pub name: Option<String>,
+    /// Who gets an account at the first sign-in: domains, addresses, or `*`. None: nobody.
+    pub allow: Vec<String>,
+}
+
+/// A setting with which nobody could sign in safely.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidOidc(String);
+
+/// Why somebody was not signed in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OidcError {
+    #[error("this server has no provider to sign in with: sign in with login and password, or with a token")]
+    Absent,
+    #[error(
+        "{name} cannot be reached, or does not answer as a provider should: try again in a moment, or tell an administrator (the server's log says why)"
+    )]
+    Unavailable { name: String },
+    #[error("this sign-in has expired, was used already, or was begun in another browser: begin it again")]
+    Ended,
+    #[error(
+        "{name} did not confirm who you are ({reason}): begin again, or tell an administrator (the server's log says more)"
+    )]
+    Refused { name: String, reason: &'static str },
+    #[error("too many people are signing in at this moment: try again in a minute")]
+    TooMany,
+}
+
+/// The provider that people may sign in with, and the sign-ins that were begun.
+pub struct Oidc {
+    name: String,
+    origin: String,
+    provider: Provider,
+    admission: Admission,
+    begun: BegunSignIns,
+    clock: Clock,
+}
+
+/// A sign-in that was begun.
+pub struct Started {
+    /// Where the browser goes.
+    pub url: String,
+    /// Comes back with the browser.
+    pub state: String,
+    pub expires_at: Millis,
+}
+
+impl Oidc {
+    /// `places`: for sign-ins that were begun. Refuses what would send a code or a person's name over the network in the clear.
+    pub fn new(settings: OidcSettings, public_url: &str, clock: Clock, places: Places) -> Result<Self, InvalidOidc> {
+        let issuer = secure(&settings.issuer, "--oidc-issuer")?;
+        let public = secure(public_url, "--public-url, which --oidc-issuer needs,")?;
+        if settings.client_id.trim().is_empty() {
+            return Err(InvalidOidc(
+                "--oidc-client-id is empty: the provider gives it when you register Notarium there".into(),
+            ));
+        }
+        let name = settings.name.clone().or_else(|| issuer.host_str().map(str::to_owned)).unwrap_or_default();
+        let admission = Admission::of(&settings.allow)?;
+        let redirect = callback(&public)?;
+        let origin = public.origin().ascii_serialization();
+        let provider = Provider::new(settings, redirect, issuer.scheme() == "http", clock.clone())?;
+        Ok(Self { name, origin, provider, admission, begun: BegunSignIns::new(places), clock })
+    }
+
+    /// What people call the provider.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the page must be open: there the provider sends the browser back to.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
+    /// Looks for the provider, so that an operator reads at the start what is wrong with it.
+    pub async fn look(&self) {
+        match self.provider.look().await {
+            Ok(()) => tracing::info!(name = self.name, "people can sign in with OpenID Connect"),
+            Err(reason) => tracing::warn!(name = self.name, reason, "nobody can sign in with OpenID Connect now"),
+        }
+    }
+
+    /// Begins a sign-in for the browser that has this key; `for_user`: to be linked to that account.
+    pub async fn begin(
+        &self,
+        key_hash: [u8; 32],
+        for_user: Option<UserId>,
+        address: Option<std::net::IpAddr>,
+    ) -> Result<Started, OidcError> {
+        let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
+        let asked = self.provider.ask().await.map_err(|reason| self.unavailable(&reason))?;
+        let at = self.clock.now();
+        let begun = Begun { key_hash, nonce: asked.nonce, verifier: asked.verifier, for_user, at, _place: place };
+        self.begun.put(asked.state.clone(), begun);
+        Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
+    }
+
+    /// Whom the provider has signed in, and for which account that was begun. `key_hash`: of the key that has signed state and code.
+    pub async fn finish(
+        &self,
+        state: &str,
+        code: String,
+        key_hash: [u8; 32],
+        for_user: Option<&UserId>,
+    ) -> Result<ProvedIdentity, OidcError> {
+        let begun = self.begun.take(state, &key_hash, for_user, self.clock.now()).ok_or(OidcError::Ended)?;
+        if code.is_empty() || code.len() > MAX_CODE_BYTES {
+            return Err(self.refused("the code that it sent along is none"));
+        }
+        self.provider.exchange(code, begun.verifier, &begun.nonce).await.map_err(|failure| match failure {
+            provider::Failure::Unavailable(reason) => self.unavailable(&reason),
+            provider::Failure::Refused { reason, detail } => {
+                tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
+                self.refused(reason)
+            }
+        })
+    }
+
+    fn refused(&self, reason: &'static str) -> OidcError {
+        OidcError::Refused { name: self.name.clone(), reason }
+    }
+
+    fn unavailable(&self, reason: &str) -> OidcError {
+        tracing::warn!(name = self.name, reason, "the provider of OpenID Connect is of no use");
+        OidcError::Unavailable { name: self.name.clone() }
+    }
+}
+
+/// An address to which codes and secrets may go: `https`, or this machine.
+fn secure(text: &str, setting: &str) -> Result<Url, InvalidOidc> {
+    let invalid = |what: &str| InvalidOidc(format!("{setting} is '{text}': {what}"));
+    let url: Url = text.parse().map_err(|_| invalid("write an address, as in https://id.example.org"))?;
+    if !is_secure(&url) {
+        return Err(invalid("it must begin with https:// (http:// does on this machine alone)"));
+    }
+    if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() {
+        return Err(invalid("write it without user, ? and #"));
+    }
+    Ok(url)
+}
+
+fn is_secure(url: &Url) -> bool {
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
+}
+
+/// Where the provider sends browsers back to: a page of ours.
+fn callback(public: &Url) -> Result<String, InvalidOidc> {
+    let url = public.join("/oidc/callback");
+    url.map(String::from).map_err(|error| InvalidOidc(format!("--public-url has no place for the way back: {error}")))
+}

@@ -1,0 +1,58 @@
+//! Sign-ins that were begun and wait for their browsers to come back: bounded, and each is taken once.
+
+use std::net::IpAddr;
+
+use dashmap::DashMap;
+use notarium_core::{Millis, UserId};
+use openidconnect::{Nonce, PkceCodeVerifier};
+
+use super::BEGUN_MS;
+use crate::places::{Place, Places};
+
+/// What is kept of a sign-in while somebody is at the provider.
+pub struct Begun {
+    /// Of the browser that may finish it.
+    pub key_hash: [u8; 32],
+    pub nonce: Nonce,
+    pub verifier: PkceCodeVerifier,
+    /// Whose account it is to be linked to.
+    pub for_user: Option<UserId>,
+    pub at: Millis,
+    /// Given back when it is dropped.
+    pub _place: Place,
+}
+
+pub struct BegunSignIns {
+    places: Places,
+    /// By state.
+    begun: DashMap<String, Begun>,
+}
+
+impl BegunSignIns {
+    pub fn new(places: Places) -> Self {
+        Self { places, begun: DashMap::new() }
+    }
+
+    /// `None`: as many as may be were begun within the last minutes.
+    pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<Place> {
+        self.places.enter(address).or_else(|| {
+            self.begun.retain(|_, begun| is_good(begun, now));
+            self.places.enter(address)
+        })
+    }
+
+    pub fn put(&self, state: String, begun: Begun) {
+        self.begun.insert(state, begun);
+    }
+
+    /// The one of this state, for the browser and the account that it was begun by. Nobody else uses it up.
+    pub fn take(&self, state: &str, key_hash: &[u8; 32], for_user: Option<&UserId>, now: Millis) -> Option<Begun> {
+        let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.for_user.as_ref() == for_user;
+        let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;
+        is_good(&begun, now).then_some(begun)
+    }
+}
+
+fn is_good(begun: &Begun, now: Millis) -> bool {
+    now.saturating_sub(begun.at) <= BEGUN_MS
+}

@@ -1,0 +1,279 @@
+//! The provider: what it says of itself, and what it says of people.
+
+use std::sync::{PoisonError, RwLock};
+
+use chrono::{DateTime, Utc};
+use notarium_core::Millis;
+use openidconnect::core::{
+    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdTokenClaims, CoreJwsSigningAlgorithm as Algorithm,
+    CoreProviderMetadata, CoreTokenResponse, CoreUserInfoClaims,
+};
+use openidconnect::url::Url;
+use openidconnect::{
+    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
+    EndpointNotSet, EndpointSet, HttpRequest, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
+    PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
+};
+use secrecy::ExposeSecret;
+
+use super::http::{self, HttpError, with_causes};
+use super::{InvalidOidc, OidcSettings, is_secure};
+use crate::auth::ProvedIdentity;
+use crate::clock::Clock;
+
+/// How long what it said of itself is believed.
+const KNOWN_MS: Millis = 60 * 60 * 1000;
+/// A key that is unknown is looked for again, but not more often.
+const LOOK_AGAIN_MS: Millis = 10 * 1000;
+/// OpenID Connect Core, section 2: of a subject.
+const MAX_SUBJECT_BYTES: usize = 255;
+/// Signatures with keys that the provider alone has.
+const ALGORITHMS: [Algorithm; 9] = [
+    Algorithm::RsaSsaPkcs1V15Sha256,
+    Algorithm::RsaSsaPkcs1V15Sha384,
+    Algorithm::RsaSsaPkcs1V15Sha512,
+    Algorithm::RsaSsaPssSha256,
+    Algorithm::RsaSsaPssSha384,
+    Algorithm::RsaSsaPssSha512,
+    Algorithm::EcdsaP256Sha256,
+    Algorithm::EcdsaP384Sha384,
+    Algorithm::EdDsa,
+];
+
+type Client =
+    CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
+
+/// Why nobody was proved to be anybody. Reasons are for people, details for the log.
+pub enum Failure {
+    Unavailable(String),
+    Refused { reason: &'static str, detail: String },
+}
+
+/// What the browser takes to the provider, and what is kept of it here.
+pub struct Asked {
+    pub url: String,
+    pub state: String,
+    pub nonce: Nonce,
+    pub verifier: PkceCodeVerifier,
+}
+
+pub struct Provider {
+    settings: OidcSettings,
+    issuer: IssuerUrl,
+    redirect: RedirectUrl,
+    /// On this machine it needs no TLS.
+    is_here: bool,
+    http: reqwest::Client,
+    clock: Clock,
+    known: RwLock<Option<Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    metadata: CoreProviderMetadata,
+    at: Millis,
+}
+
+impl Provider {
+    pub fn new(settings: OidcSettings, redirect: String, is_here: bool, clock: Clock) -> Result<Self, InvalidOidc> {
+        let invalid = |error: &dyn std::fmt::Display| InvalidOidc(format!("--oidc-issuer cannot be used: {error}"));
+        let issuer = IssuerUrl::new(settings.issuer.clone()).map_err(|error| invalid(&error))?;
+        let redirect = RedirectUrl::new(redirect).map_err(|error| invalid(&error))?;
+        let http = http::client().map_err(|error| invalid(&error))?;
+        Ok(Self { settings, issuer, redirect, is_here, http, clock, known: RwLock::default() })
+    }
+
+    /// Whether it can be used.
+    pub async fn look(&self) -> Result<(), String> {
+        self.discover().await.map(drop)
+    }
+
+    /// Where a browser goes to, with secrets of its own.
+    pub async fn ask(&self) -> Result<Asked, String> {
+        let known = self.known(self.clock.now().saturating_sub(KNOWN_MS)).await?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let client = self.client(known.metadata);
+        let request =
+            client.authorize_url(CoreAuthenticationFlow::AuthorizationCode, CsrfToken::new_random, Nonce::new_random);
+        let scopes = ["profile", "email"].map(|scope| Scope::new(scope.to_owned()));
+        let (url, state, nonce) = request.add_scopes(scopes).set_pkce_challenge(challenge).url();
+        Ok(Asked { url: url.into(), state: state.into_secret(), nonce, verifier })
+    }
+
+    /// Whom it has signed in.
+    pub async fn exchange(
+        &self,
+        code: String,
+        verifier: PkceCodeVerifier,
+        nonce: &Nonce,
+    ) -> Result<ProvedIdentity, Failure> {
+        let known = self.known(0).await.map_err(Failure::Unavailable)?;
+        let client = self.client(known.metadata.clone());
+        let tokens = self.tokens(&client, code, verifier).await?;
+        match self.claims(&client, &tokens, nonce) {
+            // It has other keys than an hour ago.
+            Err(error) if is_unknown_key(&error) && self.may_look_again(&known) => {
+                let client = self.client(self.discover().await.map_err(Failure::Unavailable)?.metadata);
+                let claims = self.claims(&client, &tokens, nonce).map_err(refused)?;
+                self.identity(&client, &tokens, &claims).await
+            }
+            claims => self.identity(&client, &tokens, &claims.map_err(refused)?).await,
+        }
+    }
+
+    /// What it said of itself since then, or says now.
+    async fn known(&self, since: Millis) -> Result<Known, String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match known.filter(|known| known.at >= since) {
+            Some(known) => Ok(known),
+            None => self.discover().await,
+        }
+    }
+
+    fn may_look_again(&self, known: &Known) -> bool {
+        self.clock.now().saturating_sub(known.at) > LOOK_AGAIN_MS
+    }
+
+    async fn discover(&self) -> Result<Known, String> {
+        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let found = CoreProviderMetadata::discover_async(self.issuer.clone(), &send).await;
+        let metadata = found.map_err(|error| with_causes(&error))?;
+        self.check_addresses(&metadata)?;
+        let known = Known { metadata, at: self.clock.now() };
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        Ok(known)
+    }
+
+    /// Codes, secrets and names go to these.
+    fn check_addresses(&self, metadata: &CoreProviderMetadata) -> Result<(), String> {
+        let token = metadata.token_endpoint().ok_or("it names no token endpoint")?;
+        let addresses = [metadata.authorization_endpoint().url(), token.url(), metadata.jwks_uri().url()];
+        let mut addresses = addresses.into_iter().chain(metadata.userinfo_endpoint().map(|address| address.url()));
+        let is_good = |url: &Url| url.scheme() == "https" || (self.is_here && is_secure(url));
+        match addresses.find(|url| !is_good(url)) {
+            Some(url) => Err(format!("it names an address without TLS: {url}")),
+            None => Ok(()),
+        }
+    }
+
+    fn client(&self, metadata: CoreProviderMetadata) -> Client {
+        let secret = self.settings.client_secret.as_ref();
+        let secret = secret.map(|secret| ClientSecret::new(secret.expose_secret().to_owned()));
+        let methods = metadata.token_endpoint_auth_methods_supported().cloned();
+        // Absent: the basic way (OpenID Connect Discovery, section 3).
+        let only_body = methods.is_some_and(|methods| {
+            methods.contains(&CoreClientAuthMethod::ClientSecretPost)
+                && !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
+        });
+        let kind = if only_body { AuthType::RequestBody } else { AuthType::BasicAuth };
+        CoreClient::from_provider_metadata(metadata, ClientId::new(self.settings.client_id.clone()), secret)
+            .set_redirect_uri(self.redirect.clone())
+            .set_auth_type(kind)
+    }
+
+    async fn tokens(
+        &self,
+        client: &Client,
+        code: String,
+        verifier: PkceCodeVerifier,
+    ) -> Result<CoreTokenResponse, Failure> {
+        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let request = client.exchange_code(AuthorizationCode::new(code));
+        let request = request.map_err(|error| Failure::Unavailable(error.to_string()))?.set_pkce_verifier(verifier);
+        request.request_async(&send).await.map_err(|error: RequestTokenError<HttpError, _>| match error {
+            RequestTokenError::ServerResponse(answer) => {
+                Failure::Refused { reason: "it does not take its code back", detail: answer.to_string() }
+            }
+            error => Failure::Unavailable(with_causes(&error)),
+        })
+    }
+
+    /// What the ID token says, if it is the provider's, for us, of now, and for this very sign-in.
+    fn claims(
+        &self,
+        client: &Client,
+        tokens: &CoreTokenResponse,
+        nonce: &Nonce,
+    ) -> Result<CoreIdTokenClaims, ClaimsVerificationError> {
+        let token =
+            tokens.id_token().ok_or_else(|| ClaimsVerificationError::Other("there is no ID token".to_owned()))?;
+        let now = self.now();
+        let verifier = client.id_token_verifier().set_allowed_algs(ALGORITHMS).set_time_fn(move || now);
+        token.claims(&verifier, nonce).cloned()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        let now = i64::try_from(self.clock.now()).unwrap_or(i64::MAX);
+        DateTime::from_timestamp_millis(now).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+
+    async fn identity(
+        &self,
+        client: &Client,
+        tokens: &CoreTokenResponse,
+        claims: &CoreIdTokenClaims,
+    ) -> Result<ProvedIdentity, Failure> {
+        let subject = claims.subject().to_string();
+        if subject.is_empty() || subject.len() > MAX_SUBJECT_BYTES {
+            return Err(Failure::Refused {
+                reason: "it does not say who you are",
+                detail: "an odd subject".to_owned(),
+            });
+        }
+        let mut identity = ProvedIdentity {
+            issuer: self.settings.issuer.clone(),
+            subject,
+            name: claims.name().and_then(|name| name.get(None)).map(|name| name.to_string()),
+            username: claims.preferred_username().map(|name| name.to_string()),
+            email: claims.email().filter(|_| claims.email_verified() == Some(true)).map(|email| email.to_string()),
+            has_unverified_email: claims.email().is_some() && claims.email_verified() != Some(true),
+        };
+        // Some tell it there alone.
+        if claims.email().is_none()
+            && let Some(more) = self.user_info(client, tokens, claims).await
+        {
+            let is_verified = more.email_verified() == Some(true);
+            identity.email = more.email().filter(|_| is_verified).map(|email| email.to_string());
+            identity.has_unverified_email = more.email().is_some() && !is_verified;
+            identity.name = identity.name.or_else(|| more.name()?.get(None).map(|name| name.to_string()));
+            identity.username = identity.username.or_else(|| more.preferred_username().map(|name| name.to_string()));
+        }
+        Ok(identity)
+    }
+
+    /// What it says of the same person elsewhere. Who the person is, is known without.
+    async fn user_info(
+        &self,
+        client: &Client,
+        tokens: &CoreTokenResponse,
+        claims: &CoreIdTokenClaims,
+    ) -> Option<CoreUserInfoClaims> {
+        let send = |request: HttpRequest| http::send(self.http.clone(), request);
+        let request = client.user_info(tokens.access_token().clone(), Some(claims.subject().clone())).ok()?;
+        match request.request_async(&send).await {
+            Ok(more) => Some(more),
+            Err(error) => {
+                tracing::warn!(error = with_causes(&error), "the provider does not tell more about somebody");
+                None
+            }
+        }
+    }
+}
+
+fn is_unknown_key(error: &ClaimsVerificationError) -> bool {
+    use SignatureVerificationError::{CryptoError, NoMatchingKey};
+    // Without ids of keys an old one is tried, and fails.
+    matches!(error, ClaimsVerificationError::SignatureVerification(NoMatchingKey | CryptoError(_)))
+}
+
+fn refused(error: ClaimsVerificationError) -> Failure {
+    let reason = match &error {
+        ClaimsVerificationError::Expired(_) => "what it says has expired: is this server's clock right?",
+        ClaimsVerificationError::InvalidNonce(_) => "what it says belongs to another sign-in",
+        ClaimsVerificationError::InvalidAudience(_) => "what it says is for somebody else",
+        ClaimsVerificationError::InvalidIssuer(_) => "what it says is from somebody else",
+        ClaimsVerificationError::SignatureVerification(_) => "what it says is not signed as it should be",
+        _ => "what it says cannot be used",
+    };
+    Failure::Refused { reason, detail: with_causes(&error) }
+}

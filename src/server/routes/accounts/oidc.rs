@@ -1,0 +1,148 @@
+//! Signing in with a provider of OpenID Connect, and what is linked to accounts.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::Method;
+use notarium_core::{Scope, UserId};
+use notarium_wire::rest::{
+    Identity, IdentityBegin, OidcBegin, OidcBegun, OidcFinish, OidcOption, SignInOptions, SignedIn,
+};
+
+use super::session::told;
+use super::{AccountRoutes, ClientAddress};
+use crate::auth::{AuthError, Authenticated, ClientInfo, ProvedIdentity, hash_of_key, signed_by};
+use crate::extract::{Created, JsonBody, NoContent, Params};
+use crate::guard::{Guard, GuardedRouter};
+use crate::oidc::{Oidc, OidcError, Started};
+use crate::problem::Problem;
+
+pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
+    router
+        .group("accounts", "/api")
+        .says("How people sign in to this server.")
+        .on(Guard::Public, Method::GET, "/session/options", options)
+        .says("A browser begins to sign in with the provider: it is told where to go.")
+        .on(Guard::Public, Method::POST, "/session/oidc/begin", begin)
+        .says("Sign in with what the provider sent the browser back with.")
+        .on(Guard::Public, Method::POST, "/session/oidc", finish)
+        .says("The sign-ins with providers that are linked to your account.")
+        .on(Guard::User(Scope::Read), Method::GET, "/me/identities", list_own)
+        .says("You begin to link a sign-in with the provider to your account: a session does, with the password where there is one.")
+        .on(Guard::User(Scope::Manage), Method::POST, "/me/identities/begin", begin_link)
+        .says("Links the sign-in that the provider sent the browser back with.")
+        .on(Guard::User(Scope::Read), Method::POST, "/me/identities", finish_link)
+        .says("You do not sign in so any more. The last way into an account stays.")
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/me/identities/{identity}", unlink_own)
+        .says("The sign-ins with providers that are linked to an account.")
+        .on(Guard::Admin, Method::GET, "/users/{user}/identities", list)
+        .says("The person does not sign in so any more. Sessions that are open go on until the account is deactivated.")
+        .on(Guard::Admin, Method::DELETE, "/users/{user}/identities/{identity}", unlink)
+}
+
+impl AccountRoutes {
+    fn oidc(&self) -> Result<&Arc<Oidc>, Problem> {
+        self.oidc.as_ref().ok_or_else(|| OidcError::Absent.into())
+    }
+
+    /// Whom the provider has signed in, for the browser whose key has signed what came back.
+    async fn proved(&self, finish: OidcFinish, user: Option<&UserId>) -> Result<ProvedIdentity, Problem> {
+        let OidcFinish { state, code, key, signature, label: _ } = finish;
+        let signed = format!("notarium-oidc\n{state}\n{code}");
+        let key_hash = signed_by(&key, &signed, &signature).map_err(|_| OidcError::Ended)?;
+        Ok(self.oidc()?.finish(&state, code, key_hash, user).await?)
+    }
+}
+
+fn shape(identity: notarium_store::accounts::Identity) -> Identity {
+    let notarium_store::accounts::Identity { id, issuer, subject, email, created_at, user_id: _ } = identity;
+    Identity { id, issuer, subject, email, created_at }
+}
+
+fn begun(Started { url, state, expires_at }: Started) -> Created<Json<OidcBegun>> {
+    Created(Json(OidcBegun { url, state, expires_at }))
+}
+
+async fn options(State(shared): State<AccountRoutes>) -> Json<SignInOptions> {
+    let option = |oidc: &Arc<Oidc>| OidcOption { name: oidc.name().to_owned(), origin: oidc.origin().to_owned() };
+    Json(SignInOptions { oidc: shared.oidc.as_ref().map(option) })
+}
+
+async fn begin(
+    State(shared): State<AccountRoutes>,
+    ClientAddress(address): ClientAddress,
+    JsonBody(OidcBegin { key }): JsonBody<OidcBegin>,
+) -> Result<Created<Json<OidcBegun>>, Problem> {
+    let oidc = shared.oidc()?;
+    shared.accounts.count_attempt(address)?;
+    Ok(begun(oidc.begin(hash_of_key(&key)?, None, address).await?))
+}
+
+async fn finish(
+    State(shared): State<AccountRoutes>,
+    ClientAddress(address): ClientAddress,
+    JsonBody(finish): JsonBody<OidcFinish>,
+) -> Result<Created<Json<SignedIn>>, Problem> {
+    let oidc = shared.oidc()?;
+    shared.accounts.count_attempt(address)?;
+    let (key, label) = (finish.key.clone(), finish.label.clone());
+    let client = ClientInfo { address, label: &label, key: Some(&key) };
+    let proved = shared.proved(finish, None).await?;
+    if let Some(signed_in) = shared.accounts.sign_in_with_identity(&proved, client).await? {
+        return Ok(Created(Json(told(signed_in))));
+    }
+    oidc.admission().check(&proved)?;
+    Ok(Created(Json(told(shared.accounts.join_with_identity(&proved, client).await?))))
+}
+
+async fn list_own(State(shared): State<AccountRoutes>, who: Authenticated) -> Result<Json<Vec<Identity>>, Problem> {
+    let user = who.user_id().ok_or(AuthError::Missing)?;
+    list(State(shared), Params(user.clone())).await
+}
+
+async fn begin_link(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+    ClientAddress(address): ClientAddress,
+    JsonBody(IdentityBegin { key, current }): JsonBody<IdentityBegin>,
+) -> Result<Created<Json<OidcBegun>>, Problem> {
+    let oidc = shared.oidc()?;
+    shared.accounts.count_attempt(address)?;
+    let user = shared.accounts.check_may_link(&who, current, address).await?;
+    Ok(begun(oidc.begin(hash_of_key(&key)?, Some(user), address).await?))
+}
+
+async fn finish_link(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+    JsonBody(finish): JsonBody<OidcFinish>,
+) -> Result<Created<Json<Identity>>, Problem> {
+    let proved = shared.proved(finish, who.user_id()).await?;
+    Ok(Created(Json(shape(shared.accounts.link_identity(&who, &proved).await?))))
+}
+
+async fn unlink_own(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+    Params(identity): Params<String>,
+) -> Result<NoContent, Problem> {
+    shared.accounts.unlink_own_identity(&who, &identity).await?;
+    Ok(NoContent)
+}
+
+async fn list(
+    State(shared): State<AccountRoutes>,
+    Params(user): Params<UserId>,
+) -> Result<Json<Vec<Identity>>, Problem> {
+    Ok(Json(shared.accounts.identities_of(&user).await?.into_iter().map(shape).collect()))
+}
+
+async fn unlink(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+    Params((user, identity)): Params<(UserId, String)>,
+) -> Result<NoContent, Problem> {
+    shared.accounts.unlink_identity(&who, &user, &identity).await?;
+    Ok(NoContent)
+}
