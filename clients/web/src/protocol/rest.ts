@@ -1034,6 +1034,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/template": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Makes the notebook a template, for all who may read it. */
+        put: operations["put_notebooks_notebook_template"];
+        post?: never;
+        /** The notebook is no template any more. */
+        delete: operations["delete_notebooks_notebook_template"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/threads": {
         parameters: {
             query?: never;
@@ -1458,6 +1476,23 @@ export interface paths {
         put?: never;
         /** A token for a page that has just opened: the browser proves the key that its session is bound to. */
         post: operations["post_session_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What new notebooks can be made of: starters of this server, and notebooks that are templates. */
+        get: operations["get_templates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1966,6 +2001,20 @@ export interface components {
             functions?: string[];
             /** @description It counts only while this person could confirm the call. */
             issued_by: components["schemas"]["Actor"];
+        };
+        /** @description A picture or a file that goes with a question: a blob of the notebook. */
+        Attachment: {
+            /** @description What it is, as in `image/png`. */
+            media_type: string;
+            /** @description As the person's file is called. */
+            name: string;
+            /** @description Of its bytes, in lower-case hex: the name of the blob. */
+            sha256: string;
+            /**
+             * Format: uint64
+             * @description How large it is.
+             */
+            size_bytes: number;
         };
         /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
         AuditEntry: {
@@ -3396,6 +3445,8 @@ export interface components {
             tool_call: components["schemas"]["MessageBlockToolCall"];
         } | {
             tool_result: components["schemas"]["MessageBlockToolResult"];
+        } | {
+            attachment: components["schemas"]["Attachment"];
         };
         MessageBlockOpaque: {
             /** @description As the provider sent it. */
@@ -3567,6 +3618,8 @@ export interface components {
              * @default {}
              */
             metadata?: components["schemas"]["AnyObject"];
+            /** @description Made of a template, which brings its own metadata and cells: leave `metadata` and `with_cell` out. */
+            template?: components["schemas"]["TemplateChoice"] | null;
             /** @description 1 to 255 characters on one line; need not be unique. Blanks around it are cut off. */
             title: string;
             /**
@@ -3670,6 +3723,8 @@ export interface components {
             created_at: number;
             /** @description Names it in every path. */
             id: components["schemas"]["NotebookId"];
+            /** @description Others may be made of it (`GET /api/templates`). */
+            is_template?: boolean;
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
             /**
@@ -4023,6 +4078,8 @@ export interface components {
         };
         /** @description What you ask an assistant: either `text` or `cell_id`. Needs the right to converse. */
         Question: {
+            /** @description Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`). */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description A prompt cell: its source is what you say. */
             cell_id?: components["schemas"]["CellId"] | null;
             /** @description Goes on in this conversation, or begins it under this id; absent: a new one. */
@@ -4287,6 +4344,15 @@ export interface components {
             /** @description Absent: there is no provider. */
             oidc?: components["schemas"]["OidcOption"] | null;
         };
+        /** @description A template that every server has. */
+        Starter: {
+            /** @description What it is for, on one line. */
+            description: string;
+            /** @description Names it in a `TemplateChoice`. */
+            id: string;
+            /** @description On one line. */
+            title: string;
+        };
         /** @description How much is undone or redone. The body may be left out. */
         Steps: {
             /**
@@ -4389,6 +4455,48 @@ export interface components {
             path: string;
             /** @description Lower-case hex. */
             sha256?: string | null;
+        };
+        /** @description What a notebook is made of: cells without outputs. */
+        TemplateChoice: {
+            starter: string;
+        } | {
+            notebook: components["schemas"]["NotebookId"];
+        };
+        /** @description A notebook that is a template. */
+        TemplateLine: {
+            /**
+             * Format: uint64
+             * @description How many it has.
+             */
+            cells: number;
+            /** @description What it is for, on one line; may be empty. */
+            description: string;
+            /** @description Names it in a `TemplateChoice`. */
+            notebook: components["schemas"]["NotebookId"];
+            /** @description 1 to 255 characters on one line; not unique. */
+            title: string;
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            updated_at: number;
+        };
+        /** @description Makes a notebook a template: kept as `notarium.template` in its metadata. */
+        TemplateMark: {
+            /**
+             * @description What it is for: one line of at most 200 characters.
+             * @default
+             */
+            description?: string;
+        };
+        /** @description What a new notebook can be made of. */
+        Templates: {
+            /** @description There are more notebooks than are listed. */
+            is_cut: boolean;
+            /** @description Notebooks that are templates and that you may see, the last changed first. */
+            notebooks: components["schemas"]["TemplateLine"][];
+            /** @description Of this server. */
+            starters: components["schemas"]["Starter"][];
         };
         /** @description A stretch of a text: `[start, end]` in JSON, in UTF-16 code units. Empty where its text is gone. */
         TextRange: number[];
@@ -7474,6 +7582,78 @@ export interface operations {
             };
         };
     };
+    put_notebooks_notebook_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TemplateMark"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_notebooks_notebook_threads: {
         parameters: {
             query?: never;
@@ -8356,6 +8536,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_templates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Templates"];
                 };
             };
             default: {
