@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent_locks::AgentLocks;
 use crate::agent_outputs::AgentOutputs;
 use crate::agents::Agents;
+use crate::attachments;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
 use crate::blob_claims::BlobClaims;
@@ -137,7 +138,8 @@ impl App {
         let now = self.clock.now();
         self.usage.check(actor, message)?;
         self.agent_outputs.check(actor, message, now)?;
-        blob_check::check(&self.blobs, &self.blob_claims, now, message).await
+        blob_check::check(&self.blobs, &self.blob_claims, now, message).await?;
+        attachments::check(&self.blobs, message).await
     }
 }
 

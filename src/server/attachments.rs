@@ -2,15 +2,16 @@
 
 use futures_util::TryStreamExt;
 use notarium_core::attachments::{AttachmentKind, kind_of};
-use notarium_core::{Attachment, NotebookId, Rejection, RejectionCode};
+use notarium_core::{Attachment, Command, RawJson, Rejection, RejectionCode};
 use notarium_store::Blobs;
 use notarium_store::blobs::BlobContent;
+use notarium_wire::CommandMessage;
 
 use crate::blob_check::parse_hash;
 
-/// Refuses an attachment whose bytes are of another size or type than it says. The core has looked at neither.
-pub async fn check(blobs: &Blobs, notebook: &NotebookId, attachments: &[Attachment]) -> Result<(), Rejection> {
-    for attachment in attachments {
+/// Refuses a question with an attachment whose bytes are of another size or type than it says. The core has looked at neither.
+pub async fn check(blobs: &Blobs, CommandMessage { notebook, body, .. }: &CommandMessage) -> Result<(), Rejection> {
+    for attachment in &attached(body) {
         // What the core refuses is not read.
         let Some(kind) = kind_of(&attachment.media_type) else { continue };
         let unread = |error: notarium_store::BlobError| {
@@ -35,6 +36,17 @@ pub async fn check(blobs: &Blobs, notebook: &NotebookId, attachments: &[Attachme
         }
     }
     Ok(())
+}
+
+/// What goes with the question that a command asks. Most commands ask none, and are not parsed for it.
+fn attached(body: &RawJson) -> Vec<Attachment> {
+    if !body.get().contains("\"attachments\"") {
+        return Vec::new();
+    }
+    match serde_json::from_str(body.get()) {
+        Ok(Command::StartTurn(turn)) => turn.attachments,
+        _ => Vec::new(),
+    }
 }
 
 fn is_bounded(kind: AttachmentKind, size_bytes: u64) -> bool {

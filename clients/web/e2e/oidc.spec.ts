@@ -9,19 +9,22 @@ const PYTHON = process.env.NOTARIUM_TEST_PYTHON ?? new URL("../../../target/test
 async function startProvider(): Promise<{ process: ChildProcess; issuer: string }> {
   const started = spawn(PYTHON, ["-u", "-m", "oidc_provider_mock", "--port", "0"], { stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
-  for await (const piece of started.stderr ?? []) {
-    text += String(piece);
-    const issuer = /running on (\S+)/.exec(text)?.[1];
-    if (issuer) return { process: started, issuer };
-  }
-  throw new Error(`no provider (\`make deps\` installs it): ${text}`);
+  const issuer = await new Promise<string>((found, failed) => {
+    // It is read to the end, or the provider would stop at a full pipe.
+    started.stderr?.on("data", (piece) => {
+      text += String(piece);
+      const issuer = /running on (http:\/\/[\d.:]+)/.exec(text)?.[1];
+      if (issuer) found(issuer);
+    });
+    started.on("exit", () => failed(new Error(`no provider (\`make deps\` installs it): ${text}`)));
+  });
+  return { process: started, issuer };
 }
 
 const test = base.extend<object, { oidc: TestServer }>({
   oidc: [
     async ({}, use) => {
       const provider = await startProvider();
-      provider.process.stderr?.resume();
       const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
       const headers = { "content-type": "application/json" };
       await fetch(`${provider.issuer}/users/bea`, { method: "PUT", headers, body: JSON.stringify(claims) });

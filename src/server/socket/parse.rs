@@ -7,7 +7,7 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "hello",
     "refresh",
     "subscribe",
@@ -24,6 +24,7 @@ const NAMES: [&str; 16] = [
     "comms",
     "comm",
     "answer_question",
+    "answer_file",
 ];
 
 /// Reads one message.
