@@ -8,7 +8,7 @@ use notarium_core::attachments::{AttachmentKind, MAX_PICTURE_BYTES, kind_of};
 use notarium_core::{Attachment, MessageBlock, MessagePosted, NotebookId};
 use serde_json::json;
 
-use crate::context::as_data;
+use crate::facts::as_data;
 use crate::host::Host;
 use crate::providers::Block;
 

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::mask::mask_keys;
 use notarium_core::{
     Cell, CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
     MessageRole, Stored, ToolCallId, Turn, TurnId,
@@ -14,7 +13,7 @@ use notarium_core::{
 use serde_json::json;
 
 use crate::attachments::Loaded;
-use crate::facts::facts;
+use crate::facts::{as_data, facts};
 use crate::messages::sent;
 use crate::preview::{ReadBlob, preview};
 use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
@@ -175,11 +174,6 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
         tools: plan.tools.clone(),
         max_tokens: answer_tokens(&plan.can),
     }
-}
-
-/// JSON without keys, in which no text can end the marks around it.
-pub fn as_data(value: &serde_json::Value) -> String {
-    mask_keys(&serde_json::to_string(value).unwrap_or_default()).replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 /// Pinned pieces, and of the others the latest that fit.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use notarium_core::mask::mask_keys;
 use notarium_core::{Cell, CellId, CellType, Document, Execution, ExecutionStatus, default_session};
 use serde_json::{Value, json};
 
@@ -101,4 +102,9 @@ fn line(notebook: &Document, id: &CellId, cell: &Cell) -> Value {
         line["status"] = json!(CellStatus::of(notebook, id));
     }
     line
+}
+
+/// JSON without keys, in which no text can end the marks around it.
+pub fn as_data(value: &Value) -> String {
+    mask_keys(&serde_json::to_string(value).unwrap_or_default()).replace('<', "\\u003c").replace('>', "\\u003e")
 }
