@@ -20,7 +20,8 @@ test("@smoke a newcomer signs in by the link, writes, runs, and a second browser
   await bo.keyboard.press("Control+End");
   await bo.keyboard.insertText("  # by Bo");
   await expect(ann.locator(".cell .source").first()).toContainText("# by Bo");
-  await expect(ann.locator(".people li")).toHaveCount(1);
+  await expect(ann.locator(".people li:not(.wide)")).toHaveCount(1);
+  await expect(ann.locator(".people").getByRole("button", { name: /^Runtime agent/ })).toBeVisible();
   await expect(ann.locator(".state")).toContainText("changed since it ran");
 });
 
