@@ -13,7 +13,7 @@ async function startProvider(): Promise<{ process: ChildProcess; issuer: string 
     // It is read to the end, or the provider would stop at a full pipe.
     started.stderr?.on("data", (piece) => {
       text += String(piece);
-      const issuer = /running on (http:\/\/[\d.:]+)/.exec(text)?.[1];
+      const issuer = /(http:\/\/[\d.:]+)/.exec(text)?.[1];
       if (issuer) found(issuer);
     });
     started.on("exit", () => failed(new Error(`no provider (\`make deps\` installs it): ${text}`)));
@@ -28,6 +28,8 @@ const test = base.extend<object, { oidc: TestServer }>({
       const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
       const headers = { "content-type": "application/json" };
       await fetch(`${provider.issuer}/users/bea`, { method: "PUT", headers, body: JSON.stringify(claims) });
+      // The provider knows every client that has a secret.
+      process.env.NOTARIUM_OIDC_CLIENT_SECRET = "secret";
       const server = new TestServer();
       const options = ["--oidc-issuer", provider.issuer, "--oidc-client-id", "notarium", "--oidc-allow", "example.org"];
       await server.start([...options, "--oidc-name", "Example University"]);
