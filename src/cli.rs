@@ -44,6 +44,7 @@ mod fresh;
 mod history;
 mod input;
 mod kernels;
+mod link;
 pub mod logs;
 mod mcp;
 mod names;
@@ -122,7 +123,7 @@ pub struct Global {
 
 commands! {
     pub enum Command {
-        /// Start everything on this machine: server, runtime agent, a Python kernel; prints one address and a token.
+        /// Start everything on this machine: server, runtime agent, a Python kernel; prints one link and a token.
         Up(up::UpArgs) => up::up,
         /// See assistants at work without a key: everything on this machine, with a model that plays a script.
         Demo(demo::DemoArgs) => demo::demo,
@@ -239,6 +240,8 @@ commands! {
 
         /// Sign in, and store the token for the commands to come.
         Login(session::LoginArgs) => session::login,
+        /// Print a link that signs one browser in, once.
+        Link(link::LinkArgs) => link::link,
         /// Sign out, and forget the token.
         Logout(session::LogoutArgs) => session::logout,
         /// Show who you are and what your token allows.

@@ -21,7 +21,7 @@ use super::context::{Access, PROGRAM};
 use super::print::announce;
 use super::sandbox::Kept;
 use super::serve::{ConfirmWith, PlaceArgs, Stop};
-use super::{Context, Ended, Failure, python};
+use super::{Context, Ended, Failure, link, python};
 
 /// What `up` keeps in the data folder, for its owner alone.
 const KEYS_FILE: &str = "up.json";
@@ -96,10 +96,11 @@ async fn print_invitation(
             "Token: not written to a file, which kernels could read; \"session\" in {}",
             keys.display()
         ));
+        announce("In a browser: `notarium link` in another terminal prints a link");
     } else {
         announce(format_args!("Token: {}", keys.session));
-        // What stands behind the # stays in the browser, which drops it from the address.
-        announce(format_args!("In a browser: {}/#token={}", server.url(), keys.session));
+        announce(format_args!("In a browser: {}", link::to(&server.url(), &keys.link(server).await?, None)));
+        announce("(the link is good once, within an hour; `notarium link` prints another)");
     }
     match models {
         [] => announce(
@@ -212,6 +213,13 @@ impl Keys {
         let agent = NewAgent { name: "this machine".to_owned(), coverage: Coverage::All, expires_at: None };
         let agent = accounts.create_agent(&who, agent).await.map_err(anyhow::Error::from)?;
         Ok(Self { session: signed_in.text.reveal(), agent: agent.text.reveal() })
+    }
+
+    /// The one-time token of a link for a browser.
+    async fn link(&self, server: &RunningServer) -> Result<String, Failure> {
+        let accounts = &server.app().accounts;
+        let who = accounts.authenticate(&self.session).await.map_err(anyhow::Error::from)?;
+        Ok(accounts.browser_link(&who).await.map_err(anyhow::Error::from)?.text.reveal())
     }
 
     /// An agent in this process, for a server in this process.

@@ -21,7 +21,7 @@ const LOOK_BACK_BYTES: usize = 256;
 /// `key`, where there is one, is the part that goes. Each shape begins with plain text, which is what is searched for.
 const SHAPES: &[&str] = &[
     // Notarium's own, as `src/server/auth/token_text.rs` writes them.
-    r"nt_(?:owner|session|api|agent|share|reset)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
+    r"nt_(?:owner|session|api|agent|share|reset|link)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
     // OpenAI, Anthropic, and who writes theirs alike; Groq; xAI.
     r"sk-[0-9A-Za-z_-]{20}",
     r"gsk_[0-9A-Za-z]{20}",

@@ -3,7 +3,8 @@
 //! Invariants:
 //! - Authentication is a bearer token in the `Authorization` header or in the socket's first frame. There are no
 //!   cookies, so a foreign page has nothing to ride on, and no token is ever read from a URL.
-//! - A browser proves a key that no script can read, and keeps no token: `browser_keys`.
+//! - A browser proves a key that no script can read, and keeps no token: `browser_keys`. No link that is printed for one carries a
+//!   token that is good twice: `links`.
 //! - Only hashes of secrets are kept. A presented secret is hashed and the hashes are compared: how long the
 //!   comparison takes tells nothing about the secret.
 //! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
@@ -16,6 +17,7 @@ mod cache;
 mod follow;
 mod grants;
 mod identities;
+mod links;
 mod passwords;
 mod rights;
 mod sessions;
@@ -31,6 +33,7 @@ pub use browser_keys::{Proof, hash_of_key, signed_by};
 pub use follow::{FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
+pub use links::LinkEnd;
 pub use passwords::PasswordCost;
 pub use sessions::{ClientInfo, NewProfile, SignedIn, issue_owner_token, issue_owner_token_in};
 pub use token_text::{TokenText, bearer};
@@ -53,6 +56,8 @@ pub enum AuthError {
     Deactivated,
     #[error("this token is good for one exchange only: send it to POST /api/session")]
     OneTime,
+    #[error(transparent)]
+    Link(#[from] LinkEnd),
     #[error("login or password is wrong: try again, or ask an administrator for a reset")]
     WrongPassword,
     #[error("{reason}")]

@@ -168,6 +168,7 @@ impl From<AuthError> for Problem {
             AuthError::Revoked => (StatusCode::UNAUTHORIZED, "token_revoked"),
             AuthError::Deactivated => (StatusCode::UNAUTHORIZED, "account_deactivated"),
             AuthError::OneTime => (StatusCode::UNAUTHORIZED, "one_time_token"),
+            AuthError::Link(_) => (StatusCode::UNAUTHORIZED, "link_ended"),
             AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
             AuthError::TooManyAttempts { retry_after_ms } => {
                 let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);

@@ -1,9 +1,10 @@
 // A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type Browser, type BrowserContext, type Page, test as base, expect } from "@playwright/test";
 import { ScriptedModel } from "./model.ts";
 
@@ -33,6 +34,8 @@ export const ASKING = ["--confirm-with", "password"];
 export class TestServer {
   url = "";
   token = "";
+  /** What `up` prints for a browser; good once. */
+  link = "";
   /** The assistant of this server says what a test wants. */
   readonly model = new ScriptedModel();
   readonly #folder = mkdtempSync(join(tmpdir(), "notarium-page-"));
@@ -63,10 +66,17 @@ export class TestServer {
       text += String(piece);
       const token = /Token: (\S+)/.exec(text)?.[1];
       if (token) this.token = token;
+      this.link = /In a browser: (\S+)/.exec(text)?.[1] ?? this.link;
       if (token && text.includes("Data:")) break;
     }
     this.url = `http://127.0.0.1:${this.#port}`;
     if (!this.token) throw new Error(`the server did not start: ${text}`);
+  }
+
+  /** What a command of this server's person prints. */
+  async command(...options: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(BINARY, options, { env: { ...process.env, HOME: this.#folder } });
+    return stdout.trim();
   }
 
   /** As a disk does it that loses files: the large outputs are gone. Gives how many. */

@@ -1,5 +1,5 @@
 // Staying signed in: another tab, a server that was started anew, signing out.
-import { expect, person, saved, test, write } from "./server.ts";
+import { expect, fresh, person, saved, test, write } from "./server.ts";
 
 test("another tab is signed in, a restart is survived, and signing out ends both", async ({ browser, server }) => {
   const page = await person(browser, server);
@@ -24,4 +24,30 @@ test("another tab is signed in, a restart is survived, and signing out ends both
   await tab.reload();
   await expect(tab.getByRole("button", { name: "Sign in" })).toBeVisible();
   await page.context().close();
+});
+
+test("the link that `up` prints opens one browser, once, and `notarium link` gives another", async ({ browser, server }) => {
+  const first = await fresh(browser);
+  const page = await first.newPage();
+  const isIn = (of: typeof page) => expect(of.getByRole("button", { name: "New notebook" })).toBeVisible();
+  expect(server.link).toContain("#token=nt_link_");
+  await page.goto(server.link);
+  await isIn(page);
+  expect(page.url()).not.toContain("token");
+  await page.reload();
+  await isIn(page);
+  const tab = await first.newPage();
+  await tab.goto(server.url);
+  await isIn(tab);
+  await tab.goto("about:blank");
+  await tab.goto(server.link);
+  await isIn(tab);
+  await expect(tab.getByText("That link was opened before. You are signed in as")).toBeVisible();
+
+  const second = await (await fresh(browser)).newPage();
+  await second.goto(server.link);
+  await expect(second.getByRole("alert")).toContainText("each is good for one browser, once: `notarium link` in a terminal prints another");
+  await second.goto("about:blank");
+  await second.goto(await server.command("link"));
+  await isIn(second);
 });

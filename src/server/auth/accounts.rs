@@ -11,6 +11,7 @@ use notarium_store::accounts::{
 use tokio::sync::{broadcast, mpsc};
 
 use super::browser_keys::BrowserKeys;
+use super::links::BrowserLinks;
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
 use super::passwords::{PasswordCost, Passwords};
@@ -48,6 +49,7 @@ struct Shared {
     /// Where notebooks are counted, once that is known.
     usage: OnceLock<Arc<Usage>>,
     browser_keys: BrowserKeys,
+    browser_links: BrowserLinks,
 }
 
 /// What can be chosen about authentication.
@@ -102,6 +104,7 @@ impl Accounts {
             asks_again: AtomicBool::new(options.asks_again),
             usage: OnceLock::new(),
             browser_keys: BrowserKeys::new()?,
+            browser_links: BrowserLinks::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -112,6 +115,10 @@ impl Accounts {
 
     pub(super) fn browser_keys(&self) -> &BrowserKeys {
         &self.shared.browser_keys
+    }
+
+    pub(super) fn browser_links(&self) -> &BrowserLinks {
+        &self.shared.browser_links
     }
 
     pub(super) fn throttle(&self) -> &Throttle {
@@ -214,6 +221,7 @@ impl Accounts {
             for revocation in revocations_of(change) {
                 if let Revocation::Token(id) = &revocation {
                     self.browser_keys().ended(id);
+                    self.browser_links().ended(id);
                 }
                 self.shared.cache.forget(&revocation);
                 // Nobody listens: nobody is connected.

@@ -19,7 +19,7 @@ const DAY_MS: Millis = 24 * 60 * 60 * 1000;
 /// How long a session lasts; signing in again makes another.
 const SESSION_MS: Millis = 30 * DAY_MS;
 /// How long one lasts that was asked for to confirm something.
-const FRESH_MS: Millis = 15 * 60 * 1000;
+pub(super) const FRESH_MS: Millis = 15 * 60 * 1000;
 /// What a kept session is good for where confirming asks again.
 pub(super) const EVERYDAY: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 /// How long a printed owner token or a password reset may lie around.
@@ -152,7 +152,7 @@ impl Accounts {
         Ok(user)
     }
 
-    /// With the printed owner token or a password reset: once.
+    /// With the printed owner token, a password reset or a link for a browser: once.
     pub async fn exchange(
         &self,
         text: &str,
@@ -161,6 +161,12 @@ impl Accounts {
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
         self.throttle().attempt_from(client.address)?;
+        if let Some(link) = TokenText::parse(text).filter(|text| text.kind == TokenKind::Link) {
+            return match (profile, password) {
+                (None, None) => self.open_link(&link, client).await,
+                _ => Err(AuthError::InvalidValue { reason: "a link signs a browser in, and sets nothing".to_owned() }),
+            };
+        }
         let (token, mut user) = self.one_time(text).await?;
         let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
         if token.kind() == TokenKind::Reset {
@@ -178,34 +184,6 @@ impl Accounts {
             changes.push(self.set_password(&user, password).await?);
         }
         self.begin_session(user, client, changes, "session.exchange").await
-    }
-
-    /// A session of its own for a browser that was opened with a kept session of this person, as by the link that `up` prints. It
-    /// allows no more and lasts no longer.
-    pub async fn bind_browser(&self, who: &Authenticated, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
-        let forbidden =
-            || AuthError::Forbidden { reason: "only a kept session opens one for a browser: sign in".into() };
-        let kept = self.store().token(&who.token_id).await?.ok_or(AuthError::Invalid)?;
-        let lasts = kept.expires_at.is_none_or(|at| at.saturating_sub(self.now()) > FRESH_MS);
-        // What ends within minutes would count as fresh.
-        if kept.kind() != TokenKind::Session || is_fresh(&kept) || !lasts {
-            return Err(forbidden());
-        }
-        let user = self.user_of(who).await?;
-        let scopes = match self.asks_again() {
-            true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
-            false => kept.scopes,
-        };
-        let request = TokenRequest {
-            holder: kept.holder,
-            created_by: user.id.clone(),
-            scopes,
-            coverage: kept.coverage,
-            label: values::label(client.label)?,
-            now: self.now(),
-            expires_at: kept.expires_at,
-        };
-        self.begin_bound(user, mint(request)?, client, Vec::new(), "session.browser").await
     }
 
     /// What a page of the browser to which this session is bound signs to get a token for it.
@@ -328,7 +306,7 @@ impl Accounts {
     }
 
     /// Whose token it is, while it and the account are good.
-    async fn holder_of(&self, token: &Token) -> Result<User, AuthError> {
+    pub(super) async fn holder_of(&self, token: &Token) -> Result<User, AuthError> {
         let TokenHolder::User(holder) = &token.holder else { return Err(AuthError::Invalid) };
         if token.expires_at.is_some_and(|at| self.now() >= at) {
             return Err(AuthError::Expired);
@@ -354,7 +332,7 @@ impl Accounts {
     }
 
     /// Keeps the session, bound to the browser's key where there is one.
-    async fn begin_bound(
+    pub(super) async fn begin_bound(
         &self,
         user: User,
         mut minted: Minted,

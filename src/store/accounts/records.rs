@@ -50,11 +50,20 @@ pub enum TokenKind {
     Share,
     /// Sets a new password, once.
     Reset,
+    /// Opens a session in a browser, once. The running server alone knows it: no store keeps one.
+    Link,
 }
 
 impl TokenKind {
-    pub const ALL: [TokenKind; 6] =
-        [TokenKind::Owner, TokenKind::Session, TokenKind::Api, TokenKind::Agent, TokenKind::Share, TokenKind::Reset];
+    pub const ALL: [TokenKind; 7] = [
+        TokenKind::Owner,
+        TokenKind::Session,
+        TokenKind::Api,
+        TokenKind::Agent,
+        TokenKind::Share,
+        TokenKind::Reset,
+        TokenKind::Link,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,6 +73,7 @@ impl TokenKind {
             TokenKind::Agent => "agent",
             TokenKind::Share => "share",
             TokenKind::Reset => "reset",
+            TokenKind::Link => "link",
         }
     }
 
@@ -73,7 +83,7 @@ impl TokenKind {
 
     /// Whether it is exchanged for something else instead of being carried with requests.
     pub fn is_one_time(self) -> bool {
-        matches!(self, TokenKind::Owner | TokenKind::Reset)
+        matches!(self, TokenKind::Owner | TokenKind::Reset | TokenKind::Link)
     }
 
     /// **Invariant.** `confirm` is for persons alone; an agent reports what its kernels do and nothing else.
@@ -82,7 +92,7 @@ impl TokenKind {
             TokenKind::Session | TokenKind::Api => scope != Scope::Agent,
             TokenKind::Agent => matches!(scope, Scope::Read | Scope::Agent),
             TokenKind::Share => matches!(scope, Scope::Read | Scope::Edit | Scope::Run),
-            TokenKind::Owner | TokenKind::Reset => false,
+            TokenKind::Owner | TokenKind::Reset | TokenKind::Link => false,
         }
     }
 }

@@ -90,7 +90,7 @@ pub struct AuditEntry {
     pub subject: String,
 }
 
-/// Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset).
+/// Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset, a link for a browser).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignIn {
@@ -114,7 +114,7 @@ pub struct SignIn {
     pub key: Option<String>,
 }
 
-/// A browser that was opened with a session, as by the link that `notarium up` prints.
+/// A browser that was opened with the token of a session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BindBrowser {

@@ -13,7 +13,7 @@ import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
 import { type Session, resume } from "./session.ts";
 
-type Who = { state: "asking" } | { state: "out"; reason?: string } | { state: "in"; session: Session };
+type Who = { state: "asking" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 
 function App() {
   const [who, setWho] = useState<Who>({ state: "asking" });
@@ -22,12 +22,12 @@ function App() {
   useEffect(() => {
     resume().then(
       (session) => setWho(session ? { state: "in", session } : { state: "out" }),
-      (error: Error) => setWho({ state: "out", reason: error.message }),
+      (error: Error) => setWho({ state: "out", error }),
     );
   }, []);
 
   if (who.state === "asking") return <p className="centre quiet">Opening …</p>;
-  if (who.state === "out") return <SignIn reason={who.reason} signedIn={(session) => setWho({ state: "in", session })} />;
+  if (who.state === "out") return <SignIn error={who.error} signedIn={(session) => setWho({ state: "in", session })} />;
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));
   const again = (next: Session) => setWho({ state: "in", session: next });

@@ -11,8 +11,8 @@ export type Me = components["schemas"]["Me"];
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
-/** Tokens that are exchanged for a session once: the printed owner token, resets and invitations. */
-const ONE_TIME = /^nt_(owner|reset)_/;
+/** Tokens that are exchanged for a session once: the printed owner token, resets, invitations and links for a browser. */
+const ONE_TIME = /^nt_(owner|reset|link)_/;
 
 const anonymous = new Rest({ base: "", token: () => undefined });
 let count = 0;
@@ -128,6 +128,11 @@ export function isNotProved(error: unknown): boolean {
   return error instanceof Problem && error.code === NOT_PROVED;
 }
 
+/** A link for one browser that opens nothing any more. */
+export function isLinkEnded(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "link_ended";
+}
+
 function wasRefused(error: unknown): boolean {
   return error instanceof Problem && error.status === 401;
 }
@@ -183,9 +188,22 @@ async function returned(back: URLSearchParams): Promise<Session | undefined> {
   }
 }
 
-/** The session that this browser has, or the token that it was opened with. */
+/** The session that this browser has, or one of the link that it was opened with. */
 export async function resumeKept(): Promise<Session | undefined> {
-  const token = tokenOfLink() ?? sessionStorage.getItem(KEY);
+  const token = tokenOfLink();
+  if (token === undefined) return resumeOwn();
+  return signIn(token).catch(async (error: unknown) => {
+    if (!isLinkEnded(error)) throw error;
+    // Opened before, perhaps here: who is signed in stays so.
+    const own = await resumeOwn().catch(() => undefined);
+    if (!own) throw error;
+    own.arrival = { text: `That link was opened before. You are signed in as ${own.me.name}.`, isBad: false };
+    return own;
+  });
+}
+
+async function resumeOwn(): Promise<Session | undefined> {
+  const token = sessionStorage.getItem(KEY);
   // A token that is no good any more says nothing of this browser's own session: that stays.
   if (token)
     return signIn(token).catch((error: unknown) => {

@@ -146,7 +146,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   const { state } = store.replica;
   const connection = store.session.connection.state;
   if (state.name === "gone") return <Gone store={store} message={state.message} />;
-  if (version === 0 && connection.name === "refused") return <SignIn reason={connection.message} signedIn={signedIn} />;
+  if (version === 0 && connection.name === "refused") return <SignIn error={connection} signedIn={signedIn} />;
   return (
     <div className={["notebook", store.panel && "with-panel", store.view].filter(Boolean).join(" ")}>
       <div className="top">

@@ -2,18 +2,19 @@
 import { ExternalLink, LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { OidcOption } from "../app/oidc.ts";
-import { type Session, exchange, provider, resumeKept, signIn, signInWith } from "../app/session.ts";
+import { type Session, exchange, isLinkEnded, provider, resumeKept, signIn, signInWith } from "../app/session.ts";
 import icon from "../ui/icon.svg";
 import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
 
 interface Props {
-  reason: string | undefined;
+  /** What failed when the page opened. */
+  error: { message: string } | undefined;
   signedIn: (session: Session) => void;
   /** In a dialog of an open notebook. */
   isInside?: boolean;
 }
 
-export function SignIn({ reason, signedIn, isInside = false }: Props) {
+export function SignIn({ error, signedIn, isInside = false }: Props) {
   const [withToken, setWithToken] = useState(true);
   const [option, setOption] = useState<OidcOption>();
   useEffect(() => {
@@ -30,19 +31,34 @@ export function SignIn({ reason, signedIn, isInside = false }: Props) {
       {withToken ? "With login and password" : "With a token"}
     </button>
   );
+  const link = isLinkEnded(error) ? error : undefined;
   const form = (
-    <CredentialForm className="card" reason={reason} button="Sign in" busy="Signing in …" second={other} prove={prove}>
+    <CredentialForm className="card" reason={link ? undefined : error?.message} button="Sign in" busy="Signing in …" second={other} prove={prove}>
       <div>
         <h1 className="brand">
           <img src={icon} alt="" width={28} height={28} /> Notarium
         </h1>
         <p className="quiet">Notebooks that people, programs and assistants write together.</p>
       </div>
+      {link && <LinkEnded error={link} />}
       {option && <Provider option={option} isInside={isInside} signedIn={signedIn} />}
       {withToken ? <Token key="token" /> : <Account key="account" />}
     </CredentialForm>
   );
   return isInside ? form : <main className="sign-in">{form}</main>;
+}
+
+/** Each link opens one browser: what somebody does who comes with one that has. */
+function LinkEnded({ error }: { error: Error }) {
+  return (
+    <div className="strip warn stack tight" role="alert">
+      <strong>This link does not sign you in any more</strong>
+      <span>{error.message}.</span>
+      <span>
+        The browser that opened it is signed in: there <code>{location.origin}</code> is enough, in any tab.
+      </span>
+    </div>
+  );
 }
 
 /** The button that leads to the provider. Over an open notebook it opens a tab of its own: what is unsent stays here. */
@@ -98,7 +114,7 @@ function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<
 function Token() {
   const help = (
     <>
-      <code>make run</code> prints it, with a link that signs you in at once.
+      <code>make run</code> prints it. <code>notarium link</code> prints a link that signs you in without one.
     </>
   );
   return <CredentialField label="Token" name="token" className="mono" isSecret isFirst autoComplete="off" help={help} />;

@@ -10,7 +10,7 @@ export default function SignInAgain({ signedIn, close }: { signedIn: (session: S
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog bare">
           <Dialog.Title className="hidden">Sign in</Dialog.Title>
-          <SignIn reason={undefined} signedIn={signedIn} isInside />
+          <SignIn error={undefined} signedIn={signedIn} isInside />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

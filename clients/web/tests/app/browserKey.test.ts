@@ -1,6 +1,6 @@
 // A browser's session: bound to a key, its token in memory, another one when the server forgets.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { exchange, resume, signIn } from "../../src/app/session.ts";
+import { type Session, exchange, isLinkEnded, resume, signIn } from "../../src/app/session.ts";
 
 const kept = new Map<string, unknown>();
 vi.mock("idb-keyval", () => ({
@@ -11,12 +11,12 @@ vi.mock("idb-keyval", () => ({
 
 const tab = new Map<string, string>();
 /** What the server knows. */
-const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0 };
+const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set<string>() };
 
 beforeEach(() => {
   kept.clear();
   tab.clear();
-  Object.assign(server, { point: "", tokens: new Set(), isEnded: false, isForProgram: false, proofs: 0 });
+  Object.assign(server, { point: "", tokens: new Set(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set() });
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
   vi.stubGlobal("sessionStorage", {
     getItem: (key: string) => tab.get(key) ?? null,
@@ -30,6 +30,9 @@ afterEach(() => void vi.unstubAllGlobals());
 async function answer(path: string, init: RequestInit): Promise<Response> {
   const body = init.body ? (JSON.parse(String(init.body)) as Record<string, string>) : {};
   if (path === "/api/session") {
+    const { token = "" } = body;
+    if (token.startsWith("nt_link_") && server.opened.has(token)) return linkEnded();
+    server.opened.add(token);
     server.point = body.key ?? "";
     return opened();
   }
@@ -59,6 +62,8 @@ function opened(): Response {
 
 const refused = () => Response.json({ code: "unauthenticated", detail: "no token of this server" }, { status: 401 });
 
+const linkEnded = () => Response.json({ code: "link_ended", detail: "this link was opened before" }, { status: 401 });
+
 async function isProved({ session, key, challenge, signature }: Record<string, string>): Promise<boolean> {
   server.proofs += 1;
   const curve = { name: "ECDSA", namedCurve: "P-256" };
@@ -87,6 +92,33 @@ test("a page that was opened with a session gets one of its own", async () => {
   expect(session.token).toBe("page 2");
   expect(tab.size).toBe(0);
   expect((await resume())?.token).toBe("page 3");
+});
+
+/** As the browser does with the address of a link. */
+function openLink(): Promise<Session | undefined> {
+  vi.stubGlobal("location", new URL("http://127.0.0.1:8787/#token=nt_link_s1_00"));
+  const replaced = vi.fn();
+  vi.stubGlobal("history", { replaceState: replaced });
+  return resume().finally(() => expect(replaced).toHaveBeenCalledWith(null, "", "/"));
+}
+
+test("a link opens this browser once, and its other tabs need none", async () => {
+  expect((await openLink())?.token).toBe("page 1");
+  expect(tab.size).toBe(0);
+  vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
+  expect((await resume())?.token).toBe("page 2");
+  // The same link again, here: who is signed in stays so, and reads it.
+  const again = await openLink();
+  expect(again?.token).toBe("page 3");
+  expect(again?.arrival?.text).toBe("That link was opened before. You are signed in as Ann.");
+});
+
+test("a link that was opened elsewhere says so", async () => {
+  server.opened.add("nt_link_s1_00");
+  await expect(openLink()).rejects.toSatisfy(isLinkEnded);
+  server.isEnded = true;
+  kept.set("notarium.session", { session: "s1", point: "AA", privateKey: {} });
+  await expect(openLink()).rejects.toSatisfy(isLinkEnded);
 });
 
 test("what the server has forgotten is asked for again, once for all that wait", async () => {

@@ -21,6 +21,8 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .on(Guard::Public, Method::POST, "/session", sign_in)
         .says("A session of its own for a browser that was opened with a kept session, bound to the browser's key.")
         .on(Guard::User(Scope::Read), Method::POST, "/session/browser", bind_browser)
+        .says("A link for one browser, which it opens once, within an hour, as with a one-time token. An earlier link is void.")
+        .on(Guard::User(Scope::Read), Method::POST, "/session/link", make_link)
         .says("What a browser signs to open a page of the session that is bound to its key.")
         .on(Guard::Public, Method::POST, "/session/challenge", challenge)
         .says("A token for a page that has just opened: the browser proves the key that its session is bound to.")
@@ -73,6 +75,13 @@ async fn bind_browser(
 ) -> Result<Created<Json<rest::SignedIn>>, Problem> {
     let client = ClientInfo { label: &label, key: Some(&key), ..ClientInfo::default() };
     Ok(Created(Json(told(shared.accounts.bind_browser(&who, client).await?))))
+}
+
+async fn make_link(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
+    Ok(Created(Json(shapes::one_time(shared.accounts.browser_link(&who).await?))))
 }
 
 async fn challenge(

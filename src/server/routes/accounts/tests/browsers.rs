@@ -30,6 +30,11 @@ impl Browser {
         server.call(Method::POST, "/api/session/resume", None, proof).await
     }
 
+    /// What a page does that was opened with such a link.
+    async fn open(&self, server: &Server, link: &str) -> Answer {
+        server.sign_in(json!({"token": link, "key": self.key(), "label": "browser"})).await
+    }
+
     async fn sign_in(&self, server: &Server) -> Answer {
         server.sign_in(json!({"login": "ann", "password": PASSWORD, "key": self.key()})).await.made()
     }
@@ -88,6 +93,84 @@ async fn a_browser_that_was_opened_with_a_session_gets_one_of_its_own() {
     // What it opened would last for minutes, and count as one for which the password was asked.
     server.advance(30 * DAY - 60_000);
     server.post("/api/session/browser", &owner, bind).await.refused(403, "forbidden");
+}
+
+async fn link_of(server: &Server, token: &str) -> String {
+    server.post("/api/session/link", token, Value::Null).await.made().text("token")
+}
+
+#[tokio::test]
+async fn a_link_opens_one_browser_once_and_the_newest_alone() {
+    let server = Server::new().await;
+    let owner = server.owner().await;
+    let (first, second) = (Browser::new(), Browser::new());
+    let link = link_of(&server, &owner).await;
+    // It is no bearer token, and sets nothing.
+    server.get("/api/me", &link).await.refused(401, "one_time_token");
+    let password = json!({"token": link, "password": PASSWORD});
+    server.sign_in(password).await.refused(400, "invalid_value");
+
+    let opened = first.open(&server, &link).await.made();
+    let me = server.get("/api/me", &opened.text("token")).await.made();
+    let of_owner = server.get("/api/me", &owner).await.made();
+    assert_ne!(me.body["token_id"], of_owner.body["token_id"]);
+    assert_eq!((&me.body["scopes"], &me.body["expires_at"]), (&of_owner.body["scopes"], &of_owner.body["expires_at"]));
+    first.resume(&server, &opened.text("session")).await.made();
+    let again = second.open(&server, &link).await;
+    again.refused(401, "link_ended");
+    assert!(again.text("detail").contains("opened before") && again.text("detail").contains("`notarium link`"));
+
+    let (older, newer) = (link_of(&server, &owner).await, link_of(&server, &owner).await);
+    let replaced = second.open(&server, &older).await;
+    replaced.refused(401, "link_ended");
+    assert!(replaced.text("detail").contains("a newer one was made"), "{}", replaced.body);
+    // What is refused for another reason does not use it up.
+    server.sign_in(json!({"token": newer, "key": "no key"})).await.refused(400, "invalid_value");
+    second.open(&server, &newer).await.made();
+}
+
+#[tokio::test]
+async fn a_link_ends_with_its_hour_its_session_and_its_server() {
+    let store: Arc<dyn AccountStore> = Arc::new(MemoryAccountStore::new());
+    let server = Server::with_store(store.clone()).await;
+    let owner = server.owner().await;
+    let late = link_of(&server, &owner).await;
+    server.advance(60 * 60 * 1000);
+    let answer = Browser::new().open(&server, &late).await;
+    answer.refused(401, "link_ended");
+    assert!(answer.text("detail").contains("older than an hour"), "{}", answer.body);
+
+    let of_signed_out = link_of(&server, &owner).await;
+    server.delete("/api/session", &owner).await.made();
+    Browser::new().open(&server, &of_signed_out).await.refused(401, "link_ended");
+
+    let signed_in = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("token");
+    let before = link_of(&server, &signed_in).await;
+    let started_again = Server::with_store(store).await;
+    Browser::new().open(&started_again, &before).await.refused(401, "link_ended");
+}
+
+#[tokio::test]
+async fn a_link_is_a_kept_session_s_and_allows_no_more() {
+    let server = Server::new().await;
+    let owner = server.owner().await;
+    let program = server.post("/api/tokens", &owner, json!({"scopes": ["read"]})).await.made().text("token");
+    server.post("/api/session/link", &program, Value::Null).await.refused(403, "forbidden");
+    let fresh = server.sign_in(json!({"login": "ann", "password": PASSWORD, "fresh": true})).await.made().text("token");
+    server.post("/api/session/link", &fresh, Value::Null).await.refused(403, "forbidden");
+
+    // A session that lay where others could read it leads to none that confirms, now or later.
+    server.accounts.set_asks_again(true);
+    let weak = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("token");
+    server.accounts.set_asks_again(false);
+    let opened = Browser::new().open(&server, &link_of(&server, &weak).await).await.made();
+    let me = server.get("/api/me", &opened.text("token")).await.made();
+    assert_eq!(me.body["scopes"], json!(["read", "edit", "run"]));
+    server.accounts.set_asks_again(true);
+    let strong = link_of(&server, &owner).await;
+    server.accounts.set_asks_again(false);
+    let opened = Browser::new().open(&server, &strong).await.made();
+    assert!(server.get("/api/me", &opened.text("token")).await.made().body["scopes"].as_array().unwrap().len() > 3);
 }
 
 #[tokio::test]

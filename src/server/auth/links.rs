@@ -1,0 +1,144 @@
+//! Browsers that are opened with a kept session: by a link that is good once, or with the session's token itself. Each gets a
+//! session of its own, which allows no more and lasts no longer.
+
+use dashmap::DashMap;
+use notarium_core::{Millis, TokenId};
+use notarium_store::accounts::{Token, TokenKind, TokenScopes, User};
+
+use super::sessions::{ClientInfo, EVERYDAY, FRESH_MS, TokenRequest, is_fresh, mint};
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, SignedIn, TokenText, values};
+
+/// How long a link may lie in a terminal.
+const LINK_MS: Millis = 60 * 60 * 1000;
+/// Sessions with a link; beyond that all are made anew.
+const MAX_LINKS: usize = 20_000;
+
+/// Why a link opens nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LinkEnd {
+    #[error("this link was opened before, and each is good for one browser, once: {}", ANOTHER)]
+    Opened,
+    #[error("this link is older than an hour: {}", ANOTHER)]
+    Expired,
+    #[error("this link is good no more (a newer one was made, or the server was started again since): {}", ANOTHER)]
+    Replaced,
+}
+
+const ANOTHER: &str = "`notarium link` in a terminal prints another";
+
+/// The newest link of each session. The running server alone knows them.
+#[derive(Default)]
+pub(super) struct BrowserLinks(DashMap<TokenId, BrowserLink>);
+
+struct BrowserLink {
+    secret_hash: [u8; 32],
+    expires_at: Millis,
+    is_opened: bool,
+}
+
+impl BrowserLinks {
+    /// The session's earlier link is void.
+    fn made(&self, session: &TokenId, secret_hash: [u8; 32], expires_at: Millis) {
+        if self.0.len() >= MAX_LINKS {
+            self.0.clear();
+        }
+        self.0.insert(session.clone(), BrowserLink { secret_hash, expires_at, is_opened: false });
+    }
+
+    /// One of all who open it at a time wins.
+    fn open(&self, link: &TokenText, now: Millis) -> Result<(), LinkEnd> {
+        let mut known = self.0.get_mut(&link.id).ok_or(LinkEnd::Replaced)?;
+        if known.secret_hash != link.secret_hash() {
+            return Err(LinkEnd::Replaced);
+        }
+        if std::mem::replace(&mut known.is_opened, true) {
+            return Err(LinkEnd::Opened);
+        }
+        if now >= known.expires_at { Err(LinkEnd::Expired) } else { Ok(()) }
+    }
+
+    /// What it was opened for could not be kept.
+    fn close(&self, link: &TokenText) {
+        if let Some(mut known) = self.0.get_mut(&link.id).filter(|known| known.secret_hash == link.secret_hash()) {
+            known.is_opened = false;
+        }
+    }
+
+    pub fn ended(&self, session: &TokenId) {
+        self.0.remove(session);
+    }
+}
+
+impl Accounts {
+    /// A link for one browser, which opens it once, within an hour.
+    pub async fn browser_link(&self, who: &Authenticated) -> Result<OneTimeToken, AuthError> {
+        let kept = self.kept_session(&who.token_id).await?;
+        let text = TokenText::generate(TokenKind::Link, kept.id)?;
+        let expires_at = self.now() + LINK_MS;
+        self.browser_links().made(&text.id, text.secret_hash(), expires_at);
+        Ok(OneTimeToken { text, expires_at: Some(expires_at) })
+    }
+
+    /// A session for the browser that opens such a link.
+    pub(super) async fn open_link(&self, link: &TokenText, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
+        self.browser_links().open(link, self.now())?;
+        let opened = self.opened_by(link, client).await;
+        if opened.is_err() {
+            self.browser_links().close(link);
+        }
+        opened
+    }
+
+    async fn opened_by(&self, link: &TokenText, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
+        let kept = self.kept_session(&link.id).await?;
+        if kept.revoked_at.is_some() {
+            return Err(AuthError::Revoked);
+        }
+        let user = self.holder_of(&kept).await?;
+        self.begin_beside(kept, user, client, "session.link").await
+    }
+
+    /// A session of its own for a browser that was given the token of a kept session.
+    pub async fn bind_browser(&self, who: &Authenticated, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
+        let kept = self.kept_session(&who.token_id).await?;
+        let user = self.user_of(who).await?;
+        self.begin_beside(kept, user, client, "session.browser").await
+    }
+
+    async fn kept_session(&self, id: &TokenId) -> Result<Token, AuthError> {
+        let kept = self.store().token(id).await?.ok_or(AuthError::Invalid)?;
+        let lasts = kept.expires_at.is_none_or(|at| at.saturating_sub(self.now()) > FRESH_MS);
+        // What ends within minutes would count as fresh.
+        if kept.kind() != TokenKind::Session || is_fresh(&kept) || !lasts {
+            let reason = "only a kept session opens one for a browser: sign in";
+            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+        }
+        Ok(kept)
+    }
+
+    async fn begin_beside(
+        &self,
+        kept: Token,
+        user: User,
+        client: ClientInfo<'_>,
+        action: &str,
+    ) -> Result<SignedIn, AuthError> {
+        let scopes = match self.asks_again() {
+            true => {
+                let everyday = kept.scopes.scopes().iter().copied().filter(|scope| EVERYDAY.contains(scope));
+                TokenScopes::allowed_of(TokenKind::Session, everyday.collect())
+            }
+            false => kept.scopes,
+        };
+        let request = TokenRequest {
+            holder: kept.holder,
+            created_by: user.id.clone(),
+            scopes,
+            coverage: kept.coverage,
+            label: values::label(client.label)?,
+            now: self.now(),
+            expires_at: kept.expires_at,
+        };
+        self.begin_bound(user, mint(request)?, client, Vec::new(), action).await
+    }
+}
