@@ -8,8 +8,10 @@ use reqwest::Method;
 use super::{Context, Ended, find, print};
 
 #[derive(Debug, Args)]
-#[command(after_help = "The link is good for one browser, once, within an hour, and ends when another is made. The browser then has a session of its own: \
-other tabs and the next day need no link.")]
+#[command(
+    after_help = "The link is good for one browser, once, within an hour, and ends when another is made. The browser then has a session of its own: \
+other tabs and the next day need no link."
+)]
 pub struct LinkArgs {
     /// The notebook to open: its id, or its title. Else the list of notebooks.
     notebook: Option<String>,

@@ -10,6 +10,7 @@ mod doors;
 mod files;
 mod kernels;
 mod provenance;
+mod starts;
 mod support;
 mod templates;
 

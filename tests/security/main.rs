@@ -8,6 +8,7 @@ mod assistant;
 #[allow(dead_code, reason = "the agent's tests use the rest")]
 #[path = "../agent/processes.rs"]
 mod processes;
+mod unprivileged;
 
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
@@ -68,6 +69,11 @@ struct Machine {
 
 impl Machine {
     async fn start(arguments: &[&str]) -> Self {
+        Self::start_as(None, arguments).await
+    }
+
+    /// `account`: whose machine it is; else that of who runs the tests.
+    async fn start_as(account: Option<u32>, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir_in("/tmp").unwrap();
         let work = home.path().join("work");
         for folder in ["work", "bin", ".ssh", ".config/chromium/Default"] {
@@ -77,6 +83,15 @@ impl Machine {
         for file in secrets {
             std::fs::write(home.path().join(file), "SECRET-OF-THE-PERSON").unwrap();
         }
+        let socket = UnixListener::bind(home.path().join(".ssh/agent.socket")).unwrap();
+        let kernels = match account {
+            Some(account) => {
+                let kernels = unprivileged::kernels(home.path());
+                unprivileged::give(home.path(), account);
+                kernels
+            }
+            None => environment(),
+        };
         // A name of the program's own: one of the ways is to replace it.
         let binary = home.path().join("bin/notarium");
         let built = notarium(home.path()).get_program().to_owned();
@@ -86,12 +101,12 @@ impl Machine {
         assert!(std::fs::hard_link(&built, &binary).is_ok() || copied(), "{}", binary.display());
         let name = format!("notarium-security-{}", home.path().display());
         let abstract_socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-        let socket = UnixListener::bind(home.path().join(".ssh/agent.socket")).unwrap();
-        let mut up = std::process::Command::new(&binary);
+        let mut up =
+            account.map_or_else(|| std::process::Command::new(&binary), |id| unprivileged::run_as(id, &binary));
         up.envs(notarium(home.path()).get_envs().filter_map(|(name, value)| Some((name, value?))));
         up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(home.path().join("deep/notes")).args(arguments);
         let mut up = Process::start({
-            up.arg("--kernel-path").arg(environment()).current_dir(&work);
+            up.arg("--kernel-path").arg(kernels).current_dir(&work);
             up
         });
         let url = up.line_with("Notarium is up: ").await;
@@ -120,11 +135,12 @@ impl Machine {
         let code = self.code(file);
         let id = self.ada.run(&code).await;
         let run = self.ada.until_over(&id).await;
-        assert_eq!(run.status, ExecutionStatus::Ok, "{}", run.text);
+        assert_eq!(run.status, ExecutionStatus::Ok, "{} {:?}", run.text, run.notice);
         let line = run.text.lines().find_map(|line| line.strip_prefix(mark));
         line.unwrap_or_else(|| panic!("no {mark} in {}", run.text)).to_owned()
     }
 
+    /// All the ways, with another notebook's kernel beside.
     async fn attack(&mut self) -> BTreeMap<String, Tried> {
         let mut other = Visitor::enter(&self.url, &self.token).await;
         let id = other.run("print('a second kernel')").await;

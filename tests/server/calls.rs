@@ -13,9 +13,9 @@ use crate::socket::{create, edit, insert};
 use crate::support::{Answer, Person, TestClient, TestServer};
 
 /// A server with Ann's notebook `n`, which has the cell `c`, and the assistant that acts for her.
-struct Scene {
-    server: TestServer,
-    ann: Person,
+pub struct Scene {
+    pub server: TestServer,
+    pub ann: Person,
     owner: TestClient,
     host: AssistantHost,
 }
@@ -24,7 +24,7 @@ fn assistant(person: &Person) -> Actor {
     Actor::Assistant { for_user: person.id.clone(), conversation: ConversationId::new("talk").unwrap() }
 }
 
-fn call_id(text: &str) -> ToolCallId {
+pub fn call_id(text: &str) -> ToolCallId {
     ToolCallId::new(text).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn start(id: &str) -> Command {
 }
 
 impl Scene {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         Self::of(TestServer::start().await).await
     }
 
@@ -75,25 +75,25 @@ impl Scene {
     }
 
     /// Ann's assistant asks to delete the cell `c`.
-    async fn ask(&self, id: &str) {
+    pub async fn ask(&self, id: &str) {
         let arguments = json!({"cell_id": "c", "cell_version": self.cell_version("c").await});
         self.act(&request(id, "delete_cell", &arguments)).await.unwrap();
     }
 
-    async fn call(&self, id: &str) -> Value {
+    pub async fn call(&self, id: &str) -> Value {
         self.server.http(&self.ann).get(&format!("/api/notebooks/n/calls/{id}")).await.ok()
     }
 
-    async fn state_of(&self, id: &str) -> String {
+    pub async fn state_of(&self, id: &str) -> String {
         self.call(id).await["call"]["state"].as_str().unwrap().to_owned()
     }
 
     /// What the call is to be confirmed with.
-    async fn hash(&self, id: &str) -> Value {
+    pub async fn hash(&self, id: &str) -> Value {
         self.call(id).await["call"]["arguments_hash"].clone()
     }
 
-    async fn confirm_with(&self, token: &str, id: &str) -> Answer {
+    pub async fn confirm_with(&self, token: &str, id: &str) -> Answer {
         let body = json!({"arguments_hash": self.hash(id).await});
         self.server.http_as(token).post(&format!("/api/notebooks/n/calls/{id}/confirm"), body).await
     }

@@ -5,6 +5,7 @@ mod support;
 
 mod agents;
 mod bad_input;
+mod behind_proxies;
 mod call_pace;
 mod calls;
 mod chat;
@@ -13,6 +14,7 @@ mod comments;
 mod errors;
 mod expired;
 mod files;
+mod means;
 mod oidc;
 mod provider;
 mod questions;

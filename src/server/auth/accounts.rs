@@ -11,9 +11,9 @@ use notarium_store::accounts::{
 use tokio::sync::{broadcast, mpsc};
 
 use super::browser_keys::BrowserKeys;
-use super::links::BrowserLinks;
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
+use super::links::BrowserLinks;
 use super::passwords::{PasswordCost, Passwords};
 use super::sessions::{EVERYDAY, is_fresh};
 use super::throttle::Throttle;

@@ -1,0 +1,86 @@
+//! What a server says when it starts, what its options for proxies do, and the link that opens a browser.
+
+use serde_json::{Value, json};
+use tokio::process::Child;
+
+use crate::support::{Lines, World};
+
+/// A `serve` of its own, and what it said until its address.
+async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process::ChildStdout>, String) {
+    let arguments = [&["serve", "--data", "data", "--listen", "127.0.0.1:0"], options].concat();
+    let mut process = world.spawn(&arguments);
+    let mut lines = Lines::of(process.stdout.take().unwrap());
+    let ready = lines.until(" on http://").await;
+    let url = format!("http://{}", ready.rsplit("http://").next().unwrap().trim());
+    (process, lines, url)
+}
+
+/// One wrong attempt to sign in, as a proxy on this machine hands it on.
+async fn attempt(url: &str, forwarded_for: &str) -> u16 {
+    let request = reqwest::Client::new().post(format!("{url}/api/session")).header("x-forwarded-for", forwarded_for);
+    request.json(&json!({"token": "nothing"})).send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_says_what_confirming_takes() {
+    let session = "Confirming: a session is enough (so keep kernels in a sandbox: notarium agent --check)";
+    let password =
+        "Confirming: asks for the password again; nothing that is stored after signing in confirms, shares or manages";
+    for (options, said) in [
+        (vec![], session),
+        (vec!["--confirm-with", "session"], session),
+        (vec!["--confirm-with", "password"], password),
+    ] {
+        let world = World::empty();
+        let (_process, mut lines, _) = serve(&world, &options).await;
+        assert_eq!(lines.until("Confirming: ").await, said, "{options:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_option_for_proxies_says_whose_header_counts() {
+    let world = World::empty();
+    let (_process, _lines, url) = serve(&world, &["--trusted-proxy", "127.0.0.1"]).await;
+    // One network has forty attempts at once: each of these comes from its own.
+    for number in 0..100 {
+        assert_eq!(attempt(&url, &format!("203.0.113.{number}")).await, 401);
+    }
+    let world = World::empty();
+    let (_process, _lines, url) = serve(&world, &[]).await;
+    let mut number = 0;
+    while attempt(&url, &format!("203.0.113.{number}")).await == 401 {
+        number += 1;
+        assert!(number < 250, "the header counts though nobody said so");
+    }
+    let wrong = World::empty().run(&["serve", "--trusted-proxy", "example.org"]).await.fails(2);
+    assert!(wrong.contains("as in 10.1.2.3 or 10.0.0.0/8"), "{wrong}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_opens_a_browser_once_and_leads_to_a_notebook() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Work", "x = 1").await;
+    let printed = world.run(&["link", "Work"]).await;
+    assert!(printed.err.contains("it opens one browser, once, until "), "{printed:?}");
+    let link = printed.ok();
+    let (address, hash) = link.split_once("/#token=").unwrap();
+    let (token, place) = hash.split_once('&').unwrap();
+    assert_eq!((address, place), (world.url().as_str(), format!("notebook={notebook}").as_str()));
+    assert!(token.starts_with("nt_link_") && token != world.token(), "{token}");
+    let open = async |token: &str| {
+        let request = reqwest::Client::new().post(format!("{}/api/session", world.url()));
+        let answer = request.json(&json!({"token": token})).send().await.unwrap();
+        (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
+    };
+    let (status, session) = open(token).await;
+    assert_eq!((status, &session["user"]["name"]), (201, &json!("Ann")));
+    let (status, again) = open(token).await;
+    assert_eq!((status, &again["code"]), (401, &json!("link_ended")));
+    let another = world.run(&["link"]).await.ok();
+    assert!(!another.contains('&') && another != link, "{another}");
+
+    // A program's token opens no browser.
+    let program = world.run(&["token", "new", "--label", "job", "--scope", "read", "--json"]).await.json();
+    let refused = world.run(&["link", "--token", program["token"].as_str().unwrap()]).await.fails(1);
+    assert!(refused.contains("only a kept session opens one for a browser: sign in"), "{refused}");
+}
