@@ -368,7 +368,7 @@ async fn unlink(args: UnlinkArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let path = user_path(&client, &args.user).await?;
     client.delete(&format!("{path}/identities/{}", args.identity)).await?;
-    print::note("unlinked; sessions that are open go on");
+    print::note("unlinked; the sessions that came by it have ended");
     Ok(())
 }
 

@@ -13,7 +13,7 @@ mod provider;
 #[cfg(test)]
 mod tests;
 
-use notarium_core::{Millis, UserId};
+use notarium_core::Millis;
 use openidconnect::url::{Host, Url};
 use secrecy::SecretString;
 
@@ -22,8 +22,9 @@ use crate::clock::Clock;
 use crate::places::Places;
 
 use admission::Admission;
+pub use begun::Purpose;
 use begun::{Begun, BegunSignIns};
-use provider::Provider;
+use provider::{Expected, Provider};
 
 /// How long somebody may take at the provider.
 pub const BEGUN_MS: Millis = 10 * 60 * 1000;
@@ -127,38 +128,41 @@ impl Oidc {
         }
     }
 
-    /// Begins a sign-in for the browser that has this key; `for_user`: to be linked to that account.
+    /// Begins a sign-in for the browser that has this key.
     pub async fn begin(
         &self,
         key_hash: [u8; 32],
-        for_user: Option<UserId>,
+        purpose: Purpose,
         address: Option<std::net::IpAddr>,
     ) -> Result<Started, OidcError> {
         let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
-        let asked = self.provider.ask().await.map_err(|reason| self.unavailable(&reason))?;
+        let asked = self.provider.ask(purpose == Purpose::Afresh).await.map_err(|reason| self.unavailable(&reason))?;
         let at = self.clock.now();
-        let begun = Begun { key_hash, nonce: asked.nonce, verifier: asked.verifier, for_user, at, _place: place };
+        let begun = Begun { key_hash, nonce: asked.nonce, verifier: asked.verifier, purpose, at, _place: place };
         self.begun.put(asked.state.clone(), begun);
         Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
     }
 
-    /// Whom the provider has signed in, and for which account that was begun. `key_hash`: of the key that has signed state and code.
+    /// Whom the provider has signed in. `key_hash`: of the key that has signed state and code.
     pub async fn finish(
         &self,
         state: &str,
         code: String,
         key_hash: [u8; 32],
-        for_user: Option<&UserId>,
+        purpose: &Purpose,
     ) -> Result<ProvedIdentity, OidcError> {
-        let begun = self.begun.take(state, &key_hash, for_user, self.clock.now()).ok_or(OidcError::Ended)?;
+        let begun = self.begun.take(state, &key_hash, purpose, self.clock.now()).ok_or(OidcError::Ended)?;
         if code.is_empty() || code.len() > MAX_CODE_BYTES {
             return Err(self.refused("the code that it sent along is none"));
         }
-        self.provider.exchange(code, begun.verifier, &begun.nonce).await.map_err(|failure| match failure {
-            provider::Failure::Unavailable(reason) => self.unavailable(&reason),
-            provider::Failure::Refused { reason, detail } => {
-                tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
-                self.refused(reason)
+        let since = (begun.purpose == Purpose::Afresh).then_some(begun.at);
+        self.provider.exchange(code, begun.verifier, &Expected { nonce: begun.nonce, since }).await.map_err(|failure| {
+            match failure {
+                provider::Failure::Unavailable(reason) => self.unavailable(&reason),
+                provider::Failure::Refused { reason, detail } => {
+                    tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
+                    self.refused(reason)
+                }
             }
         })
     }

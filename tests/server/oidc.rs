@@ -337,6 +337,74 @@ async fn the_last_way_in_stays_unless_an_administrator_takes_it() {
 }
 
 #[tokio::test]
+async fn unlinking_ends_the_sessions_that_came_by_it_and_no_others() {
+    let provider = Provider::start().await;
+    provider.knows("17", ann()).await;
+    let server = server(&provider, &["example.org"]).await;
+    let owner = owner(&server).await;
+    let browser = Browser::at(&owner);
+    let begun = owner.post("/api/me/identities/begin", json!({"key": browser.key(), "current": PASSWORD})).await.ok();
+    let back = browser.allow(text(&begun, "url"), "17").await;
+    let proof = browser.proof(&back.state, back.code.as_deref().unwrap());
+    let linked = owner.post("/api/me/identities", proof).await.ok();
+    let came = browser.sign_in("17").await.ok();
+    let by_it = server.http_as(text(&came, "token"));
+    // A browser that was opened by a link of that session came by it too.
+    let link = by_it.post("/api/session/link", Value::Null).await.ok();
+    let beside = anybody(&server).post("/api/session", json!({"token": link["token"]})).await.ok();
+    let beside = server.http_as(text(&beside, "token"));
+    for http in [&by_it, &beside] {
+        http.get("/api/me").await.ok();
+    }
+    let unlinked = owner.delete(&format!("/api/me/identities/{}", text(&linked, "id"))).await;
+    assert_eq!(unlinked.status, 204, "{}", unlinked.text);
+    for http in [&by_it, &beside] {
+        assert_eq!(http.get("/api/me").await.refused(401), "token_revoked");
+    }
+    assert_eq!(browser.resume(text(&came, "session")).await.refused(401), "token_revoked");
+    owner.get("/api/me").await.ok();
+}
+
+#[tokio::test]
+async fn who_has_no_password_confirms_after_a_fresh_sign_in_with_the_provider() {
+    let provider = Provider::start().await;
+    provider.knows("17", json!({"name": "Bea", "email": "bea@example.org", "email_verified": true})).await;
+    let server = TestServer::with(|config| {
+        config.oidc = Some(settings(&provider.issuer, &["example.org"]));
+        config.auth.asks_again = true;
+    })
+    .await;
+    let browser = Browser::at(&anybody(&server));
+    let kept = browser.sign_in("17").await.ok();
+    let me = server.http_as(text(&kept, "token")).get("/api/me").await.ok();
+    assert_eq!((&me["asks_again"], &me["user"]["has_password"]), (&json!(true), &json!(false)));
+    let scopes = |me: &Value, scope: &str| me["scopes"].as_array().unwrap().contains(&json!(scope));
+    assert!(!scopes(&me, "confirm") && !scopes(&me, "manage"), "{me}");
+
+    let begun = browser.begin_afresh().await.ok();
+    let back = browser.allow(text(&begun, "url"), "17").await;
+    assert_eq!(browser.finish(&back).await.refused(401), "sign_in_ended", "it is for a fresh session alone");
+    let fresh = browser.finish_afresh(&back).await.ok();
+    assert_eq!(fresh["user"]["id"], kept["user"]["id"]);
+    let http = server.http_as(text(&fresh, "token"));
+    let me = http.get("/api/me").await.ok();
+    assert!(scopes(&me, "confirm") && scopes(&me, "manage"), "{me}");
+    let life = fresh["expires_at"].as_u64().unwrap().saturating_sub(Clock::system().now());
+    assert!(life <= 15 * 60 * 1000, "{life}");
+    // Nobody keeps it: no key opens it again.
+    assert_eq!(browser.resume(text(&fresh, "session")).await.refused(401), "unauthenticated");
+    // With it one chooses a password, too.
+    let password = http.put("/api/me/password", json!({"password": PASSWORD})).await;
+    assert_eq!(password.status, 204, "{}", password.text);
+
+    // The provider has signed in somebody who is nobody here.
+    provider.knows("18", json!({"email": "eve@elsewhere.org", "email_verified": true})).await;
+    let begun = browser.begin_afresh().await.ok();
+    let back = browser.allow(text(&begun, "url"), "18").await;
+    assert_eq!(browser.finish_afresh(&back).await.refused(403), "forbidden");
+}
+
+#[tokio::test]
 async fn a_server_that_nobody_could_sign_in_to_safely_does_not_start() {
     let refused = async |issuer: &str, public: &str, allow: &str, client: &str| {
         let folder = tempfile::tempdir().unwrap();

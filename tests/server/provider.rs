@@ -90,6 +90,17 @@ impl Browser {
         self.http.post("/api/session/oidc/begin", json!({"key": self.key()})).await
     }
 
+    /// Before something is decided.
+    pub async fn begin_afresh(&self) -> Answer {
+        self.http.post("/api/session/oidc/begin", json!({"key": self.key(), "fresh": true})).await
+    }
+
+    pub async fn finish_afresh(&self, back: &Back) -> Answer {
+        let mut proof = self.proof(&back.state, back.code.as_deref().unwrap_or_default());
+        proof["fresh"] = true.into();
+        self.http.post("/api/session/oidc", proof).await
+    }
+
     /// Somebody says at the provider who they are.
     pub async fn allow(&self, url: &str, subject: &str) -> Back {
         answered(url, &format!("sub={subject}")).await

@@ -120,6 +120,7 @@ impl TestServer {
             expires_at,
             last_used_at: None,
             revoked_at: None,
+            identity: None,
         };
         self.apply(AccountChange::CreateToken(token)).await;
         text.reveal()

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use notarium_core::{Actor, Door, Millis, NotebookId, Revoked, Scope, ShareLinkId, TokenId, WorkspaceId};
+use notarium_core::{Actor, Door, Millis, NotebookId, Revoked, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
 use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenFilter,
     TokenHolder, TokenKind, TokenScopes, User,
@@ -244,14 +244,21 @@ impl Accounts {
                 AccountChange::RevokeToken { token, .. } => ended.push(Revoked::Token(token.clone())),
                 AccountChange::DeactivateUser { user, .. } => ended.push(Revoked::User(user.clone())),
                 AccountChange::RevokeTokensOf { user, kinds, except, .. } => {
-                    let tokens = self.store().tokens(&TokenFilter::OfUser(user.clone()), MAX_ACCOUNT_PAGE).await?;
                     let go = |token: &Token| kinds.contains(&token.kind()) && Some(&token.id) != except.as_ref();
-                    ended.extend(tokens.into_iter().filter(go).map(|token| Revoked::Token(token.id)));
+                    ended.extend(self.tokens_of(user, go).await?);
+                }
+                AccountChange::UnlinkIdentity { user, identity, .. } => {
+                    ended.extend(self.tokens_of(user, |token| token.identity.as_ref() == Some(identity)).await?);
                 }
                 _ => {}
             }
         }
         Ok(ended)
+    }
+
+    async fn tokens_of(&self, user: &UserId, go: impl Fn(&Token) -> bool) -> Result<Vec<Revoked>, AccountError> {
+        let tokens = self.store().tokens(&TokenFilter::OfUser(user.clone()), MAX_ACCOUNT_PAGE).await?;
+        Ok(tokens.into_iter().filter(go).map(|token| Revoked::Token(token.id)).collect())
     }
 
     /// An audit entry of now.
@@ -399,6 +406,7 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         AccountChange::SetProfile { user, .. }
         | AccountChange::SetAdmin { user, .. }
         | AccountChange::ReactivateUser { user }
+        | AccountChange::UnlinkIdentity { user, .. }
         | AccountChange::RevokeTokensOf { user, .. } => vec![Revocation::User(user.clone())],
         AccountChange::DeactivateUser { .. } => vec![Revocation::Anybody],
         AccountChange::SetMember { user, workspace, .. } => {
@@ -411,7 +419,6 @@ fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
         AccountChange::RevokeShareLink { share_link, .. } => vec![Revocation::ShareLink(share_link.clone())],
         AccountChange::CreateUser(_)
         | AccountChange::LinkIdentity(_)
-        | AccountChange::UnlinkIdentity { .. }
         | AccountChange::SetPassword { .. }
         | AccountChange::CreateToken(_)
         | AccountChange::CreateWorkspace(_)

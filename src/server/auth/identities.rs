@@ -37,12 +37,43 @@ impl Accounts {
         proved: &ProvedIdentity,
         client: ClientInfo<'_>,
     ) -> Result<Option<SignedIn>, AuthError> {
+        match self.person_of(proved).await? {
+            Some((identity, user)) => self.begin_session_by(identity, user, client).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for a session of 15 minutes that confirms, shares and manages, and that nobody is to keep. The provider has just asked
+    /// who it is.
+    pub async fn sign_in_afresh_with_identity(
+        &self,
+        proved: &ProvedIdentity,
+        client: ClientInfo<'_>,
+    ) -> Result<SignedIn, AuthError> {
+        let Some((identity, user)) = self.person_of(proved).await? else {
+            let reason = "nobody here signs in with that: sign in again as who you are here";
+            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+        };
+        let mut minted = self.mint_fresh(&user, client)?;
+        minted.token.identity = Some(identity.id);
+        self.keep_session(user, minted, Vec::new(), "session.oidc_afresh").await
+    }
+
+    async fn person_of(&self, proved: &ProvedIdentity) -> Result<Option<(Identity, User)>, AuthError> {
         let Some(identity) = self.store().identity(&proved.issuer, &proved.subject).await? else { return Ok(None) };
         let user = self.store().user(&identity.user_id).await?.ok_or(AuthError::Invalid)?;
-        if user.deactivated_at.is_some() {
-            return Err(AuthError::Deactivated);
-        }
-        self.begin_session(user, client, Vec::new(), "session.oidc").await.map(Some)
+        if user.deactivated_at.is_some() { Err(AuthError::Deactivated) } else { Ok(Some((identity, user))) }
+    }
+
+    async fn begin_session_by(
+        &self,
+        identity: Identity,
+        user: User,
+        client: ClientInfo<'_>,
+    ) -> Result<SignedIn, AuthError> {
+        let mut minted = self.mint_session(&user, client)?;
+        minted.token.identity = Some(identity.id);
+        self.begin_bound(user, minted, client, Vec::new(), "session.oidc").await
     }
 
     /// A new account for somebody who was let in.
@@ -61,7 +92,8 @@ impl Accounts {
             created_at: self.now(),
             deactivated_at: None,
         };
-        let link = AccountChange::LinkIdentity(self.identity(&user.id, proved));
+        let identity = self.identity(&user.id, proved);
+        let link = AccountChange::LinkIdentity(identity.clone());
         let actor = Actor::User { id: user.id.clone() };
         let changes = [AccountChange::CreateUser(user.clone()), link];
         match self.change(&changes, self.audit(&actor, "user.join", &user.id)).await {
@@ -71,7 +103,7 @@ impl Accounts {
             }
             done => {
                 done?;
-                self.begin_session(user, client, Vec::new(), "session.oidc").await
+                self.begin_session_by(identity, user, client).await
             }
         }
     }
@@ -127,9 +159,10 @@ impl Accounts {
         self.unlink_identity(who, &user.id, identity).await
     }
 
-    /// By an administrator, or the person. Sessions that are open go on.
+    /// By an administrator, or the person. The sessions that came by it end.
     pub async fn unlink_identity(&self, who: &Authenticated, user: &UserId, identity: &str) -> Result<(), AuthError> {
-        let change = AccountChange::UnlinkIdentity { user: user.clone(), identity: identity.to_owned() };
+        let change =
+            AccountChange::UnlinkIdentity { user: user.clone(), identity: identity.to_owned(), at: self.now() };
         let audit = self.audit(&who.actor, "identity.unlink", format!("{user}/{identity}"));
         Ok(self.change(&[change], audit).await?)
     }

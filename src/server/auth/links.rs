@@ -139,6 +139,8 @@ impl Accounts {
             now: self.now(),
             expires_at: kept.expires_at,
         };
-        self.begin_bound(user, mint(request)?, client, Vec::new(), action).await
+        let mut minted = mint(request)?;
+        minted.token.identity = kept.identity;
+        self.begin_bound(user, minted, client, Vec::new(), action).await
     }
 }

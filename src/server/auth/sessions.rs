@@ -83,6 +83,7 @@ pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
         expires_at: request.expires_at,
         last_used_at: None,
         revoked_at: None,
+        identity: None,
     };
     Ok(Minted { text, token })
 }
@@ -130,10 +131,14 @@ impl Accounts {
         password: String,
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        let label = values::label(client.label)?;
+        values::label(client.label)?;
         let user = self.proven(login, password, client.address).await?;
-        let minted = mint_for(&user, TokenKind::Session, label, self.now(), FRESH_MS)?;
+        let minted = self.mint_fresh(&user, client)?;
         self.keep_session(user, minted, Vec::new(), "session.sign_in_afresh").await
+    }
+
+    pub(super) fn mint_fresh(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
+        Ok(mint_for(user, TokenKind::Session, values::label(client.label)?, self.now(), FRESH_MS)?)
     }
 
     /// Whose login and password these are.
@@ -315,20 +320,25 @@ impl Accounts {
         if user.deactivated_at.is_some() { Err(AuthError::Deactivated) } else { Ok(user) }
     }
 
-    pub(super) async fn begin_session(
+    async fn begin_session(
         &self,
         user: User,
         client: ClientInfo<'_>,
         changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
+        let minted = self.mint_session(&user, client)?;
+        self.begin_bound(user, minted, client, changes, action).await
+    }
+
+    /// As everybody gets one who signs in.
+    pub(super) fn mint_session(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
         let scopes = match self.asks_again() {
             // For good: this one lay where others could read it, also when the server is started otherwise.
             true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
             false => TokenScopes::all_of(TokenKind::Session),
         };
-        let minted = mint_with(&user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?;
-        self.begin_bound(user, minted, client, changes, action).await
+        Ok(mint_with(user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?)
     }
 
     /// Keeps the session, bound to the browser's key where there is one.
@@ -347,7 +357,7 @@ impl Accounts {
         self.keep_session(user, minted, changes, action).await
     }
 
-    async fn keep_session(
+    pub(super) async fn keep_session(
         &self,
         user: User,
         Minted { text, token }: Minted,

@@ -9,14 +9,23 @@ use openidconnect::{Nonce, PkceCodeVerifier};
 use super::BEGUN_MS;
 use crate::places::{Place, Places};
 
+/// What somebody goes to the provider for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    SignIn,
+    /// To prove once more who they are, before something is decided.
+    Afresh,
+    /// To link the provider to this account.
+    Link(UserId),
+}
+
 /// What is kept of a sign-in while somebody is at the provider.
 pub struct Begun {
     /// Of the browser that may finish it.
     pub key_hash: [u8; 32],
     pub nonce: Nonce,
     pub verifier: PkceCodeVerifier,
-    /// Whose account it is to be linked to.
-    pub for_user: Option<UserId>,
+    pub purpose: Purpose,
     pub at: Millis,
     /// Given back when it is dropped.
     pub _place: Place,
@@ -45,9 +54,9 @@ impl BegunSignIns {
         self.begun.insert(state, begun);
     }
 
-    /// The one of this state, for the browser and the account that it was begun by. Nobody else uses it up.
-    pub fn take(&self, state: &str, key_hash: &[u8; 32], for_user: Option<&UserId>, now: Millis) -> Option<Begun> {
-        let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.for_user.as_ref() == for_user;
+    /// The one of this state, for the browser and the purpose that it was begun for. Nobody else uses it up.
+    pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<Begun> {
+        let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.purpose == *purpose;
         let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;
         is_good(&begun, now).then_some(begun)
     }

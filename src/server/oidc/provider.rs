@@ -1,12 +1,13 @@
 //! The provider: what it says of itself, and what it says of people.
 
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use notarium_core::Millis;
 use openidconnect::core::{
-    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdTokenClaims, CoreJwsSigningAlgorithm as Algorithm,
-    CoreProviderMetadata, CoreTokenResponse, CoreUserInfoClaims,
+    CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdTokenClaims,
+    CoreJwsSigningAlgorithm as Algorithm, CoreProviderMetadata, CoreTokenResponse, CoreUserInfoClaims,
 };
 use openidconnect::url::Url;
 use openidconnect::{
@@ -25,6 +26,7 @@ use crate::clock::Clock;
 const KNOWN_MS: Millis = 60 * 60 * 1000;
 /// A key that is unknown is looked for again, but not more often.
 const LOOK_AGAIN_MS: Millis = 10 * 1000;
+const CLOCKS_DIFFER_MS: Millis = 60 * 1000;
 /// OpenID Connect Core, section 2: of a subject.
 const MAX_SUBJECT_BYTES: usize = 255;
 /// Signatures with keys that the provider alone has.
@@ -55,6 +57,13 @@ pub struct Asked {
     pub state: String,
     pub nonce: Nonce,
     pub verifier: PkceCodeVerifier,
+}
+
+/// What its word on a sign-in must hold to.
+pub struct Expected {
+    pub nonce: Nonce,
+    /// It has asked who somebody is since then; absent: whenever it did.
+    pub since: Option<Millis>,
 }
 
 pub struct Provider {
@@ -88,15 +97,20 @@ impl Provider {
         self.discover().await.map(drop)
     }
 
-    /// Where a browser goes to, with secrets of its own.
-    pub async fn ask(&self) -> Result<Asked, String> {
+    /// Where a browser goes to, with secrets of its own. `is_afresh`: whoever is there is asked anew who they are.
+    pub async fn ask(&self, is_afresh: bool) -> Result<Asked, String> {
         let known = self.known(self.clock.now().saturating_sub(KNOWN_MS)).await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = self.client(known.metadata);
         let request =
             client.authorize_url(CoreAuthenticationFlow::AuthorizationCode, CsrfToken::new_random, Nonce::new_random);
         let scopes = ["profile", "email"].map(|scope| Scope::new(scope.to_owned()));
-        let (url, state, nonce) = request.add_scopes(scopes).set_pkce_challenge(challenge).url();
+        let mut request = request.add_scopes(scopes).set_pkce_challenge(challenge);
+        if is_afresh {
+            // The one is for those that do not know the other.
+            request = request.add_prompt(CoreAuthPrompt::Login).set_max_age(Duration::ZERO);
+        }
+        let (url, state, nonce) = request.url();
         Ok(Asked { url: url.into(), state: state.into_secret(), nonce, verifier })
     }
 
@@ -105,16 +119,16 @@ impl Provider {
         &self,
         code: String,
         verifier: PkceCodeVerifier,
-        nonce: &Nonce,
+        expected: &Expected,
     ) -> Result<ProvedIdentity, Failure> {
         let known = self.known(0).await.map_err(Failure::Unavailable)?;
         let client = self.client(known.metadata.clone());
         let tokens = self.tokens(&client, code, verifier).await?;
-        match self.claims(&client, &tokens, nonce) {
+        match self.claims(&client, &tokens, expected) {
             // It has other keys than an hour ago.
             Err(error) if is_unknown_key(&error) && self.may_look_again(&known) => {
                 let client = self.client(self.discover().await.map_err(Failure::Unavailable)?.metadata);
-                let claims = self.claims(&client, &tokens, nonce).map_err(refused)?;
+                let claims = self.claims(&client, &tokens, expected).map_err(refused)?;
                 self.identity(&client, &tokens, &claims).await
             }
             claims => self.identity(&client, &tokens, &claims.map_err(refused)?).await,
@@ -193,13 +207,15 @@ impl Provider {
         &self,
         client: &Client,
         tokens: &CoreTokenResponse,
-        nonce: &Nonce,
+        expected: &Expected,
     ) -> Result<CoreIdTokenClaims, ClaimsVerificationError> {
         let token =
             tokens.id_token().ok_or_else(|| ClaimsVerificationError::Other("there is no ID token".to_owned()))?;
         let now = self.now();
         let verifier = client.id_token_verifier().set_allowed_algs(ALGORITHMS).set_time_fn(move || now);
-        token.claims(&verifier, nonce).cloned()
+        let since = expected.since;
+        let verifier = verifier.set_auth_time_verifier_fn(move |asked_at| check_asked_since(asked_at, since));
+        token.claims(&verifier, &expected.nonce).cloned()
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -260,6 +276,14 @@ impl Provider {
     }
 }
 
+/// Whether somebody was asked who they are since then, by the provider's own word. Clocks differ by as much as a minute.
+fn check_asked_since(asked_at: Option<DateTime<Utc>>, since: Option<Millis>) -> Result<(), String> {
+    let Some(since) = since else { return Ok(()) };
+    let asked_at = asked_at.ok_or("it does not say when it asked")?.timestamp_millis();
+    let earliest = i64::try_from(since.saturating_sub(CLOCKS_DIFFER_MS)).unwrap_or(i64::MAX);
+    if asked_at < earliest { Err(format!("it asked at {asked_at}, and was to ask since {since}")) } else { Ok(()) }
+}
+
 fn is_unknown_key(error: &ClaimsVerificationError) -> bool {
     use SignatureVerificationError::{CryptoError, NoMatchingKey};
     // Without ids of keys an old one is tried, and fails.
@@ -270,6 +294,9 @@ fn refused(error: ClaimsVerificationError) -> Failure {
     let reason = match &error {
         ClaimsVerificationError::Expired(_) => "what it says has expired: is this server's clock right?",
         ClaimsVerificationError::InvalidNonce(_) => "what it says belongs to another sign-in",
+        ClaimsVerificationError::InvalidAuthTime(_) => {
+            "it did not ask you anew who you are, which this takes: with a provider that does not, choose a password here"
+        }
         ClaimsVerificationError::InvalidAudience(_) => "what it says is for somebody else",
         ClaimsVerificationError::InvalidIssuer(_) => "what it says is from somebody else",
         ClaimsVerificationError::SignatureVerification(_) => "what it says is not signed as it should be",

@@ -127,7 +127,7 @@ fn asked(url: &str, wanted: &str) -> String {
 }
 
 async fn finish(oidc: &Oidc, started: &Started) -> Result<ProvedIdentity, OidcError> {
-    oidc.finish(&started.state, "code".to_owned(), KEY, None).await
+    oidc.finish(&started.state, "code".to_owned(), KEY, &Purpose::SignIn).await
 }
 
 fn with(mut claims: Value, name: &str, value: Value) -> Value {
@@ -139,12 +139,12 @@ fn with(mut claims: Value, name: &str, value: Value) -> Value {
 async fn the_code_is_asked_for_and_exchanged_with_pkce_and_a_nonce() {
     let liar = Liar::start().await;
     let oidc = liar.oidc(Clock::system());
-    let started = oidc.begin(KEY, None, None).await.unwrap();
+    let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
     let ask = |name: &str| asked(&started.url, name);
     assert_eq!((ask("response_type").as_str(), ask("code_challenge_method").as_str()), ("code", "S256"));
     assert_eq!((ask("scope").as_str(), ask("state")), ("openid profile email", started.state.clone()));
     assert_eq!(ask("redirect_uri"), "https://notes.example.org/oidc/callback");
-    let other = oidc.begin(KEY, None, None).await.unwrap();
+    let other = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
     for name in ["state", "nonce", "code_challenge"] {
         assert!(ask(name).len() >= 22 && ask(name) != asked(&other.url, name), "{name}");
     }
@@ -204,7 +204,7 @@ async fn no_token_is_believed_that_is_not_the_provider_s_for_us_and_for_now() {
         ),
     ];
     for (lie, token, reason) in lies {
-        let started = oidc.begin(KEY, None, None).await.unwrap();
+        let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
         liar.says(token(&liar, liar.claims(&started)));
         match finish(&oidc, &started).await {
             Err(OidcError::Refused { reason: said, .. }) => assert!(said.contains(reason), "{lie}: {said}"),
@@ -214,9 +214,40 @@ async fn no_token_is_believed_that_is_not_the_provider_s_for_us_and_for_now() {
         liar.says(sign(&liar, liar.claims(&started)));
         assert_eq!(finish(&oidc, &started).await, Err(OidcError::Ended), "{lie}");
     }
-    let started = oidc.begin(KEY, None, None).await.unwrap();
+    let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
     liar.signs(&with(liar.claims(&started), "sub", "x".repeat(256).into()));
     assert!(matches!(finish(&oidc, &started).await, Err(OidcError::Refused { .. })));
+}
+
+#[tokio::test]
+async fn who_is_to_prove_it_afresh_was_asked_anew_by_the_provider_s_own_word() {
+    let liar = Liar::start().await;
+    let oidc = liar.oidc(Clock::system());
+    let afresh = async || oidc.begin(KEY, Purpose::Afresh, None).await.unwrap();
+    let started = afresh().await;
+    assert_eq!((asked(&started.url, "prompt").as_str(), asked(&started.url, "max_age").as_str()), ("login", "0"));
+    let usual = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
+    assert!(!usual.url.contains("prompt=") && !usual.url.contains("max_age="), "{}", usual.url);
+
+    let now = Clock::system().now() / 1000;
+    let finish =
+        async |started: &Started, purpose: &Purpose| oidc.finish(&started.state, "code".to_owned(), KEY, purpose).await;
+    // It says nothing of when it asked; it asked before it was sent somebody.
+    for claims in [Value::Null, json!(now - 3_600)] {
+        let started = afresh().await;
+        liar.signs(&with(liar.claims(&started), "auth_time", claims));
+        match finish(&started, &Purpose::Afresh).await {
+            Err(OidcError::Refused { reason, .. }) => assert!(reason.contains("did not ask you anew"), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    liar.signs(&with(liar.claims(&started), "auth_time", now.into()));
+    assert_eq!(finish(&started, &Purpose::SignIn).await, Err(OidcError::Ended), "it was begun for something else");
+    finish(&started, &Purpose::Afresh).await.unwrap();
+    // A usual sign-in makes none of that.
+    liar.signs(&liar.claims(&usual));
+    assert_eq!(finish(&usual, &Purpose::Afresh).await, Err(OidcError::Ended));
+    finish(&usual, &Purpose::SignIn).await.unwrap();
 }
 
 #[tokio::test]
@@ -224,7 +255,7 @@ async fn new_keys_of_the_provider_are_looked_for() {
     let liar = Liar::start().await;
     let now = Arc::new(std::sync::atomic::AtomicU64::new(Clock::system().now()));
     let oidc = liar.oidc(Clock::manual(now.clone()));
-    let started = oidc.begin(KEY, None, None).await.unwrap();
+    let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
     *liar.pair.lock().unwrap() = pair();
     now.fetch_add(60_000, std::sync::atomic::Ordering::SeqCst);
     liar.signs(&liar.claims(&started));
@@ -238,7 +269,7 @@ async fn what_the_id_token_leaves_out_is_asked_for_of_the_same_person() {
     for (subject, expected) in [("17", Some("ann@example.org")), ("18", None)] {
         *liar.user_info.lock().unwrap() =
             json!({"sub": subject, "email": "ann@example.org", "email_verified": "true", "name": "Ann"});
-        let started = oidc.begin(KEY, None, None).await.unwrap();
+        let started = oidc.begin(KEY, Purpose::SignIn, None).await.unwrap();
         liar.signs(&liar.claims(&started));
         let proved = finish(&oidc, &started).await.unwrap();
         assert_eq!((proved.subject.as_str(), proved.email.as_deref()), ("17", expected));
@@ -257,9 +288,9 @@ async fn a_discovery_that_leads_elsewhere_is_no_discovery() {
         ("jwks_uri", "no address"),
     ] {
         *liar.discovery.lock().unwrap() = with(right.clone(), name, value.into());
-        let refused = liar.oidc(Clock::system()).begin(KEY, None, None).await.err();
+        let refused = liar.oidc(Clock::system()).begin(KEY, Purpose::SignIn, None).await.err();
         assert_eq!(refused, Some(OidcError::Unavailable { name: "127.0.0.1".to_owned() }), "{name}");
     }
     *liar.discovery.lock().unwrap() = json!("x".repeat(2 << 20));
-    assert!(liar.oidc(Clock::system()).begin(KEY, None, None).await.is_err(), "too large");
+    assert!(liar.oidc(Clock::system()).begin(KEY, Purpose::SignIn, None).await.is_err(), "too large");
 }

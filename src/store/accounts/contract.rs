@@ -70,6 +70,7 @@ pub(super) fn token(id: &str, kind: TokenKind, holder: &str, created_at: Millis)
         expires_at: Some(5_000),
         last_used_at: None,
         revoked_at: None,
+        identity: None,
     }
 }
 
@@ -209,11 +210,22 @@ async fn an_identity_is_one_person_s_until_it_is_unlinked(store: Store) {
         apply(&store, &[link(&Identity { id: "i4".to_owned(), user_id: bob.clone(), ..first.clone() })]).await,
         taken
     );
-    let unlink = |user: &UserId| AccountChange::UnlinkIdentity { user: user.clone(), identity: "i1".to_owned() };
+    let unlink = |user: &UserId| AccountChange::UnlinkIdentity { user: user.clone(), identity: "i1".to_owned(), at: 6 };
+    let by = |id: &str, identity: &str| Token {
+        identity: Some(identity.to_owned()),
+        ..token(id, TokenKind::Session, "ann", 1)
+    };
+    let sessions = [by("by-it", "i1"), by("by-other", "i2"), token("by-none", TokenKind::Session, "ann", 1)];
+    apply(&store, &sessions.map(AccountChange::CreateToken)).await.unwrap();
     let unknown = Err(AccountError::Unknown { what: "sign-in" });
     assert_eq!(apply(&store, &[unlink(&bob)]).await, unknown, "another's");
     apply(&store, &[unlink(&ann)]).await.unwrap();
     assert_eq!(apply(&store, &[unlink(&ann)]).await, unknown);
+    for (id, revoked_at) in [("by-it", Some(6)), ("by-other", None), ("by-none", None)] {
+        let session = store.token(&TokenId::new(id).unwrap()).await.unwrap().unwrap();
+        assert_eq!(session.revoked_at, revoked_at, "{id}");
+        assert_eq!(session.identity.is_some(), id != "by-none");
+    }
     assert_eq!(store.identities(&ann, 10).await.unwrap(), [elsewhere]);
     let nobody = UserId::new("nobody").unwrap();
     apply(&store, &[link(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();

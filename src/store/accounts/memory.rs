@@ -63,7 +63,7 @@ impl Accounts {
                 let key = (identity.issuer.clone(), identity.subject.clone());
                 create(&mut self.identities, &key, identity, "sign-in")
             }
-            AccountChange::UnlinkIdentity { user, identity } => self.unlink_identity(user, identity),
+            AccountChange::UnlinkIdentity { user, identity, at } => self.unlink_identity(user, identity, *at),
             AccountChange::CreateToken(token) => self.create_token(token),
             AccountChange::RevokeToken { token, at } => self.revoke_token(token, *at).map(drop),
             AccountChange::SpendToken { token, at } => self.spend_token(token, *at),
@@ -147,10 +147,16 @@ impl Accounts {
         }
     }
 
-    fn unlink_identity(&mut self, user: &UserId, id: &str) -> Result<(), AccountError> {
+    fn unlink_identity(&mut self, user: &UserId, id: &str, at: Millis) -> Result<(), AccountError> {
         let count = self.identities.len();
         self.identities.retain(|_, identity| identity.id != id || identity.user_id != *user);
-        if self.identities.len() == count { Err(AccountError::Unknown { what: "sign-in" }) } else { Ok(()) }
+        if self.identities.len() == count {
+            return Err(AccountError::Unknown { what: "sign-in" });
+        }
+        for token in self.tokens.values_mut().filter(|token| token.identity.as_deref() == Some(id)) {
+            token.revoked_at.get_or_insert(at);
+        }
+        Ok(())
     }
 
     fn create_token(&mut self, token: &Token) -> Result<(), AccountError> {

@@ -179,6 +179,8 @@ pub struct Token {
     pub last_used_at: Option<Millis>,
     /// Also when a one-time token was spent.
     pub revoked_at: Option<Millis>,
+    /// Of a session: the [`Identity`] that it came by, with which it ends.
+    pub identity: Option<String>,
 }
 
 impl Token {
@@ -263,9 +265,11 @@ pub enum AccountChange {
     },
     LinkIdentity(Identity),
     /// Of this person, or it is unknown.
+    /// Ends the sessions that came by it too.
     UnlinkIdentity {
         user: UserId,
         identity: String,
+        at: Millis,
     },
     CreateToken(Token),
     /// Does nothing to a token that is revoked.

@@ -104,6 +104,7 @@ pub(super) fn token(row: &SqliteRow) -> Read<Token> {
         expires_at: optional_millis(row, "expires_at")?,
         last_used_at: optional_millis(row, "last_used_at")?,
         revoked_at: optional_millis(row, "revoked_at")?,
+        identity: row.try_get("identity")?,
     })
 }
 

@@ -115,10 +115,7 @@ async fn make(connection: &mut SqliteConnection, change: &AccountChange) -> Chan
             change_one(connection, "user", query.bind(user.as_str())).await
         }
         AccountChange::LinkIdentity(identity) => link_identity(connection, identity).await,
-        AccountChange::UnlinkIdentity { user, identity } => {
-            let query = sqlx::query("DELETE FROM user_identities WHERE id = ? AND user_id = ?").bind(identity);
-            change_one(connection, "sign-in", query.bind(user.as_str())).await
-        }
+        AccountChange::UnlinkIdentity { user, identity, at } => unlink_identity(connection, user, identity, *at).await,
         AccountChange::CreateToken(token) => create_token(connection, token).await,
         AccountChange::RevokeToken { token, at } => revoke_token(connection, token, *at).await,
         AccountChange::SpendToken { token, at } => spend_token(connection, token, *at).await,
@@ -182,18 +179,25 @@ async fn link_identity(connection: &mut SqliteConnection, identity: &Identity) -
     run(connection, "sign-in", query).await.map(drop)
 }
 
+async fn unlink_identity(connection: &mut SqliteConnection, user: &UserId, identity: &str, at: Millis) -> Changed {
+    let query = sqlx::query("DELETE FROM user_identities WHERE id = ? AND user_id = ?").bind(identity);
+    change_one(connection, "sign-in", query.bind(user.as_str())).await?;
+    let sql = "UPDATE tokens SET revoked_at = ? WHERE revoked_at IS NULL AND user_id = ? AND identity = ?";
+    run(connection, "token", sqlx::query(sql).bind(integer(at)).bind(user.as_str()).bind(identity)).await.map(drop)
+}
+
 async fn create_token(connection: &mut SqliteConnection, token: &Token) -> Changed {
     let (user, agent) = match &token.holder {
         TokenHolder::User(id) => (Some(id.as_str()), None),
         TokenHolder::Agent(id) => (None, Some(id.as_str())),
     };
     let sql = "INSERT INTO tokens (id, kind, user_id, agent_id, created_by, secret_hash, scopes, coverage, label, \
-               created_at, expires_at, last_used_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+               created_at, expires_at, last_used_at, revoked_at, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let query = sqlx::query(sql).bind(token.id.as_str()).bind(token.kind().as_str()).bind(user).bind(agent);
     let query = query.bind(token.created_by.as_str()).bind(&token.secret_hash[..]);
     let query = query.bind(json(token.scopes.scopes())?).bind(json(&token.coverage)?).bind(&token.label);
     let query = query.bind(integer(token.created_at)).bind(token.expires_at.map(integer));
-    let query = query.bind(token.last_used_at.map(integer)).bind(token.revoked_at.map(integer));
+    let query = query.bind(token.last_used_at.map(integer)).bind(token.revoked_at.map(integer)).bind(&token.identity);
     run(connection, "token", query).await.map(drop)
 }
 

@@ -27,6 +27,10 @@ pub struct OidcOption {
 pub struct OidcBegin {
     /// As in signing in: the session will be bound to it, and the same browser must finish.
     pub key: String,
+    /// To prove once more who you are, for a session of 15 minutes as in signing in with `fresh`: the provider asks anew, and no key is
+    /// bound to that session.
+    #[serde(default)]
+    pub fresh: bool,
 }
 
 /// You begin to link a sign-in with the provider to your account.
@@ -65,6 +69,9 @@ pub struct OidcFinish {
     /// For the list of your sessions, as in "laptop".
     #[serde(default)]
     pub label: String,
+    /// As it began.
+    #[serde(default)]
+    pub fresh: bool,
 }
 
 /// A sign-in with a provider that is linked to an account.

@@ -15,7 +15,7 @@ use super::{AccountRoutes, ClientAddress};
 use crate::auth::{AuthError, Authenticated, ClientInfo, ProvedIdentity, hash_of_key, signed_by};
 use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
-use crate::oidc::{Oidc, OidcError, Started};
+use crate::oidc::{Oidc, OidcError, Purpose, Started};
 use crate::problem::Problem;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
@@ -33,11 +33,11 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .on(Guard::User(Scope::Manage), Method::POST, "/me/identities/begin", begin_link)
         .says("Links the sign-in that the provider sent the browser back with.")
         .on(Guard::User(Scope::Read), Method::POST, "/me/identities", finish_link)
-        .says("You do not sign in so any more. The last way into an account stays.")
+        .says("You do not sign in so any more, and the sessions that came by it end. The last way into an account stays.")
         .on(Guard::User(Scope::Manage), Method::DELETE, "/me/identities/{identity}", unlink_own)
         .says("The sign-ins with providers that are linked to an account.")
         .on(Guard::Admin, Method::GET, "/users/{user}/identities", list)
-        .says("The person does not sign in so any more. Sessions that are open go on until the account is deactivated.")
+        .says("The person does not sign in so any more, and the sessions that came by it end.")
         .on(Guard::Admin, Method::DELETE, "/users/{user}/identities/{identity}", unlink)
 }
 
@@ -47,11 +47,11 @@ impl AccountRoutes {
     }
 
     /// Whom the provider has signed in, for the browser whose key has signed what came back.
-    async fn proved(&self, finish: OidcFinish, user: Option<&UserId>) -> Result<ProvedIdentity, Problem> {
-        let OidcFinish { state, code, key, signature, label: _ } = finish;
+    async fn proved(&self, finish: OidcFinish, purpose: &Purpose) -> Result<ProvedIdentity, Problem> {
+        let OidcFinish { state, code, key, signature, label: _, fresh: _ } = finish;
         let signed = format!("notarium-oidc\n{state}\n{code}");
         let key_hash = signed_by(&key, &signed, &signature).map_err(|_| OidcError::Ended)?;
-        Ok(self.oidc()?.finish(&state, code, key_hash, user).await?)
+        Ok(self.oidc()?.finish(&state, code, key_hash, purpose).await?)
     }
 }
 
@@ -64,6 +64,10 @@ fn begun(Started { url, state, expires_at }: Started) -> Created<Json<OidcBegun>
     Created(Json(OidcBegun { url, state, expires_at }))
 }
 
+fn purpose(fresh: bool) -> Purpose {
+    if fresh { Purpose::Afresh } else { Purpose::SignIn }
+}
+
 async fn options(State(shared): State<AccountRoutes>) -> Json<SignInOptions> {
     let option = |oidc: &Arc<Oidc>| OidcOption { name: oidc.name().to_owned(), origin: oidc.origin().to_owned() };
     Json(SignInOptions { oidc: shared.oidc.as_ref().map(option) })
@@ -72,11 +76,11 @@ async fn options(State(shared): State<AccountRoutes>) -> Json<SignInOptions> {
 async fn begin(
     State(shared): State<AccountRoutes>,
     ClientAddress(address): ClientAddress,
-    JsonBody(OidcBegin { key }): JsonBody<OidcBegin>,
+    JsonBody(OidcBegin { key, fresh }): JsonBody<OidcBegin>,
 ) -> Result<Created<Json<OidcBegun>>, Problem> {
     let oidc = shared.oidc()?;
     shared.accounts.count_attempt(address)?;
-    Ok(begun(oidc.begin(hash_of_key(&key)?, None, address).await?))
+    Ok(begun(oidc.begin(hash_of_key(&key)?, purpose(fresh), address).await?))
 }
 
 async fn finish(
@@ -86,9 +90,15 @@ async fn finish(
 ) -> Result<Created<Json<SignedIn>>, Problem> {
     let oidc = shared.oidc()?;
     shared.accounts.count_attempt(address)?;
-    let (key, label) = (finish.key.clone(), finish.label.clone());
+    let (key, label, fresh) = (finish.key.clone(), finish.label.clone(), finish.fresh);
+    let proved = shared.proved(finish, &purpose(fresh)).await?;
+    if fresh {
+        // Nobody keeps it: the key was for the way there and back.
+        let client = ClientInfo { address, label: &label, key: None };
+        let signed_in = shared.accounts.sign_in_afresh_with_identity(&proved, client).await?;
+        return Ok(Created(Json(told(signed_in))));
+    }
     let client = ClientInfo { address, label: &label, key: Some(&key) };
-    let proved = shared.proved(finish, None).await?;
     if let Some(signed_in) = shared.accounts.sign_in_with_identity(&proved, client).await? {
         return Ok(Created(Json(told(signed_in))));
     }
@@ -110,7 +120,7 @@ async fn begin_link(
     let oidc = shared.oidc()?;
     shared.accounts.count_attempt(address)?;
     let user = shared.accounts.check_may_link(&who, current, address).await?;
-    Ok(begun(oidc.begin(hash_of_key(&key)?, Some(user), address).await?))
+    Ok(begun(oidc.begin(hash_of_key(&key)?, Purpose::Link(user), address).await?))
 }
 
 async fn finish_link(
@@ -118,7 +128,11 @@ async fn finish_link(
     who: Authenticated,
     JsonBody(finish): JsonBody<OidcFinish>,
 ) -> Result<Created<Json<Identity>>, Problem> {
-    let proved = shared.proved(finish, who.user_id()).await?;
+    if finish.fresh {
+        return Err(Problem::invalid("fresh goes with signing in, not with linking"));
+    }
+    let user = who.user_id().ok_or(AuthError::Missing)?;
+    let proved = shared.proved(finish, &Purpose::Link(user.clone())).await?;
     Ok(Created(Json(shape(shared.accounts.link_identity(&who, &proved).await?))))
 }
 
