@@ -1,0 +1,46 @@
+"""Notarium: notebooks that people, programs and AI assistants write together.
+
+    import notarium
+
+    with notarium.connect() as nt:
+        nb = nt.open("analysis")
+        print(nb.append("1 + 1").run().wait().result)
+
+`notarium.aio` is the same for asyncio. Nothing is loaded before it is used: `import notarium` costs nothing, and needs no
+other package, so that a kernel can import it for `notarium.tool` alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import aio as aio
+    from . import events as events
+
+# Where each public name is: a module of this package. A name that is its own module stands for the module itself.
+_HOMES = {
+    "aio": "aio",
+    "events": "events",
+    "sql": "sql",
+    "tool": "kernel",
+    "progress": "kernel",
+    "call_function": "kernel",
+}
+
+__all__ = ["__version__", "aio", "call_function", "events", "progress", "sql", "tool"]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'notarium' has no attribute {name!r}")
+    module = import_module(f".{home}", __name__)
+    value = module if name == home else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
