@@ -22,7 +22,7 @@ SCHEMAS: dict[str, int] = {}
 ENDED = frozenset({"ok", "error", "cancelled", "blocked", "lost"})
 # How `access` is sorted.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
-_FIELDS = frozenset(
+_FIELDS = frozenset(  # noqa: SIM905
     "notebook_id version title archived metadata created_at updated_at access cells order latest threads executions kernels"
     " kernel_notice functions named_versions policy conversations turns tool_calls grants".split()
 )
@@ -42,7 +42,15 @@ class Document:
     def empty(cls, notebook_id: str) -> "Document":
         """Before the first event."""
         state: Json = {"notebook_id": notebook_id, "version": 0, "title": "", "metadata": {}, "created_at": 0}
-        state |= {"updated_at": 0, "access": [], "cells": {}, "order": [], "latest": {}, "executions": {}, "kernels": {}}
+        state |= {
+            "updated_at": 0,
+            "access": [],
+            "cells": {},
+            "order": [],
+            "latest": {},
+            "executions": {},
+            "kernels": {},
+        }
         return cls(state)
 
     @property
@@ -148,7 +156,9 @@ def _restored(state: Json, payload: Json, event: Json) -> None:
     _inserted(state, payload, event)
     if run_id := payload.get("latest_execution"):
         if run := payload.get("execution"):
-            state["executions"].setdefault(run_id, compact(run) | {"output_seq": run["output_seq"]})
+            past = compact(run) | {"output_seq": run["output_seq"]}
+            put(past, "outputs", list(run.get("outputs") or ()))
+            state["executions"].setdefault(run_id, past)
         _show(state, payload["cell_id"], run_id)
 
 

@@ -58,9 +58,7 @@ def _turn_started(state: Json, payload: Json, event: Json) -> None:
 
 
 def _model_call_started(turn: Json, payload: Json, event: Json) -> None:
-    turn.update(
-        model_calls=payload["number"], attempts=payload["attempt"], model_call_claimant=payload["claimant"]
-    )
+    turn.update(model_calls=payload["number"], attempts=payload["attempt"], model_call_claimant=payload["claimant"])
     turn.pop("is_model_call_failed", None)
 
 
@@ -141,9 +139,7 @@ TABLES: tuple[tuple[str | None, str, dict[str, Apply]], ...] = (
         "tool_calls",
         "call_id",
         {
-            "ToolCallConfirmed": lambda call, _, event: call.update(
-                phase={"phase": "confirmed", "by": event["actor"]}
-            ),
+            "ToolCallConfirmed": lambda call, _, event: call.update(phase={"phase": "confirmed", "by": event["actor"]}),
             "ToolCallStarted": _call_started,
         },
     ),

@@ -1,0 +1,35 @@
+"""Notarium for asyncio: the same as `notarium`, with `await`.
+
+async with notarium.aio.connect() as nt, nt.open("analysis") as nb:
+    cell = await nb.append("1 + 1")
+    run = await cell.run()
+    print((await run.wait()).result)
+"""
+
+from .assistants import ToolCall, Turn
+from .cells import Cell, PastCell
+from .client import Client, NotebookInfo, connect
+from .comments import Comment, Thread
+from .history import History, Verification
+from .notebook import Notebook, PastNotebook
+from .outputs import Output
+from .runs import Kernel, Run
+
+__all__ = [
+    "Cell",
+    "Client",
+    "Comment",
+    "History",
+    "Kernel",
+    "Notebook",
+    "NotebookInfo",
+    "Output",
+    "PastCell",
+    "PastNotebook",
+    "Run",
+    "Thread",
+    "ToolCall",
+    "Turn",
+    "Verification",
+    "connect",
+]

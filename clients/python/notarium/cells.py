@@ -1,0 +1,238 @@
+"""Cells: what they say and show, and what one does with them."""
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .comments import Thread
+from .document import Json
+from .errors import NotFound
+from .outputs import Output, shown
+from .runs import Run
+from .text import Change, difference, splice
+
+if TYPE_CHECKING:
+    from .notebook import Notebook, PastNotebook
+
+
+def place_of(before: "PastCell | str | None", after: "PastCell | str | None", at: str | None) -> Any:
+    """The protocol's `place`."""
+    if before is not None:
+        return {"before": id_of(before)}
+    if after is not None:
+        return {"after": id_of(after)}
+    return at or "end"
+
+
+def id_of(cell: "PastCell | str") -> str:
+    """A cell's id."""
+    return cell if isinstance(cell, str) else cell.id
+
+
+class PastCell:
+    """A cell to be read: of an earlier version, or as part of a live one."""
+
+    def __init__(self, notebook: "PastNotebook", cell_id: str) -> None:
+        self._book, self._id = notebook, cell_id
+
+    @property
+    def id(self) -> str:
+        """Its id, for ever the same."""
+        return self._id
+
+    @property
+    def _json(self) -> Json:
+        cell: Json | None = self._book._state["cells"].get(self._id)
+        if cell is None:
+            message = f"cell {self._id} is not in the notebook, or in the trash: restore it first"
+            raise NotFound(message, code="cell_deleted")
+        return cell
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+        return str(self._json["source"])
+
+    @property
+    def cell_type(self) -> str:
+        """`code`, `markdown`, `raw`, `sql` or `prompt`."""
+        return str(self._json["cell_type"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """As in nbformat."""
+        return dict(self._json.get("metadata", {}))
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The marks that are set: `pinned`, `skipped`, `source_hidden` …"""
+        return dict(self._json.get("flags", {}))
+
+    @property
+    def version(self) -> int:
+        """The version of the last event that changed its text, type or place."""
+        return int(self._json["cell_version"])
+
+    @property
+    def _execution(self) -> Json:
+        state = self._book._state
+        execution: Json = state["executions"].get(state["latest"].get(self._id), {})
+        return execution
+
+    @property
+    def status(self) -> str | None:
+        """How its latest run stands; None: it shows none."""
+        return self._execution.get("status")
+
+    @property
+    def execution_count(self) -> int | None:
+        """The kernel's number of its latest run."""
+        return self._execution.get("execution_count")
+
+    @property
+    def outputs(self) -> list[Output]:
+        """What its latest run has shown."""
+        return [Output(self._book._session, self._book.id, raw) for raw in list(self._execution.get("outputs", ()))]
+
+    @property
+    def text(self) -> str:
+        """Its outputs as a terminal would show them."""
+        return "".join(output.text for output in self.outputs)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its text has changed since what it shows was run."""
+        subject = self._execution.get("subject")
+        return subject is not None and subject.get("source") != self.source
+
+    @property
+    def reply(self) -> str | None:
+        """What an assistant answered, of a prompt cell."""
+        return self._json.get("reply", {}).get("text")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PastCell) and self._id == other._id and self._book.id == other._book.id
+
+    def __hash__(self) -> int:
+        return hash(self._id)
+
+    def __repr__(self) -> str:
+        cell: Json = self._book._state["cells"].get(self._id, {})
+        first = str(cell.get("source", "")).split("\n")[0][:50]
+        return f"<Cell {self._id[-6:]} {cell.get('cell_type', 'deleted')} {first!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre><code>{html.escape(self.source)}</code></pre>{shown(self.outputs)}"
+
+
+class Cell(PastCell):
+    """A live cell.
+
+    >>> cell = await nb.append("x = 1")
+    >>> await cell.edit("x = 2")
+    >>> cell.source
+    'x = 2'
+    """
+
+    def __init__(self, notebook: "Notebook", cell_id: str) -> None:
+        super().__init__(notebook, cell_id)
+        self._notebook = notebook
+
+    @property
+    def source(self) -> str:
+        """Its text as it is here: with what was typed and is not confirmed yet."""
+        unconfirmed = self._notebook._replica.unconfirmed.get(self._id)
+        return unconfirmed.text if unconfirmed is not None else super().source
+
+    @property
+    def latest_run(self) -> Run | None:
+        """The run whose outputs it shows."""
+        run_id = self._notebook._state["latest"].get(self._id)
+        return None if run_id is None else Run(self._notebook, run_id)
+
+    @property
+    def threads(self) -> list[Thread]:
+        """The comments on it, resolved ones too."""
+        return [thread for thread in self._notebook.threads if thread.cell_id == self._id]
+
+    # --- text ---
+
+    async def _change(self, make: Any, wait: bool) -> None:
+        replica = self._notebook._replica
+        change: Change = make(self.source)
+        done = replica.edit(self._id, change)
+        if wait:
+            await self._notebook._within(
+                done, "the server has not confirmed what was typed, which is kept and sent again"
+            )
+
+    async def edit(self, source: str, *, wait: bool = True) -> None:
+        """Makes its text this one. Only what differs is sent, so what others write meanwhile stays.
+
+        `source` shows it at once, also without a connection; with `wait=False` nothing is waited for: `nb.flush()` does that.
+        """
+        await self._change(lambda text: difference(text, source), wait)
+
+    async def splice(self, start: int, end: int, text: str, *, wait: bool = True) -> None:
+        """Puts `text` in the place of the characters from `start` to `end`, as an editor does.
+
+        >>> cell = await nb.append("1 + 1")
+        >>> await cell.splice(4, 5, "41")
+        >>> cell.source
+        '1 + 41'
+        """
+        await self._change(lambda source: splice(source, start, end, text), wait)
+
+    async def replace(self, source: str, *, version: int | None = None) -> None:
+        """Sets its text, or raises `Conflict` where somebody changed the cell since it was read (at `version`)."""
+        await self._command("ReplaceSource", cell_version=self.version if version is None else version, source=source)
+
+    # --- everything else ---
+
+    async def _command(self, name: str, **fields: Any) -> Json:
+        return await self._notebook._command(name, cell_id=self._id, **fields)
+
+    async def run(self, *, timeout: float | None = None, kernel: str | None = None) -> Run:
+        """Asks for a run of its source as it is now. `timeout`: its kernel is interrupted after so many seconds."""
+        await self._notebook.flush()
+        return (await self._notebook.run([self._id], timeout=timeout, kernel=kernel))[0]
+
+    async def move(
+        self, to: str | None = None, *, before: "Cell | str | None" = None, after: "Cell | str | None" = None
+    ) -> None:
+        """Moves it to `"start"` or `"end"`, or beside another cell."""
+        await self._command("MoveCell", place=place_of(before, after, to))
+
+    async def delete(self, *, version: int | None = None) -> None:
+        """Puts it into the trash: `restore` brings it back. With `version` only where nobody changed it since."""
+        await self._command("DeleteCell", cell_version=version)
+
+    async def restore(self) -> "Cell":
+        """Brings it back from the trash, where it was."""
+        await self._command("RestoreCell")
+        return self
+
+    async def set_type(self, cell_type: str) -> None:
+        """Makes it `code`, `markdown`, `raw`, `sql` or `prompt`."""
+        await self._command("ChangeCellType", cell_type=cell_type)
+
+    async def set_metadata(self, metadata: dict[str, Any]) -> None:
+        """Sets its metadata, as in nbformat."""
+        await self._command("SetCellMetadata", metadata=metadata)
+
+    async def set_flags(self, **flags: bool) -> None:
+        """Sets marks, as in `set_flags(pinned=True)`."""
+        await self._command("SetCellFlags", flags=flags)
+
+    async def clear(self) -> None:
+        """Shows no outputs any more; its runs stay in the record."""
+        await self._command("ClearOutputs")
+
+    async def comment(self, text: str, *, range: tuple[int, int] | None = None, mentions: Sequence[str] = ()) -> Thread:
+        """Begins a thread of comments on it, or on the characters of a range.
+
+        >>> thread = await (await nb.append("x = 1")).comment("Why *one*?", range=(4, 5))
+        >>> thread.quote
+        '1'
+        """
+        return await self._notebook._comment(self, text, range, mentions)

@@ -1,0 +1,243 @@
+"""The client: a server, signed in."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .config import Target, find_target
+from .connection import Connection
+from .document import Json
+from .errors import Conflict, NotFound
+from .event import as_time
+from .ids import new_id
+from .notebook import Notebook
+from .replica import Replica
+from .session import Opening, Session
+from .transport import USER_AGENT, Rest, dial
+
+
+@dataclass(frozen=True)
+class NotebookInfo:
+    """A line of the list of notebooks."""
+
+    id: str
+    title: str
+    version: int
+    cells: int
+    is_archived: bool
+    is_template: bool
+    updated_at: datetime
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self.title}</b> {self.cells} cells, {self.updated_at:%Y-%m-%d %H:%M}"
+
+
+class Client:
+    """A connection to a server. It comes back by itself when it is cut, with all that was not confirmed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def __aenter__(self) -> "Client":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connection; nothing of it is left."""
+        await self._session.connection.close()
+        await self._session.rest.close()
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+        return self._session.target.url
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the server hears us now."""
+        return self._session.connection.is_connected
+
+    @property
+    def actor(self) -> dict[str, Any]:
+        """Who you are in events."""
+        return dict(self._session.connection.welcome["actor"])
+
+    @property
+    def scopes(self) -> list[str]:
+        """What the token is for: `read`, `edit`, `run`, `confirm` …"""
+        return list(self._session.connection.welcome["scopes"])
+
+    @property
+    def features(self) -> list[str]:
+        """What the server has besides: `assistants`, `comms` …"""
+        return list(self._session.connection.welcome["features"])
+
+    async def me(self) -> dict[str, Any]:
+        """Who you are, and what your token allows."""
+        me: Json = await self._session.rest.get("/api/me")
+        return me
+
+    # --- notebooks ---
+
+    async def notebooks(
+        self, text: str | None = None, *, archived: bool | None = None, limit: int | None = None
+    ) -> list[NotebookInfo]:
+        """The notebooks that you may see, the last changed first; those in which `text` stands.
+
+        >>> [info.title for info in await nt.notebooks() if info.id == nb.id] == [nb.title]
+        True
+        """
+        found: list[NotebookInfo] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            query = {"text": text, "archived": None if archived is None else str(archived).lower(), "cursor": cursor}
+            page = await self._session.rest.get("/api/notebooks", **query)
+            found += [_info(line) for line in page["notebooks"]]
+            cursor = page.get("next")
+            if cursor is None:
+                break
+        return found[:limit]
+
+    async def search(self, text: str) -> list[NotebookInfo]:
+        """The notebooks in which `text` stands."""
+        return await self.notebooks(text)
+
+    def open(self, notebook: str) -> Opening[Notebook]:
+        """Opens a notebook by its id, or by a title that only one has."""
+        return Opening(partial(self._open, notebook))
+
+    async def _open(self, notebook: str) -> Notebook:
+        try:
+            return await self._follow(notebook)
+        except NotFound:
+            lines = [line for line in await self.notebooks() if line.title == notebook]
+            if not lines:
+                raise
+        if len(lines) > 1:
+            ids = ", ".join(line.id for line in lines)
+            raise Conflict(
+                f"{len(lines)} notebooks have the title {notebook!r}: open one by its id, {ids}", code="conflict"
+            )
+        return await self._follow(lines[0].id)
+
+    async def _follow(self, notebook_id: str) -> Notebook:
+        connection = self._session.connection
+        replica = connection.replicas.get(notebook_id)
+        if replica is None:
+            replica = connection.replicas[notebook_id] = Replica(notebook_id, connection)
+            replica.subscribe()
+        replica.holders += 1
+        notebook = Notebook(self._session, replica)
+        try:
+            await self._session.within(replica.opened(), f"the server has not sent notebook {notebook_id}")
+        except BaseException:
+            await notebook.close()
+            raise
+        return notebook
+
+    def create(
+        self, title: str, *, template: str | None = None, metadata: dict[str, Any] | None = None
+    ) -> Opening[Notebook]:
+        """Makes a notebook and opens it. `template` is the id of a starter or of a notebook that is one.
+
+        >>> async with nt.create("Losses") as losses:
+        ...     losses.title, losses.role
+        ('Losses', 'owner')
+        """
+        return Opening(partial(self._create, title, template, metadata or {}))
+
+    async def _create(self, title: str, template: str | None, metadata: dict[str, Any]) -> Notebook:
+        notebook_id = new_id()
+        if template is None:
+            await self._session.command(notebook_id, "CreateNotebook", title=title, metadata=metadata)
+        else:
+            starters = [one["id"] for one in (await self._session.rest.get("/api/templates")).get("starters", [])]
+            choice = {"starter" if template in starters else "notebook": template}
+            body = {"id": notebook_id, "title": title, "metadata": metadata, "template": choice}
+            await self._session.rest.request("POST", "/api/notebooks", json=body)
+        return await self._follow(notebook_id)
+
+    def import_notebook(
+        self, source: str | os.PathLike[str] | bytes | Mapping[str, Any], *, title: str | None = None
+    ) -> Opening[Notebook]:
+        """Makes a notebook of an `.ipynb` file, its bytes or its JSON (nbformat 1 to 4), and opens it."""
+        return Opening(partial(self._import, source, title))
+
+    async def _import(
+        self, source: "str | os.PathLike[str] | bytes | Mapping[str, Any]", title: str | None
+    ) -> Notebook:
+        query: dict[str, str] = {} if title is None else {"title": title}
+        if isinstance(source, bytes):
+            body = source
+        elif isinstance(source, Mapping):
+            body = json.dumps(source).encode()
+        else:
+            body, query["filename"] = Path(source).read_bytes(), Path(source).name
+        headers = {"Content-Type": "application/octet-stream"}
+        answer = await self._session.rest.request("POST", "/api/import", params=query, content=body, headers=headers)
+        return await self._follow(answer.json()["notebook"])
+
+    async def confirmations(self) -> list[dict[str, Any]]:
+        """Everything that waits for your decision, in all notebooks; the longest waiting first."""
+        calls: list[Json] = (await self._session.rest.get("/api/confirmations"))["calls"]
+        return calls
+
+    def __repr__(self) -> str:
+        return f"<Client {self.url}{'' if self.is_connected else ', not connected now'}>"
+
+
+def _info(line: Json) -> NotebookInfo:
+    return NotebookInfo(
+        line["id"],
+        line["title"],
+        line["version"],
+        line["cells"],
+        line.get("archived", False),
+        line.get("is_template", False),
+        as_time(line["updated_at"]),
+    )
+
+
+def connect(
+    url: str | None = None,
+    token: str | None = None,
+    *,
+    token_file: str | os.PathLike[str] | None = None,
+    timeout: float | None = 30.0,
+) -> Opening[Client]:
+    """Connects to a server.
+
+    Which one and with which token: these arguments, else `NOTARIUM_SERVER`, `NOTARIUM_TOKEN` and `NOTARIUM_TOKEN_FILE`, else what
+    `notarium login` or `notarium up` stored. `timeout` is how many seconds an answer is waited for; None: for ever.
+    """
+    return Opening(partial(_connect, url, token, token_file, timeout))
+
+
+async def _connect(
+    url: str | None, token: str | None, token_file: "str | os.PathLike[str] | None", timeout: float | None
+) -> Client:
+    target = find_target(url, token, token_file)
+    connection = Connection(partial(dial, target, timeout or 30.0), target.token, USER_AGENT)
+    return await signed_in(target, connection, timeout)
+
+
+async def signed_in(target: Target, connection: Connection, timeout: float | None) -> Client:
+    """A client over a connection, once the server has said welcome."""
+    rest = Rest(target, timeout)
+    session = Session(target, connection, rest, timeout)
+    try:
+        await session.within(connection.start(), f"{target.url} has not said welcome")
+    except BaseException:
+        await rest.close()
+        raise
+    return Client(session)

@@ -1,0 +1,87 @@
+"""Comments on cells and on ranges of their text."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from .document import Json
+from .event import as_time
+
+if TYPE_CHECKING:
+    from .notebook import Notebook
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What somebody said."""
+
+    id: str
+    text: str
+    author: dict[str, Any]
+    posted_at: datetime
+
+
+class Thread:
+    """A thread of comments. It goes with its last comment."""
+
+    def __init__(self, notebook: "Notebook", thread_id: str) -> None:
+        self._notebook, self._id = notebook, thread_id
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._id
+
+    @property
+    def _json(self) -> Json:
+        thread: Json = self._notebook._state.get("threads", {}).get(self._id, {})
+        return thread
+
+    @property
+    def cell_id(self) -> str | None:
+        """The cell that it is about."""
+        return self._json.get("cell_id")
+
+    @property
+    def quote(self) -> str | None:
+        """The text that it is about, as it was when the thread began."""
+        return self._json.get("quote")
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether what it was about is settled."""
+        return "resolved" in self._json
+
+    @property
+    def comments(self) -> list[Comment]:
+        """What was said, the oldest first."""
+        return [
+            Comment(one["comment_id"], one["text"], one["author"], as_time(one["posted_at"]))
+            for one in list(self._json.get("comments", ()))
+        ]
+
+    async def reply(self, text: str) -> Comment:
+        """Says something in it."""
+        target = {"thread": {"thread_id": self._id}}
+        ack = await self._notebook._command("AddComment", target=target, text=text)
+        return next(comment for comment in self.comments if comment.id == ack["outcome"]["comment"])
+
+    async def edit(self, comment: str, text: str) -> None:
+        """Changes a comment of yours, by its id."""
+        await self._notebook._command("EditComment", thread_id=self._id, comment_id=comment, text=text, mentions=[])
+
+    async def delete(self, comment: str) -> None:
+        """Takes a comment away, by its id."""
+        await self._notebook._command("DeleteComment", thread_id=self._id, comment_id=comment)
+
+    async def resolve(self) -> None:
+        """Says that it is settled."""
+        await self._notebook._command("ResolveThread", thread_id=self._id)
+
+    async def reopen(self) -> None:
+        """Opens it again."""
+        await self._notebook._command("ReopenThread", thread_id=self._id)
+
+    def __repr__(self) -> str:
+        first = self.comments[0].text[:50] if self.comments else ""
+        return f"<Thread {self._id[-6:]} {len(self.comments)} comments {first!r}>"

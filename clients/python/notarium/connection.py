@@ -1,0 +1,283 @@
+"""One WebSocket that comes back (protocol, section 1), with the commands that were not answered yet (section 3)."""
+
+import asyncio
+import contextlib
+import json
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
+
+from .document import Json
+from .errors import Disconnected, LimitExceeded, NotariumError, Unauthenticated, UnsupportedProtocol, rejection
+from .ids import new_id
+from .replica import Replica
+from .unconfirmed import ignore_unseen
+
+PROTOCOL = 1
+# The server allows 256 on a connection before it reads more slowly.
+_MOST_UNANSWERED = 200
+# How often `unavailable` is tried again before the caller is told.
+_MOST_ATTEMPTS = 6
+_CHECK_EVERY_SECONDS = 20.0
+
+
+class Wire(Protocol):
+    """A connection of text frames. A lost one raises `ConnectionError`."""
+
+    async def send(self, text: str) -> None: ...
+
+    async def receive(self) -> str: ...
+
+    async def close(self) -> None: ...
+
+
+Dial: TypeAlias = Callable[[], Awaitable[Wire]]
+
+
+class Pending:
+    """A command until it is answered: word for word, because the same id must mean the same bytes."""
+
+    def __init__(self, notebook: str, text: str, answer: "asyncio.Future[Json]") -> None:
+        self.notebook, self.text, self.answer = notebook, text, answer
+        self.is_sent, self.is_withdrawn, self.attempts = False, False, 0
+
+
+def backoff(attempt: int) -> float:
+    """Seconds before the next attempt: doubled each time up to 30, with jitter."""
+    return float(min(0.5 * 2 ** min(attempt, 10), 30.0)) * random.uniform(0.5, 1.5)
+
+
+class Connection:
+    """Sends and hears for all notebooks of a client; after a cut it goes on where it was."""
+
+    def __init__(self, dial: Dial, token: str, client: str, *, rest: Callable[[int], float] = backoff) -> None:
+        self.welcome: Json = {}
+        self.replicas: dict[str, Replica] = {}
+        self.pending: dict[str, Pending] = {}
+        self.failure: Exception | None = None
+        self.check_every = _CHECK_EVERY_SECONDS
+        self._dial, self._token, self._client, self._rest = dial, token, client, rest
+        self._wire: Wire | None = None
+        self._outbox: list[str] = []
+        self._unsent: deque[str] = deque()
+        self._unanswered = 0
+        self._has_mail = asyncio.Event()
+        self._is_closed = False
+        self._first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Connects; what refuses that is raised here."""
+        self._tasks = [asyncio.create_task(self._run()), asyncio.create_task(self._check_now_and_then())]
+        try:
+            await self._first
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the server hears us now."""
+        return self._wire is not None
+
+    async def close(self) -> None:
+        """Ends the connection; nothing of it is left."""
+        self._is_closed = True
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            with contextlib.suppress(ConnectionError):
+                await wire.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._fail(Disconnected("the connection was closed"))
+
+    # --- the socket ---
+
+    async def _run(self) -> None:
+        attempt = 0
+        while not self._is_closed and self.failure is None:
+            try:
+                wire = await self._dial()
+                attempt = 0 if await self._serve(wire) else attempt + 1
+            except (NotariumError, ConnectionError) as error:
+                attempt += 1
+                self._refused(error)
+            except Exception as error:
+                self._fail(Disconnected(f"the server sent what this client does not understand: {error!r}"))
+                raise
+            if not self._is_closed and self.failure is None:
+                await asyncio.sleep(self._rest(attempt))
+
+    def _refused(self, error: Exception) -> None:
+        """The first attempt says at once what is wrong; later ones are repeated, unless that is of no use."""
+        if isinstance(error, Unauthenticated | UnsupportedProtocol) or not self._first.done():
+            self._fail(error)
+
+    async def _serve(self, wire: Wire) -> bool:
+        """One connection until it is cut. Whether the server had said welcome."""
+        writer = asyncio.create_task(self._write(wire))
+        try:
+            hello = {"protocols": {"min": PROTOCOL, "max": PROTOCOL}, "token": self._token, "client": self._client}
+            await wire.send(json.dumps({"hello": hello}))
+            while True:
+                self._receive(wire, await wire.receive())
+        except ConnectionError as error:
+            if not self._first.done():
+                raise Disconnected(f"the server closed the connection: {error}") from error
+            return self._wire is wire
+        finally:
+            self._wire = None
+            writer.cancel()
+            for replica in self.replicas.values():
+                replica.disconnected()
+            with contextlib.suppress(ConnectionError):
+                await wire.close()
+
+    async def _write(self, wire: Wire) -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await self._has_mail.wait()
+                self._has_mail.clear()
+                texts, self._outbox = self._outbox, []
+                for text in texts:
+                    await wire.send(text)
+
+    def _receive(self, wire: Wire, text: str) -> None:
+        ((name, body),) = json.loads(text).items()
+        if name in ("ack", "reject"):
+            self._on_answer(name, body)
+        elif name == "welcome":
+            self._on_welcome(wire, body)
+        elif name == "error" and body.get("fatal"):
+            self._on_fatal(body)
+        elif "notebook" in body:
+            replica = self.replicas.get(body["notebook"])
+            if replica is not None:
+                replica.receive(name, body)
+
+    def _on_welcome(self, wire: Wire, body: Json) -> None:
+        if body["protocol"] != PROTOCOL:
+            message = f"the server speaks protocol {body['protocol']}, this client {PROTOCOL}: update the older one"
+            raise UnsupportedProtocol(message)
+        self.welcome, self._wire, self._outbox = body, wire, []
+        for replica in self.replicas.values():
+            replica.subscribe()
+        self.pending = {key: pending for key, pending in self.pending.items() if not pending.is_withdrawn}
+        for pending in self.pending.values():
+            pending.is_sent = False
+        self._unsent, self._unanswered = deque(self.pending), 0
+        self._pump()
+        if not self._first.done():
+            self._first.set_result(None)
+
+    def _on_fatal(self, body: Json) -> None:
+        if body["code"] == "unsupported_protocol":
+            raise UnsupportedProtocol(body["message"])
+        error = rejection(body)
+        if body["code"] in ("unauthenticated", "forbidden"):
+            self._fail(error)
+        raise error
+
+    def send(self, message: str, **fields: Any) -> None:
+        """Sends, if there is a connection; what has to be said on the next one too, is said when it is there."""
+        if self._wire is not None:
+            self._outbox.append(json.dumps({message: fields}))
+            self._has_mail.set()
+
+    def _fail(self, error: Exception) -> None:
+        """Nothing more can come: everybody who waits is told."""
+        self.failure = self.failure or error
+        if not self._first.done():
+            self._first.set_exception(error)
+        pending, self.pending = self.pending, {}
+        for command in pending.values():
+            if not command.answer.done():
+                command.answer.set_exception(error)
+        for replica in list(self.replicas.values()):
+            replica.fail(error)
+
+    async def _check_now_and_then(self) -> None:
+        """Proves now and then that the documents are the server's."""
+        checked: dict[str, int] = {}
+        while True:
+            await asyncio.sleep(self.check_every)
+            for notebook, replica in list(self.replicas.items()):
+                version = 0 if replica.document is None else replica.document.version
+                if self.is_connected and replica.may_check and checked.get(notebook) != version:
+                    checked[notebook] = version
+                    replica.check()
+
+    # --- commands ---
+
+    def command(
+        self,
+        notebook: str,
+        body: Json,
+        *,
+        expected_version: int | None = None,
+        correlation_id: str | None = None,
+    ) -> "tuple[str, asyncio.Future[Json]]":
+        """Sends a command, now or when there is a connection, again after each cut: the ack, or the rejection."""
+        if self.failure is not None:
+            raise self.failure
+        command: Json = {"id": new_id(), "notebook": notebook}
+        if expected_version is not None:
+            command["expected_version"] = expected_version
+        if correlation_id is not None:
+            command["correlation_id"] = correlation_id
+        text = json.dumps({"command": command | {"body": body}})
+        most = self.welcome["max_frame_bytes"]
+        if len(text) > most:
+            message = f"this command has {len(text):,} bytes, and the server takes {most:,}: send less at once"
+            raise LimitExceeded(message, code="limit_exceeded")
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(ignore_unseen)
+        self.pending[command["id"]] = Pending(notebook, text, answer)
+        self._unsent.append(command["id"])
+        self._pump()
+        return command["id"], answer
+
+    def withdraw(self, command_id: str) -> None:
+        """Nobody waits for this command any more: it is not sent again."""
+        pending = self.pending.get(command_id)
+        if pending is not None and pending.is_sent:
+            pending.is_withdrawn = True
+        else:
+            self.pending.pop(command_id, None)
+
+    def _pump(self) -> None:
+        """Sends what may be under way beside what is not answered."""
+        while self._wire is not None and self._unsent and self._unanswered < _MOST_UNANSWERED:
+            pending = self.pending.get(self._unsent.popleft())
+            if pending is not None and not pending.is_sent:
+                pending.is_sent = True
+                self._unanswered += 1
+                self._outbox.append(pending.text)
+                self._has_mail.set()
+
+    def _on_answer(self, name: str, body: Json) -> None:
+        replica = self.replicas.get(body.get("notebook", ""))
+        if replica is not None:
+            replica.receive(name, body)
+        pending = self.pending.get(body["id"])
+        if pending is None:
+            return
+        self._unanswered -= pending.is_sent
+        pending.is_sent = False
+        if body.get("code") == "unavailable" and pending.attempts < _MOST_ATTEMPTS:
+            pending.attempts += 1
+            asyncio.get_running_loop().call_later(self._rest(pending.attempts), self._again, body["id"])
+            return
+        del self.pending[body["id"]]
+        if not pending.answer.done():
+            if name == "ack":
+                pending.answer.set_result(body)
+            else:
+                pending.answer.set_exception(rejection(body))
+        self._pump()
+
+    def _again(self, command_id: str) -> None:
+        self._unsent.append(command_id)
+        self._pump()

@@ -1,0 +1,142 @@
+"""What goes wrong. Every exception says what to do, and has the server's stable `code` (`protocol/errors.md`)."""
+
+from typing import Any
+
+_STATUSES: dict[int, str] = {
+    400: "invalid_place invalid_change invalid_value invalid_arguments not_runnable version_in_future malformed",
+    401: "unauthenticated token_expired token_revoked account_deactivated wrong_password",
+    403: "forbidden out_of_reach wrong_host",
+    404: (
+        "unknown_notebook unknown_cell unknown_thread unknown_comment unknown_execution unknown_kernel_session unknown_tool"
+        " unknown_message unknown_conversation unknown_turn unknown_tool_call unknown_subject not_found"
+    ),
+    409: (
+        "conflict notebook_exists notebook_archived base_too_old cell_not_deleted cell_exists execution_state kernel_state"
+        " already_claimed stale_fence report_gap no_input_requested nothing_to_undo command_id_reused tool_call_state"
+        " turn_state last_owner subject_ended read_only damaged"
+    ),
+    410: "cell_deleted",
+    413: "output_limit limit_exceeded frame_too_large",
+    429: "rate_limited too_many_requests",
+    503: "unavailable no_assistant agent_unreachable",
+}
+_STATUS_OF = {code: status for status, codes in _STATUSES.items() for code in codes.split()}
+
+
+class NotariumError(Exception):
+    """Anything that this package raises on its own account."""
+
+    code: str = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class ConfigurationError(NotariumError):
+    """It is not known which server is meant, or with which token."""
+
+    code = "configuration"
+
+
+class Disconnected(NotariumError):
+    """The connection was closed, or could not be made in time."""
+
+    code = "disconnected"
+
+
+class UnsupportedProtocol(NotariumError):
+    """The server and this client have no version of the protocol in common: one of them has to be updated."""
+
+    code = "unsupported_protocol"
+
+
+class WaitTimeout(NotariumError, TimeoutError):
+    """What was waited for did not happen in time. It may happen yet."""
+
+    code = "timeout"
+
+
+class Rejected(NotariumError):
+    """The server refused it, and nothing was changed.
+
+    `expected_version` and `actual_version` stand beside the codes about versions. `text` is what the cell said here, where an
+    edit of text was refused: keep it, or offer it as a copy.
+    """
+
+    def __init__(self, message: str, *, code: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message, code=code)
+        details = details or {}
+        self.expected_version: int | None = details.get("expected_version")
+        self.actual_version: int | None = details.get("actual_version")
+        self.part: int | None = details.get("part")
+        self.text: str | None = None
+
+
+class Invalid(Rejected):
+    """The server does not take this value; the message says why."""
+
+
+class Unauthenticated(Rejected):
+    """There is no token, or it is unknown, revoked or has expired."""
+
+
+class Forbidden(Rejected):
+    """The role, or the token's scopes, do not allow it."""
+
+
+class NotFound(Rejected):
+    """There is no such thing, or it is not for your eyes; or it is in the trash (`cell_deleted`)."""
+
+
+class Conflict(Rejected):
+    """It does not fit how things are now: somebody was faster, or it is over."""
+
+
+class LimitExceeded(Rejected):
+    """A limit was reached; the message names it."""
+
+
+class RateLimited(Rejected):
+    """Too much in a short time; the message says how long to wait."""
+
+
+class Unavailable(Rejected):
+    """The server could not do it now. Unless the message says otherwise, nothing was changed: try again later."""
+
+
+class RunFailed(NotariumError):
+    """A run did not end well: `run.raise_for_status()` raises it.
+
+    `ename` and `evalue` are the exception's name and text where the code raised one; `traceback` is all of it.
+    """
+
+    code = "run_failed"
+
+    def __init__(self, message: str, *, status: str, ename: str | None, evalue: str | None, traceback: str) -> None:
+        super().__init__(message)
+        self.status, self.ename, self.evalue, self.traceback = status, ename, evalue, traceback
+
+
+_CLASSES: dict[int, type[Rejected]] = {
+    400: Invalid,
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: NotFound,
+    413: LimitExceeded,
+    422: Invalid,
+    429: RateLimited,
+    503: Unavailable,
+}
+
+
+def rejection(body: dict[str, Any], status: int | None = None) -> Rejected:
+    """The exception for a `reject`, an `error` or a problem of REST."""
+    code = str(body.get("code", "error"))
+    message = str(body.get("message") or body.get("detail") or body.get("title") or code)
+    kind = _CLASSES.get(_STATUS_OF.get(code, status or 0), Unavailable if (status or 0) >= 500 else Rejected)
+    return kind(message, code=code, details=body)

@@ -1,0 +1,247 @@
+"""The record: events as a stream, as a table, and the proof that nobody tampered with it (protocol, section 9)."""
+
+import hashlib
+import json
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from .digest import digest
+from .document import Document, Json, UnknownEvent
+from .errors import NotariumError
+from .event import Event, as_time
+from .events import event_of
+from .portal import Stream
+from .replica import Replica
+from .session import Session
+
+_PAGE = 1_000
+# A follower that is farther behind reads the rest from the record instead of holding it in memory.
+_MOST_QUEUED = 50_000
+_DECODER = json.JSONDecoder()
+
+
+class EventStream(Stream[Event]):
+    """The events after a version, without a gap: live ones as they come, missed ones from the record."""
+
+    def __init__(self, session: Session, replica: Replica, start: int, follow: bool) -> None:
+        self._session, self._replica, self._version, self._follow = session, replica, start, follow
+        self._frames: deque[list[Json]] = deque()
+        self._queued = self._head = 0
+        self._failure: Exception | None = None
+
+    # --- what the replica says ---
+
+    def take(self, events: list[Json]) -> None:
+        """Events as they came."""
+        self._head = max(self._head, events[-1]["version"])
+        self._queued += len(events)
+        self._frames.append(events)
+        if self._queued > _MOST_QUEUED:
+            self._frames.clear()
+            self._queued = 0
+
+    def reach(self, version: int) -> None:
+        """A snapshot took the place of events, which are in the record."""
+        if version < self._version:
+            self._version = version
+        self._head = version
+
+    def fail(self, error: Exception) -> None:
+        """None will come."""
+        self._failure = error
+
+    # --- what is read ---
+
+    async def batch(self) -> list[Event]:
+        """All that there are by now, at least one; empty at the end."""
+        if self not in self._replica.followers:
+            self._replica.followers.add(self)
+            self._head = max(self._head, 0 if self._replica.document is None else self._replica.document.version)
+        while True:
+            events = self._next()
+            if not events and self._version < self._head:
+                events = await self._page()
+            if events:
+                self._version = events[-1]["version"]
+                return [event_of(event) for event in events]
+            if not self._follow:
+                return []
+            if self._failure is not None:
+                raise self._failure
+            await self._replica.until(lambda: bool(self._frames) or self._version < self._head)
+
+    def _next(self) -> list[Json]:
+        """The frames that follow on what was read, unless something is missing before them."""
+        ready: list[Json] = []
+        version = self._version
+        while self._frames:
+            frame = self._frames[0]
+            if frame[0]["version"] > version + 1:
+                break
+            self._queued -= len(frame)
+            ready += [event for event in self._frames.popleft() if event["version"] > version]
+            version = max(version, frame[-1]["version"])
+        return ready
+
+    async def _page(self) -> list[Json]:
+        path = f"/api/notebooks/{self._replica.notebook_id}/events"
+        page = await self._session.rest.get(path, after=self._version, limit=_PAGE)
+        events: list[Json] = page["events"]
+        if not events:
+            self._head = self._version
+        return events
+
+    async def aclose(self) -> None:
+        self._replica.followers.discard(self)
+
+
+class History:
+    """The record of a notebook."""
+
+    def __init__(self, session: Session, replica: Replica, since: int) -> None:
+        self._session, self._replica, self._since = session, replica, since
+
+    async def events(self) -> list[Event]:
+        """All events."""
+        return [event async for event in EventStream(self._session, self._replica, self._since, False)]
+
+    async def rows(self) -> list[dict[str, Any]]:
+        """One row for each event; its payload is JSON text.
+
+        >>> [row["type"] for row in await nb.history().rows()][:2]
+        ['NotebookCreated', 'CellInserted']
+        """
+        return [_row(event) for event in await self.events()]
+
+    async def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`, by version."""
+        pandas = _library("pandas", "pandas")
+        return pandas.DataFrame(await self.rows()).set_index("version")
+
+    async def to_polars(self) -> Any:
+        """A `polars.DataFrame`."""
+        polars = _library("polars", "polars")
+        return polars.DataFrame(await self.rows(), infer_schema_length=None)
+
+    async def to_arrow(self) -> Any:
+        """A `pyarrow.Table`."""
+        pyarrow = _library("pyarrow", "arrow")
+        return pyarrow.Table.from_pylist(await self.rows())
+
+    def __repr__(self) -> str:
+        return f"<History of {self._replica.notebook_id}: to_pandas(), to_polars(), to_arrow(), events()>"
+
+
+def _library(name: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        message = f"this needs {name}: pip install 'notarium[{extra}]'"
+        raise NotariumError(message, code="missing_library") from error
+
+
+def _row(event: Event) -> dict[str, Any]:
+    actor, payload = event.actor, event.payload
+    return {
+        "version": event.version,
+        "recorded_at": as_time(event.raw["recorded_at"]),
+        "type": event.type,
+        "actor": actor["kind"],
+        "actor_id": actor.get("id") or actor.get("for_user") or actor.get("share_link"),
+        "cell_id": payload.get("cell_id") or payload.get("subject", {}).get("cell_id"),
+        "execution_id": payload.get("execution_id"),
+        "command_id": event.command_id,
+        "correlation_id": event.correlation_id,
+        "undoes": event.undoes,
+        "event_id": event.id,
+        "payload": json.dumps(payload, ensure_ascii=False),
+    }
+
+
+# --- the proof ---
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a proof came to: `problem` says where the record is not what it was."""
+
+    ok: bool
+    version: int
+    hash: str
+    problem: str | None = None
+
+
+def seal(before: bytes, event: Json, payload: str) -> tuple[str, bytes]:
+    """An event's `payload_digest` and `hash`, from the hash before it and its payload as it was written."""
+    payload_digest = hashlib.sha256(bytes.fromhex(event["salt"]) + payload.encode()).digest()
+    fields = (
+        event["id"],
+        event["notebook_id"],
+        event["version"].to_bytes(8, "big"),
+        event["type"],
+        event["schema"].to_bytes(2, "big"),
+        _actor_key(event["actor"]),
+        event.get("command_id"),
+        event.get("correlation_id"),
+        event.get("causation_id"),
+        event.get("undoes"),
+        event["recorded_at"].to_bytes(8, "big"),
+    )
+    header = b"\x01" + b"".join(map(_field, fields))
+    return payload_digest.hex(), hashlib.sha256(before + header + payload_digest).digest()
+
+
+def _field(value: str | bytes | None) -> bytes:
+    if value is None:
+        return b"\xff\xff\xff\xff"
+    value = value.encode() if isinstance(value, str) else value
+    return len(value).to_bytes(4, "big") + value
+
+
+def _actor_key(actor: Json) -> str:
+    kind = actor["kind"]
+    if kind == "assistant":
+        return f"assistant:{actor['for_user']}:{actor['conversation']}"
+    return str(kind) if kind == "system" else f"{kind}:{actor.get('id') or actor.get('share_link')}"
+
+
+def payload_text(line: str) -> str:
+    """The payload of an event's line, byte for byte as it stands: quotes in texts are escaped, so the first name is the one."""
+    start = line.index('"payload":') + len('"payload":')
+    while line[start].isspace():
+        start += 1
+    return line[start : _DECODER.raw_decode(line, start)[1]]
+
+
+async def verify(session: Session, replica: Replica) -> Verification:
+    """Follows the chain from its beginning, folds the events, and compares both ends with the server's."""
+    head, version = bytes(32), 0
+    document: Document | None = Document.empty(replica.notebook_id)
+    async for line in session.rest.lines(f"/api/notebooks/{replica.notebook_id}/events"):
+        event = json.loads(line)
+        payload_digest, hashed = seal(head, event, payload_text(line))
+        if event["version"] != version + 1 or event["notebook_id"] != replica.notebook_id:
+            return Verification(False, version, head.hex(), f"after version {version} comes version {event['version']}")
+        if payload_digest != event["payload_digest"] or hashed.hex() != event["hash"]:
+            return Verification(False, version, head.hex(), f"version {event['version']} is not what was recorded")
+        head, version, document = hashed, event["version"], _folded(document, event)
+    server = await session.rest.get(f"/api/notebooks/{replica.notebook_id}/verify", at=version)
+    problem = None
+    if server["hash"] != head.hex():
+        problem = f"the server names another hash at version {version}"
+    elif document is not None and server.get("state_hash") not in (None, digest(document.state)):
+        problem = f"the events do not lead to the state that the server shows at version {version}"
+    return Verification(problem is None and server["ok"], version, head.hex(), problem or server.get("problem"))
+
+
+def _folded(document: Document | None, event: Json) -> Document | None:
+    """The document after the event; none after one that this client does not know: then the chain alone is proved."""
+    if document is not None:
+        try:
+            document.apply(event)
+        except UnknownEvent:
+            return None
+    return document

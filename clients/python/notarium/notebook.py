@@ -1,0 +1,442 @@
+"""A live notebook, and what it was at an earlier version."""
+
+import html
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .assistants import ToolCall, Turn
+from .cells import Cell, PastCell, id_of, place_of
+from .comments import Thread
+from .document import Json
+from .errors import NotFound
+from .event import Event, as_time
+from .history import EventStream, History, Verification, verify
+from .ids import new_id
+from .outputs import blob
+from .portal import Stream
+from .replica import Replica
+from .runs import Kernel, Run
+from .session import Opening, Session
+from .text import to_units
+
+
+class PastNotebook:
+    """A notebook to be read, as it was at a version."""
+
+    def __init__(self, session: Session, notebook_id: str, state: Json | None = None) -> None:
+        self._session, self._notebook_id, self._past = session, notebook_id, state or {}
+
+    @property
+    def _state(self) -> Json:
+        return self._past
+
+    @property
+    def id(self) -> str:
+        """Its id, for ever the same."""
+        return self._notebook_id
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return str(self._state["title"])
+
+    @property
+    def version(self) -> int:
+        """The version that this is: the number of events so far."""
+        return int(self._state["version"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """As in nbformat."""
+        return dict(self._state["metadata"])
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it is read, exported and forked, and neither changed nor run."""
+        return bool(self._state.get("archived", False))
+
+    @property
+    def updated_at(self) -> datetime:
+        """When its last event was recorded."""
+        return as_time(self._state["updated_at"])
+
+    @property
+    def named_versions(self) -> dict[int, str]:
+        """The names that versions have."""
+        return {int(version): name for version, name in dict(self._state.get("named_versions", {})).items()}
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """What users have registered as tools for assistants, by name."""
+        return dict(self._state.get("functions", {}))
+
+    @property
+    def access(self) -> list[dict[str, Any]]:
+        """Who may do what."""
+        return list(self._state["access"])
+
+    @property
+    def cells(self) -> list[PastCell]:
+        """Its cells, from top to bottom."""
+        return [PastCell(self, cell_id) for cell_id in list(self._state["order"])]
+
+    def _find(self, key: str | int) -> str:
+        """The id of a cell: by its place, its id, or the end of it that only one has."""
+        order = list(self._state["order"])
+        if isinstance(key, int):
+            return str(order[key])
+        if key in self._state["cells"]:
+            return key
+        found = [cell_id for cell_id in order if cell_id.lower().endswith(key.lower())]
+        if len(found) != 1:
+            message = f"{len(found) or 'no'} cells have an id that ends with {key!r}"
+            raise NotFound(message, code="unknown_cell")
+        return str(found[0])
+
+    def __getitem__(self, key: str | int) -> PastCell:
+        return PastCell(self, self._find(key))
+
+    def __len__(self) -> int:
+        return len(self._state["order"])
+
+    def __iter__(self) -> Iterator[PastCell]:
+        return iter(self.cells)
+
+    def __repr__(self) -> str:
+        return f"<Notebook {self.title!r} version {self.version}, {len(self)} cells>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(cell._repr_html_() for cell in self.cells[:20])
+        more = f"<p>… and {len(self) - 20} more cells</p>" if len(self) > 20 else ""
+        return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
+
+
+class Notebook(PastNotebook):
+    """A live notebook: it changes as people, programs and assistants change it.
+
+    >>> cell = await nb.append("1 + 1")
+    >>> nb[cell.id].source, cell in nb.cells
+    ('1 + 1', True)
+    """
+
+    def __init__(self, session: Session, replica: Replica) -> None:
+        super().__init__(session, replica.notebook_id)
+        self._replica = replica
+        self._is_open = True
+
+    @property
+    def _state(self) -> Json:
+        document = self._replica.document
+        return {} if document is None else document.state
+
+    async def __aenter__(self) -> "Notebook":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Follows it no more."""
+        replicas = self._session.connection.replicas
+        if self._is_open:
+            self._is_open = False
+            self._replica.holders -= 1
+            if not self._replica.holders and replicas.pop(self.id, None):
+                self._session.connection.send("unsubscribe", notebook=self.id)
+
+    async def _command(self, name: str, **fields: Any) -> Json:
+        return await self._session.command(self.id, name, **fields)
+
+    async def _within(self, waiting: Any, what: str, timeout: float | None = None) -> Any:
+        return await self._session.within(waiting, what, timeout)
+
+    # --- what it is ---
+
+    @property
+    def role(self) -> str | None:
+        """What you are in it: `owner`, `editor`, `runner`, `viewer` …"""
+        return self._replica.role
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether a newer server has written it, or its record is damaged."""
+        return self._replica.is_read_only
+
+    @property
+    def cells(self) -> list[Cell]:  # type: ignore[override]
+        """Its cells, from top to bottom."""
+        return [Cell(self, cell_id) for cell_id in list(self._state["order"])]
+
+    def __getitem__(self, key: str | int) -> Cell:
+        return Cell(self, self._find(key))
+
+    def __iter__(self) -> Iterator[Cell]:  # type: ignore[override]
+        return iter(self.cells)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Its kernels; the first is the one that runs use unless they name another."""
+        kernels = dict(self._state["kernels"])
+        return [Kernel(self, one) for one in sorted(kernels, key=lambda one: kernels[one]["requested_version"])]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that are not over, in the order of requests."""
+        waiting = [(run["requested_version"], key) for key, run in list(self._state["executions"].items())]
+        return [run for run in (Run(self, key) for _, key in sorted(waiting)) if not run.is_over]
+
+    @property
+    def peers(self) -> list[dict[str, Any]]:
+        """Who else is here now: `name`, `actor`, and in `state` where their caret is."""
+        mine = self._session.connection.welcome.get("connection")
+        return [peer for key, peer in list(self._replica.peers.items()) if key != mine]
+
+    @property
+    def threads(self) -> list[Thread]:
+        """The threads of comments, resolved ones too."""
+        return [Thread(self, key) for key in list(self._state.get("threads", {}))]
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """What assistants have asked to do and what has not ended."""
+        return [ToolCall(self, key) for key in list(self._state.get("tool_calls", {}))]
+
+    # --- cells ---
+
+    async def append(self, source: str = "", cell_type: str = "code", **more: Any) -> Cell:
+        """A new cell at the end."""
+        return await self.insert(source, cell_type, **more)
+
+    async def insert(
+        self,
+        source: str = "",
+        cell_type: str = "code",
+        *,
+        at: str | None = None,
+        before: Cell | str | None = None,
+        after: Cell | str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Cell:
+        """A new cell: at the `"start"` or `"end"`, or beside another one.
+
+        >>> first = await nb.insert("# Losses", "markdown", at="start")
+        >>> nb[0] == first
+        True
+        """
+        cell_id, place = new_id(), place_of(before, after, at)
+        fields: Json = {"cell_id": cell_id, "cell_type": cell_type, "source": source, "place": place}
+        await self._command("InsertCell", **fields, metadata=metadata or {})
+        return Cell(self, cell_id)
+
+    async def extend(self, sources: Sequence[str], cell_type: str = "code") -> list[Cell]:
+        """Several new cells at the end, all or none of them; one step to undo."""
+        ids = [new_id() for _ in sources]
+        cells = zip(ids, sources, strict=True)
+        inserts = [{"InsertCell": {"cell_id": key, "cell_type": cell_type, "source": one}} for key, one in cells]
+        await self._command("Batch", commands=inserts)
+        return [Cell(self, key) for key in ids]
+
+    async def flush(self) -> None:
+        """Waits until all that was typed here is confirmed."""
+        await self._within(
+            self._replica.until(lambda: not self._replica.unconfirmed),
+            "the server has not confirmed what was typed, which is kept and sent again",
+        )
+
+    async def undo(self, steps: int = 1) -> None:
+        """Takes your last changes back."""
+        await self._command("Undo", steps=steps)
+
+    async def redo(self, steps: int = 1) -> None:
+        """Takes your last undos back."""
+        await self._command("Redo", steps=steps)
+
+    async def _comment(self, cell: Cell, text: str, place: tuple[int, int] | None, mentions: Sequence[str]) -> Thread:
+        target: Json = {"cell_id": cell.id}
+        if place is not None:
+            await self.flush()
+            source = cell.source
+            target["range"] = [len(to_units(source[:end])) for end in place]
+            target["base"] = self.version
+        people = [await self._person(login) for login in mentions]
+        ack = await self._command("AddComment", target={"cell": target}, text=text, mentions=people)
+        return Thread(self, ack["outcome"]["thread"])
+
+    # --- runs ---
+
+    async def run(
+        self,
+        cells: Sequence[Cell | str] | None = None,
+        *,
+        timeout: float | None = None,
+        kernel: str | None = None,
+        stop_on_error: bool = True,
+    ) -> list[Run]:
+        """Asks for runs of these cells, or of all code cells, in this order; after one that fails the others are blocked.
+
+        >>> cells = await nb.extend(["a = 20", "a + 1"])
+        >>> [(await run.wait()).status for run in await nb.run(cells)]
+        ['ok', 'ok']
+        """
+        await self.flush()
+        chosen = self.cells if cells is None else cells
+        ids = [id_of(cell) for cell in chosen if cells is not None or self[id_of(cell)].cell_type == "code"]
+        if not ids:
+            return []
+        runs = [(new_id(), cell_id) for cell_id in ids]
+        more: Json = {} if kernel is None else {"kernel_session": kernel}
+        if timeout is not None:
+            more["timeout_ms"] = int(timeout * 1000)
+        more["stop_on_error"] = stop_on_error and len(runs) > 1
+        requests = [
+            {"RequestExecution": {"execution_id": run_id, "target": {"cell": {"cell_id": cell_id}}, **more}}
+            for run_id, cell_id in runs
+        ]
+        if len(requests) == 1:
+            ack = await self._command("RequestExecution", **requests[0]["RequestExecution"])
+        else:
+            ack = await self._command("Batch", commands=requests)
+        return [Run(self, run_id, ack["version"]) for run_id, _ in runs]
+
+    async def execute(self, source: str, purpose: str = "from Python") -> Run:
+        """Runs code of no cell; it is recorded like any other."""
+        run_id = new_id()
+        target = {"scratch": {"source": source, "purpose": purpose}}
+        ack = await self._command("RequestExecution", execution_id=run_id, target=target)
+        return Run(self, run_id, ack["version"])
+
+    async def start_kernel(self, name: str | None = None) -> Kernel:
+        """Asks for a kernel: a runtime agent that offers it launches it, now or when one comes."""
+        ack = await self._command("LaunchKernel", kernelspec=name)
+        return Kernel(self, ack["outcome"]["kernel_session"])
+
+    async def stop(self) -> None:
+        """Cancels everything that waits and interrupts what runs."""
+        await self._command("StopAll")
+
+    async def past_run(self, run_id: str) -> Run:
+        """A run of any time, with its outputs."""
+        return await Run(self, run_id).refresh()
+
+    # --- the notebook itself ---
+
+    async def rename(self, title: str) -> None:
+        """Gives it another title."""
+        await self._command("RenameNotebook", title=title)
+
+    async def set_metadata(self, metadata: dict[str, Any]) -> None:
+        """Sets its metadata, as in nbformat."""
+        await self._command("SetNotebookMetadata", metadata=metadata)
+
+    async def archive(self) -> None:
+        """It is neither changed nor run any more."""
+        await self._command("ArchiveNotebook")
+
+    async def unarchive(self) -> None:
+        """Takes it out of the archive."""
+        await self._command("UnarchiveNotebook")
+
+    async def name_version(self, name: str, version: int | None = None) -> None:
+        """Gives a version a name; the present one without `version`."""
+        await self._command("NameVersion", version=self.version if version is None else version, name=name)
+
+    async def _person(self, login: str) -> str:
+        person = await self._session.rest.get("/api/people", login=login)
+        return str(person["id"])
+
+    async def share(self, login: str, role: str = "editor") -> None:
+        """Gives somebody a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
+        await self._command("GrantAccess", subject={"kind": "user", "id": await self._person(login)}, role=role)
+
+    async def unshare(self, login: str) -> None:
+        """Takes somebody's role away."""
+        await self._command("RevokeAccess", subject={"kind": "user", "id": await self._person(login)})
+
+    async def share_link(self, role: str = "viewer", label: str = "") -> str:
+        """A link for people without an account. It is shown this once."""
+        body = {"role": role, "label": label}
+        answer = await self._session.rest.request("POST", f"/api/notebooks/{self.id}/share-links", json=body)
+        return str(answer.json()["url"])
+
+    async def export(self, path: str | os.PathLike[str] | None = None, *, version: int | None = None) -> bytes:
+        """The notebook as an `.ipynb` file (nbformat 4.5), now or as it was; written to `path` where there is one."""
+        query = {} if version is None else {"at": version}
+        body = (await self._session.rest.request("GET", f"/api/notebooks/{self.id}/export", params=query)).content
+        if path is not None:
+            Path(path).write_bytes(body)
+        return body
+
+    async def blob(self, sha256: str) -> bytes:
+        """A large part of an output, compared with its hash."""
+        return await blob(self._session, self.id, sha256)
+
+    # --- time ---
+
+    def events(self, since: int | None = None, *, follow: bool = False) -> Stream[Event]:
+        """The events after a version: of all the past, or with `follow` also those to come, for ever.
+
+        >>> cell = await nb.append("x")
+        >>> [event.type async for event in nb.events(since=nb.version - 1)]
+        ['CellInserted']
+        """
+        start = since if since is not None else self.version if follow else 0
+        return EventStream(self._session, self._replica, start, follow)
+
+    def history(self, since: int = 0) -> History:
+        """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or the events themselves."""
+        return History(self._session, self._replica, since)
+
+    async def at(self, version: int) -> PastNotebook:
+        """What it was at a version.
+
+        >>> cell = await nb.append("before")
+        >>> version = nb.version
+        >>> await cell.edit("after")
+        >>> (await nb.at(version))[cell.id].source
+        'before'
+        """
+        answer = await self._session.rest.get(f"/api/notebooks/{self.id}", at=version)
+        return PastNotebook(self._session, self.id, answer["notebook"])
+
+    async def verify(self) -> Verification:
+        """Proves here, by the chain of hashes, that the record was not tampered with and leads to what is shown.
+
+        >>> (await nb.verify()).ok
+        True
+        """
+        return await verify(self._session, self._replica)
+
+    async def check(self) -> bool:
+        """Whether what is held here is what the server has; a difference is mended at once."""
+        return bool(await self._within(self._replica.check(), "the server has not answered the check"))
+
+    # --- assistants ---
+
+    def turn(
+        self,
+        text: str | None = None,
+        *,
+        cell: Cell | str | None = None,
+        conversation: str | None = None,
+        model: str | None = None,
+        timeout: float | None = None,
+    ) -> Opening[Turn]:
+        """Asks an assistant, which works in the notebook for you: with words, or with a prompt cell.
+
+        Leaving the `with` waits for its end; an exception in it stops the assistant.
+        """
+        cell_id = None if cell is None else id_of(cell)
+        return Opening(lambda: Turn._start(self, text, cell_id, conversation, model, timeout))
+
+    async def show_presence(self, cell: Cell | str | None = None, selection: tuple[int, int] | None = None) -> None:
+        """Tells the others where you are; it is forgotten after 30 seconds."""
+        state: Json = {} if cell is None else {"cell_id": id_of(cell)}
+        if selection is not None:
+            state["selection"] = list(selection)
+        self._session.connection.send("presence", notebook=self.id, state=state)

@@ -1,0 +1,128 @@
+"""What a run showed: nbformat's outputs, with large parts that are fetched when somebody asks."""
+
+import asyncio
+import copy
+import hashlib
+import html
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from .document import Json
+from .errors import NotariumError
+from .session import Session
+
+
+def as_text(value: Any) -> str:
+    """nbformat's texts are a string, or a list of lines."""
+    return "".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+class Output:
+    """One output: a `stream`, `display_data`, an `execute_result` or an `error`."""
+
+    def __init__(self, session: Session, notebook_id: str, raw: Json) -> None:
+        self._session, self._notebook_id, self._raw = session, notebook_id, raw
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """nbformat's output object, without the parts in `missing`."""
+        content: Json = self._raw["content"]
+        return content
+
+    @property
+    def output_type(self) -> str:
+        """`stream`, `display_data`, `execute_result` or `error`."""
+        return str(self.content.get("output_type", ""))
+
+    @property
+    def name(self) -> str | None:
+        """Of a stream: `stdout` or `stderr`."""
+        return self.content.get("name")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """By MIME type what it shows; large parts are in `missing` until `fetch`."""
+        data: Json = self.content.get("data", {})
+        return data
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """What is kept apart because it is large: where it belongs, and its bytes."""
+        return {part["pointer"]: part["size_bytes"] for part in self._raw.get("blobs", [])}
+
+    @property
+    def text(self) -> str:
+        """What a terminal would show of it."""
+        kind = self.output_type
+        if kind == "stream":
+            return self._part(self.content.get("text"), "/text")
+        if kind == "error":
+            trace = self.content.get("traceback") or [f"{self.content.get('ename')}: {self.content.get('evalue')}"]
+            return self._part("\n".join(map(str, trace)), "/traceback")
+        return self._part(self.data.get("text/plain"), "/data/text~1plain")
+
+    def _part(self, value: Any, pointer: str) -> str:
+        size = self.missing.get(pointer)
+        if size is not None:
+            return f"[{size:,} bytes: fetch() brings them]"
+        return "" if value is None else as_text(value)
+
+    async def fetch(self) -> "Output":
+        """The same output with all its parts.
+
+        >>> run = await (await nb.append("'x' * 20_000")).run()
+        >>> (await run.wait()).result.text
+        '[20,002 bytes: fetch() brings them]'
+        >>> len((await run.result.fetch()).text)
+        20002
+        """
+        if not self.missing:
+            return self
+        content = copy.deepcopy(self.content)
+        parts = self._raw["blobs"]
+        bodies = await asyncio.gather(*(blob(self._session, self._notebook_id, part["sha256"]) for part in parts))
+        for part, body in zip(parts, bodies, strict=True):
+            value = json.loads(body) if part.get("json") else body.decode("utf8")
+            _set(content, part["pointer"], value)
+        rest = {key: value for key, value in self._raw.items() if key != "blobs"}
+        return Output(self._session, self._notebook_id, rest | {"content": content})
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Output {self.output_type} {self.text[:60]!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Output) and self._raw == other._raw
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return self.data or {"text/plain": self.text}
+
+
+def shown(outputs: Iterable[Output]) -> str:
+    """Outputs as HTML for a page that trusts nobody: everything is escaped."""
+    return "".join(f"<pre>{html.escape(output.text)}</pre>" for output in outputs)
+
+
+async def blob(session: Session, notebook_id: str, sha256: str) -> bytes:
+    """A blob, compared with its hash."""
+    body = (await session.rest.request("GET", f"/api/notebooks/{notebook_id}/blobs/{sha256}")).content
+    if hashlib.sha256(body).hexdigest() != sha256:
+        raise NotariumError(f"the server sent other bytes than {sha256} stands for", code="damaged")
+    return body
+
+
+def _set(content: Any, pointer: str, value: Any) -> None:
+    """Puts a value where a JSON pointer says (RFC 6901)."""
+    *path, last = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
+    for key in path:
+        content = content[int(key)] if isinstance(content, list) else content.setdefault(key, {})
+    if isinstance(content, list):
+        content[int(last)] = value
+    else:
+        content[last] = value

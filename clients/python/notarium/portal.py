@@ -1,0 +1,125 @@
+"""The bridge between blocking code and the asyncio core: one event loop in a thread of its own.
+
+So the blocking face works everywhere, also where a loop runs already: in a notebook's kernel, in a web server's handler.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import CancelledError
+from typing import Any, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+A = TypeVar("A")
+Batched = TypeVar("Batched")
+
+
+class Batches(Protocol[Batched]):
+    """An asynchronous iterator that can hand over all that it has at once."""
+
+    async def batch(self) -> list[Batched]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Portal:
+    """Runs coroutines in its thread for whoever calls."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="notarium", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """The coroutine's result. Ctrl-C cancels it."""
+        if threading.current_thread() is self._thread or not self._thread.is_alive():
+            coroutine.close()
+            raise RuntimeError("this connection is closed" if not self._thread.is_alive() else "use notarium.aio here")
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except CancelledError:
+            raise
+        except BaseException:
+            future.cancel()
+            raise
+
+    def iterate(self, batches: Batches[T]) -> Iterator[T]:
+        """The items, taken over from the loop in batches: one by one they would cost a change of threads each."""
+        try:
+            while items := self.call(batches.batch()):
+                yield from items
+        finally:
+            if self._thread.is_alive():
+                self.call(batches.aclose())
+
+    def close(self) -> None:
+        """Stops the loop, and ends the thread."""
+        if not self._thread.is_alive():
+            return
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result(timeout=5)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=5)
+
+
+async def _cancel_all() -> None:
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Face(Generic[A]):
+    """A blocking object: the same one of `notarium.aio`, and the portal to its loop."""
+
+    __slots__ = ("_aio", "_portal")
+
+    def __init__(self, aio: A, portal: Portal) -> None:
+        self._aio, self._portal = aio, portal
+
+    def __repr__(self) -> str:
+        return repr(self._aio)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Face) and self._aio == other._aio
+
+    def __hash__(self) -> int:
+        return hash(self._aio)
+
+
+def unwrap(value: Any) -> Any:
+    """What the asyncio core is given for a blocking object, or for a list of them."""
+    if isinstance(value, Face):
+        return value._aio
+    return [unwrap(item) for item in value] if isinstance(value, list) else value
+
+
+class Stream(Generic[T]):
+    """An asynchronous iterator whose `batch` is what there is by now, at least one item; empty at the end."""
+
+    async def batch(self) -> list[T]:
+        """All that there is, at least one; empty at the end."""
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Ends it: nothing more is kept for it."""
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return self._items()
+
+    async def _items(self) -> AsyncIterator[T]:
+        try:
+            while items := await self.batch():
+                for item in items:
+                    yield item
+        finally:
+            await self.aclose()

@@ -1,0 +1,324 @@
+"""One notebook that is followed: its document, kept as the server's is (protocol, section 2), and the text typed here (section 4).
+
+It knows no socket: messages come in by `receive`, and go out by `send` and `command`. So a test can lose, repeat and cut them.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .digest import digest
+from .document import RULES, Document, Json, UnknownEvent
+from .errors import Forbidden, NotFound, Rejected, rejection
+from .text import Change
+from .unconfirmed import Unconfirmed, ignore_unseen, settle
+
+
+class Sender(Protocol):
+    """What a replica needs of its connection."""
+
+    def send(self, message: str, **fields: Any) -> None: ...
+
+    def command(self, notebook: str, body: Json) -> "tuple[str, asyncio.Future[Json]]": ...
+
+
+class Follower(Protocol):
+    """Who wants the events themselves."""
+
+    def take(self, events: list[Json]) -> None: ...
+
+    def reach(self, version: int) -> None: ...
+
+    def fail(self, error: Exception) -> None: ...
+
+
+class Replica:
+    """A live document, and how it came to be so."""
+
+    def __init__(self, notebook_id: str, sender: Sender) -> None:
+        self.notebook_id = notebook_id
+        self.document: Document | None = None
+        self.event_id: str | None = None
+        self.role: str | None = None
+        self.is_read_only = False
+        self.undo: Json = {}
+        self.peers: dict[str, Json] = {}
+        self.kernel_status: dict[str, Json] = {}
+        self.followers: set[Follower] = set()
+        self.activity: set[Callable[[list[Json]], None]] = set()
+        self.unconfirmed: dict[str, Unconfirmed] = {}
+        # How often a snapshot took the state's place, how many hold it open, and why it is followed no more.
+        self.healed = 0
+        self.holders = 0
+        self.failure: Exception | None = None
+        self._sender = sender
+        self._can_fold = True
+        self._is_subscribing = self._is_resyncing = False
+        self._named: set[str] = set()
+        self._waiting: list[asyncio.Future[None]] = []
+        self._check: asyncio.Future[bool] | None = None
+
+    # --- what is sent ---
+
+    def subscribe(self, is_fresh: bool = False) -> None:
+        """Asks for what happened since; `is_fresh`: for the server's snapshot in any case."""
+        self._is_subscribing, self._is_resyncing = True, False
+        fields: Json = {}
+        if self.document is not None and not is_fresh and self.event_id is not None:
+            fields["since"] = {"version": self.document.version, "event_id": self.event_id}
+        self._named = set(self.unconfirmed)
+        if self.document is not None and self._named:
+            base = self.document.version
+            fields["unconfirmed"] = [{"cell_id": cell_id, "base": base} for cell_id in sorted(self._named)]
+        self._sender.send("subscribe", notebook=self.notebook_id, **fields)
+
+    def disconnected(self) -> None:
+        """The connection is gone; `subscribe` goes on from here."""
+        self._is_subscribing = True
+        self.peers.clear()
+        self._end_check(False)
+
+    def edit(self, cell_id: str, change: Change) -> "asyncio.Future[None]":
+        """Changes the text of a cell as it is here. What comes back is done when the server has it."""
+        document = self._known()
+        if cell_id not in document.state["cells"] and cell_id not in self.unconfirmed:
+            raise NotFound(f"no cell {cell_id} is in this notebook", code="unknown_cell")
+        text = self.unconfirmed.get(cell_id) or Unconfirmed(document.state["cells"][cell_id]["source"])
+        text.type(change)
+        self.unconfirmed[cell_id] = text
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(ignore_unseen)
+        text.waiting_for_buffer.append(future)
+        self._flush(cell_id)
+        return future
+
+    def _flush(self, cell_id: str) -> None:
+        text = self.unconfirmed.get(cell_id)
+        if text is None or text.sent is not None or self._is_subscribing or self.document is None:
+            return
+        if text.is_confirmed:
+            del self.unconfirmed[cell_id]
+            return
+        body = {"cell_id": cell_id, "base": self.document.version, "change": text.buffer}
+        command_id, answer = self._sender.command(self.notebook_id, {"EditSource": body})
+        text.send(command_id)
+        answer.add_done_callback(lambda done: self._answered(cell_id, command_id, done))
+
+    def _answered(self, cell_id: str, command_id: str, answer: "asyncio.Future[Json]") -> None:
+        """An edit that came to nothing has an ack and no event; one that was refused goes with its buffer."""
+        if answer.cancelled():
+            return
+        error = answer.exception()
+        text = self.unconfirmed.get(cell_id)
+        if text is None or text.command_id != command_id:
+            return
+        if error is not None:
+            self._give_up(cell_id, error if isinstance(error, Exception) else RuntimeError(str(error)))
+        else:
+            text.acked_version = answer.result()["version"]
+            self._confirm_acked()
+
+    def _confirm_acked(self) -> None:
+        """An ack counts once the document is at its version: until then its event may be on its way."""
+        for cell_id, text in list(self.unconfirmed.items()):
+            is_there = text.acked_version is not None and self._known().version >= text.acked_version
+            if is_there and text.sent is not None:
+                self._confirm(cell_id)
+
+    def _confirm(self, cell_id: str) -> None:
+        self.unconfirmed[cell_id].confirm()
+        self._flush(cell_id)
+
+    def _give_up(self, cell_id: str, error: Exception) -> None:
+        text = self.unconfirmed.pop(cell_id)
+        if isinstance(error, Rejected):
+            error.text = text.text
+        text.give_up(error)
+        self.wake()
+
+    def check(self) -> "asyncio.Future[bool]":
+        """Asks whether the server's document is this one. A difference is mended by a snapshot."""
+        if self._check is None:
+            document, self._check = self._known(), asyncio.get_running_loop().create_future()
+            fields: Json = {"digest": digest(document.state)} if document.is_known_whole and self._can_fold else {}
+            self._sender.send("check", notebook=self.notebook_id, version=document.version, **fields)
+        return self._check
+
+    @property
+    def may_check(self) -> bool:
+        """Whether a check makes sense now."""
+        document = self.document
+        return document is not None and document.is_known_whole and not self._is_subscribing and not self.is_read_only
+
+    def _known(self) -> Document:
+        if self.failure is not None:
+            raise self.failure
+        if self.document is None:
+            raise RuntimeError("the notebook is not open yet")
+        return self.document
+
+    # --- what comes ---
+
+    def receive(self, name: str, body: Json) -> None:
+        """A message about this notebook."""
+        handler = getattr(self, f"_on_{name}", None)
+        if handler is not None:
+            handler(body)
+            self.wake()
+
+    def _on_events(self, body: Json) -> None:
+        events = body["events"]
+        for follower in self.followers:
+            follower.take(events)
+        if self._is_subscribing or self.document is None:
+            return
+        if not self._can_fold:
+            return self.subscribe(is_fresh=True)
+        if body["from"] > self.document.version + 1:
+            return self.subscribe()
+        self._apply(events)
+
+    def _apply(self, events: list[Json]) -> None:
+        document, unconfirmed = self._known(), self.unconfirmed
+        for event in events:
+            if event["version"] <= document.version:
+                continue
+            try:
+                document.apply(event)
+            except UnknownEvent:
+                return self.subscribe(is_fresh=True)
+            self.event_id = event["id"]
+            if unconfirmed:
+                self._hear(event)
+        if unconfirmed:
+            self._confirm_acked()
+
+    def _hear(self, event: Json) -> None:
+        """An event that may change the text that is typed here."""
+        cell_id = event["payload"].get("cell_id")
+        text = self.unconfirmed.get(cell_id)
+        if text is None or event["type"] != "CellSourceEdited":
+            return
+        if text.command_id is not None and event.get("command_id") == text.command_id:
+            self._confirm(cell_id)
+        else:
+            text.hear(event["payload"]["change"])
+
+    def _on_subscribed(self, body: Json) -> None:
+        snapshot = body.get("snapshot")
+        is_unasked, self._is_resyncing = self._is_resyncing, False
+        if snapshot is not None and self.unconfirmed and (is_unasked or not self._named >= self.unconfirmed.keys()):
+            # It cannot know of the text that is typed here.
+            return self.subscribe()
+        self._is_subscribing = False
+        self.role, self.is_read_only = body["role"], body.get("read_only", False)
+        self.undo = body.get("undo", {})
+        self.peers = {peer["connection"]: peer for peer in body.get("peers", [])}
+        self.kernel_status = {one["kernel_session"]: one for one in body.get("kernels", [])}
+        self._can_fold = body["document"] == RULES
+        if snapshot is not None:
+            self._take(snapshot, body)
+        self._confirm_acked()
+        for cell_id in list(self.unconfirmed):
+            self._flush(cell_id)
+
+    def _take(self, snapshot: Json, body: Json) -> None:
+        self.healed += self.document is not None
+        before = -1 if self.document is None else self.document.version
+        for event in body.get("unconfirmed_events", []):
+            if event["version"] > before:
+                self._hear_first(event)
+        for cell_id in body.get("base_too_old", []):
+            if cell_id in self.unconfirmed:
+                message = "the cell has changed too much since this was typed: it cannot be merged any more"
+                self._give_up(cell_id, rejection({"code": "base_too_old", "message": message}))
+        self.document, self.event_id = Document(snapshot), body.get("event_id")
+        for follower in self.followers:
+            follower.reach(snapshot["version"])
+
+    def _hear_first(self, event: Json) -> None:
+        """As `_hear`, before the snapshot is taken: what waits in the buffer is sent after it."""
+        self._is_subscribing = True
+        try:
+            self._hear(event)
+        finally:
+            self._is_subscribing = False
+
+    def _on_resync(self, body: Json) -> None:
+        self._is_resyncing = not self._is_subscribing
+
+    def _on_checked(self, body: Json) -> None:
+        differs = body.get("differs", False)
+        if not differs and self.document is not None and body["version"] == self.document.version:
+            differs = self.document.is_known_whole and body["digest"] != digest(self.document.state)
+        if differs and self.unconfirmed:
+            self.subscribe(is_fresh=True)
+        self._end_check(not differs)
+
+    def _end_check(self, is_same: bool) -> None:
+        if self._check is not None and not self._check.done():
+            self._check.set_result(is_same)
+        self._check = None
+
+    def _on_access(self, body: Json) -> None:
+        self.role = body["role"]
+        if self.role is None:
+            self.fail(Forbidden("your access to this notebook has ended: ask its owner", code="forbidden"))
+
+    def _on_presence(self, body: Json) -> None:
+        for connection in body.get("left", []):
+            self.peers.pop(connection, None)
+        self.peers.update({peer["connection"]: peer for peer in body.get("peers", [])})
+
+    def _on_kernels(self, body: Json) -> None:
+        self.kernel_status = {one["kernel_session"]: one for one in body["kernels"]}
+
+    def _on_activity(self, body: Json) -> None:
+        for listener in list(self.activity):
+            listener(body["activity"])
+
+    def _on_ack(self, body: Json) -> None:
+        self.undo = body.get("undo", self.undo)
+
+    def _on_error(self, body: Json) -> None:
+        if body["code"] in ("version_in_future", "version_too_old", "too_many_requests"):
+            # The question was refused, not the notebook.
+            self._end_check(True)
+        else:
+            self.fail(rejection(body))
+
+    # --- waiting ---
+
+    def fail(self, error: Exception) -> None:
+        """It is followed no more."""
+        self.failure = error
+        for cell_id in list(self.unconfirmed):
+            self._give_up(cell_id, error)
+        for follower in self.followers:
+            follower.fail(error)
+        self._end_check(False)
+        self.wake()
+
+    def wake(self) -> None:
+        """Something has changed: who waits looks again."""
+        if self._waiting:
+            settle(self._waiting, None)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Waits until something holds of the notebook."""
+        while not holds():
+            if self.failure is not None:
+                raise self.failure
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            await future
+
+    async def opened(self) -> None:
+        """Waits for the first state."""
+        await self.until(lambda: self.document is not None)
+
+    def source(self, cell_id: str) -> str:
+        """The text of a cell as it is here, with what was not confirmed yet."""
+        text = self.unconfirmed.get(cell_id)
+        source: str = text.text if text is not None else self._known().state["cells"][cell_id]["source"]
+        return source

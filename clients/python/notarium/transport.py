@@ -1,0 +1,129 @@
+"""The WebSocket and HTTP themselves: all that knows `websockets` and `httpx`."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from ._version import __version__
+from .config import Target
+from .connection import Wire
+from .document import Json
+from .errors import Disconnected, NotariumError, rejection
+
+USER_AGENT = f"notarium-python/{__version__}"
+# The server pings every 20 s, and so do we; who has not answered for twice as long is gone.
+_PING_SECONDS, _PONG_SECONDS = 20, 40
+
+
+class WebSocket:
+    """A `Wire` over a real socket."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def send(self, text: str) -> None:
+        """One frame."""
+        try:
+            await self._socket.send(text)
+        except ConnectionClosed as error:
+            raise ConnectionError(str(error)) from error
+
+    async def receive(self) -> str:
+        """The next frame."""
+        try:
+            return str(await self._socket.recv(decode=True))
+        except ConnectionClosed as error:
+            raise ConnectionError(str(error)) from error
+
+    async def close(self) -> None:
+        """Says goodbye."""
+        await self._socket.close()
+
+
+async def dial(target: Target, timeout: float) -> Wire:
+    """Opens the socket of a server."""
+    try:
+        socket = await connect(
+            target.socket_url,
+            user_agent_header=USER_AGENT,
+            # Frames go over a fast network or through a proxy that compresses; here it would only cost time.
+            compression=None,
+            max_size=None,
+            open_timeout=timeout,
+            close_timeout=2,
+            ping_interval=_PING_SECONDS,
+            ping_timeout=_PONG_SECONDS,
+        )
+    except InvalidStatus as error:
+        status, body = error.response.status_code, _problem(error.response.body)
+        if 400 <= status < 500:
+            raise rejection(body, status) from error
+        raise ConnectionError(f"{target.url} answers {status}") from error
+    except InvalidHandshake as error:
+        message = f"{target.url} is no Notarium server, or a proxy between does not let WebSockets through: {error}"
+        raise Disconnected(message) from error
+    except (OSError, TimeoutError) as error:
+        raise Disconnected(f"no server answers at {target.url}: {error or 'timed out'}") from error
+    return WebSocket(socket)
+
+
+def _problem(body: bytes | bytearray | None) -> Json:
+    try:
+        problem = httpx.Response(200, content=bytes(body or b"{}")).json()
+    except ValueError:
+        problem = {}
+    return problem if isinstance(problem, dict) else {}
+
+
+class Rest:
+    """The REST interface: answers as JSON, refusals as exceptions."""
+
+    def __init__(self, target: Target, timeout: float) -> None:
+        headers = {"Authorization": f"Bearer {target.token}", "User-Agent": USER_AGENT}
+        self._client = httpx.AsyncClient(base_url=target.url, headers=headers, timeout=timeout)
+
+    async def close(self) -> None:
+        """Closes what is open."""
+        await self._client.aclose()
+
+    async def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """A request that went well."""
+        try:
+            response = await self._client.request(method, path, **options)
+        except httpx.HTTPError as error:
+            raise Disconnected(f"the server did not answer {method} {path}: {error or type(error).__name__}") from error
+        if response.is_error:
+            raise problem_of(response)
+        return response
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """A JSON answer. Parameters that are None are left out."""
+        query = {name: value for name, value in query.items() if value is not None}
+        return (await self.request("GET", path, params=query)).json()
+
+    async def lines(self, path: str) -> AsyncIterator[str]:
+        """JSON Lines, as they come."""
+        async with self._client.stream("GET", path, headers={"Accept": "application/x-ndjson"}) as response:
+            if response.is_error:
+                await response.aread()
+                raise problem_of(response)
+            try:
+                async for line in response.aiter_lines():
+                    if line:
+                        yield line
+            except httpx.HTTPError as error:
+                raise Disconnected(f"the answer of {path} broke off: {error}") from error
+
+
+def problem_of(response: httpx.Response) -> NotariumError:
+    """The exception for an answer that says what is wrong."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = {}
+    body = body if isinstance(body, dict) else {}
+    body.setdefault("detail", f"the server answered {response.status_code} to {response.request.url.path}")
+    return rejection(body, response.status_code)
