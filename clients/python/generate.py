@@ -1,10 +1,15 @@
-"""Writes what is derived: `events.py` from the protocol's schema. With --check it only says what is stale."""
+"""Writes what is derived: `events.py` from the protocol's schema, `blocking.py` from the asyncio core. With --check it only says
+what is stale. It needs ruff, which formats both."""
 
 import json
 import re
+import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
+
+from generate_blocking import blocking
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE / "notarium"
@@ -94,11 +99,17 @@ def events() -> str:
     )
 
 
+def formatted(path: Path, text: str) -> str:
+    """As `ruff format` writes it."""
+    ruff = Path(sysconfig.get_path("scripts"), "ruff")
+    command = [ruff, "format", "--quiet", "--stdin-filename", path, "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=HERE).stdout
+
+
 def main() -> int:
     """Writes, or says what is stale."""
-    from generate_blocking import blocking
-
-    files = {PACKAGE / "events.py": events(), **{PACKAGE / name: text for name, text in blocking().items()}}
+    texts = {PACKAGE / "events.py": events(), PACKAGE / "blocking.py": blocking()}
+    files = {path: formatted(path, text) for path, text in texts.items()}
     stale = [path for path, text in files.items() if not path.exists() or path.read_text("utf8") != text]
     if "--check" in sys.argv:
         for path in stale:

@@ -6,7 +6,7 @@
         nb = nt.open("analysis")
         print(nb.append("1 + 1").run().wait().result)
 
-`notarium.aio` is the same for asyncio. Nothing is loaded before it is used: `import notarium` costs nothing, and needs no
+`notarium.aio` is the same for asyncio. Nothing is loaded before it is used: `import notarium` costs nothing and needs no
 other package, so that a kernel can import it for `notarium.tool` alone.
 """
 
@@ -16,9 +16,50 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import aio as aio
-    from . import events as events
+    from . import aio, events
+    from .assistants import TurnFailed
+    from .blocking import (
+        Cell,
+        Client,
+        History,
+        Kernel,
+        Notebook,
+        Output,
+        PastCell,
+        PastNotebook,
+        Run,
+        Thread,
+        ToolCall,
+        Turn,
+        connect,
+    )
+    from .client import NotebookInfo
+    from .comments import Comment
+    from .errors import (
+        ConfigurationError,
+        Conflict,
+        Disconnected,
+        Forbidden,
+        Invalid,
+        LimitExceeded,
+        NotariumError,
+        NotFound,
+        RateLimited,
+        Rejected,
+        RunFailed,
+        Unauthenticated,
+        Unavailable,
+        UnsupportedProtocol,
+        WaitTimeout,
+    )
+    from .event import Event
+    from .history import Verification
 
+_BLOCKING = "Cell Client History Kernel Notebook Output PastCell PastNotebook Run Thread ToolCall Turn connect"
+_ERRORS = (
+    "ConfigurationError Conflict Disconnected Forbidden Invalid LimitExceeded NotariumError NotFound RateLimited Rejected"
+    " RunFailed Unauthenticated Unavailable UnsupportedProtocol WaitTimeout"
+)
 # Where each public name is: a module of this package. A name that is its own module stands for the module itself.
 _HOMES = {
     "aio": "aio",
@@ -27,9 +68,53 @@ _HOMES = {
     "tool": "kernel",
     "progress": "kernel",
     "call_function": "kernel",
+    "Comment": "comments",
+    "Event": "event",
+    "NotebookInfo": "client",
+    "TurnFailed": "assistants",
+    "Verification": "history",
+    **dict.fromkeys(_BLOCKING.split(), "blocking"),
+    **dict.fromkeys(_ERRORS.split(), "errors"),
 }
 
-__all__ = ["__version__", "aio", "call_function", "events", "progress", "sql", "tool"]
+__all__ = [
+    "Cell",
+    "Client",
+    "Comment",
+    "ConfigurationError",
+    "Conflict",
+    "Disconnected",
+    "Event",
+    "Forbidden",
+    "History",
+    "Invalid",
+    "Kernel",
+    "LimitExceeded",
+    "NotFound",
+    "NotariumError",
+    "Notebook",
+    "NotebookInfo",
+    "Output",
+    "PastCell",
+    "PastNotebook",
+    "RateLimited",
+    "Rejected",
+    "Run",
+    "RunFailed",
+    "Thread",
+    "ToolCall",
+    "Turn",
+    "TurnFailed",
+    "Unauthenticated",
+    "Unavailable",
+    "UnsupportedProtocol",
+    "Verification",
+    "WaitTimeout",
+    "__version__",
+    "aio",
+    "connect",
+    "events",
+]
 
 
 def __getattr__(name: str) -> object:

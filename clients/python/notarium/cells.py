@@ -108,7 +108,8 @@ class PastCell:
     @property
     def reply(self) -> str | None:
         """What an assistant answered, of a prompt cell."""
-        return self._json.get("reply", {}).get("text")
+        reply: Json = self._json.get("reply", {})
+        return reply.get("text")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PastCell) and self._id == other._id and self._book.id == other._book.id

@@ -22,9 +22,10 @@ SCHEMAS: dict[str, int] = {}
 ENDED = frozenset({"ok", "error", "cancelled", "blocked", "lost"})
 # How `access` is sorted.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
-_FIELDS = frozenset(  # noqa: SIM905
-    "notebook_id version title archived metadata created_at updated_at access cells order latest threads executions kernels"
-    " kernel_notice functions named_versions policy conversations turns tool_calls grants".split()
+_FIELDS = frozenset(
+    ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
+    + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
+    + ("conversations", "turns", "tool_calls", "grants")
 )
 
 
@@ -348,8 +349,9 @@ def _functions_registered(state: Json, payload: Json, event: Json) -> None:
     kept = {name: one for name, one in known.items() if name in names or one.get("kernel_session") != session}
     for function in payload["functions"]:
         before = known.get(function["name"])
-        is_same = before is not None and before["function"] == function
-        version = before["registered_version"] if is_same else event["version"]
+        version = event["version"]
+        if before is not None and before["function"] == function:
+            version = before["registered_version"]
         kept[function["name"]] = {"function": function, "registered_version": version, "kernel_session": session}
     put(state, "functions", kept)
 

@@ -232,9 +232,15 @@ async def verify(session: Session, replica: Replica) -> Verification:
     problem = None
     if server["hash"] != head.hex():
         problem = f"the server names another hash at version {version}"
-    elif document is not None and server.get("state_hash") not in (None, digest(document.state)):
+    elif document is not None and not await _is_shown(session, replica, version, digest(document.state)):
         problem = f"the events do not lead to the state that the server shows at version {version}"
     return Verification(problem is None and server["ok"], version, head.hex(), problem or server.get("problem"))
+
+
+async def _is_shown(session: Session, replica: Replica, version: int, expected: str) -> bool:
+    """Whether the document that the server has at a version is the one with this digest."""
+    await session.within(replica.until(lambda: not replica.is_checking), "a check has no answer")
+    return bool(await session.within(replica.check(version, expected), "the server has not answered the check"))
 
 
 def _folded(document: Document | None, event: Json) -> Document | None:

@@ -147,11 +147,12 @@ class Notebook(PastNotebook):
         if self._is_open:
             self._is_open = False
             self._replica.holders -= 1
-            if not self._replica.holders and replicas.pop(self.id, None):
+            if not self._replica.holders and replicas.get(self.id) is self._replica:
+                del replicas[self.id]
                 self._session.connection.send("unsubscribe", notebook=self.id)
 
-    async def _command(self, name: str, **fields: Any) -> Json:
-        return await self._session.command(self.id, name, **fields)
+    async def _command(self, command: str, /, **fields: Any) -> Json:
+        return await self._session.command(self.id, command, **fields)
 
     async def _within(self, waiting: Any, what: str, timeout: float | None = None) -> Any:
         return await self._session.within(waiting, what, timeout)
@@ -176,7 +177,7 @@ class Notebook(PastNotebook):
     def __getitem__(self, key: str | int) -> Cell:
         return Cell(self, self._find(key))
 
-    def __iter__(self) -> Iterator[Cell]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
 
     @property

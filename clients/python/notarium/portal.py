@@ -100,7 +100,7 @@ def unwrap(value: Any) -> Any:
     """What the asyncio core is given for a blocking object, or for a list of them."""
     if isinstance(value, Face):
         return value._aio
-    return [unwrap(item) for item in value] if isinstance(value, list) else value
+    return [unwrap(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class Stream(Generic[T]):

@@ -136,13 +136,25 @@ class Replica:
         text.give_up(error)
         self.wake()
 
-    def check(self) -> "asyncio.Future[bool]":
-        """Asks whether the server's document is this one. A difference is mended by a snapshot."""
+    def check(self, version: int | None = None, expected: str | None = None) -> "asyncio.Future[bool]":
+        """Asks whether the server's document is this one; or that of a version, by its digest. One question at a time.
+
+        A difference is mended by a snapshot.
+        """
         if self._check is None:
             document, self._check = self._known(), asyncio.get_running_loop().create_future()
-            fields: Json = {"digest": digest(document.state)} if document.is_known_whole and self._can_fold else {}
-            self._sender.send("check", notebook=self.notebook_id, version=document.version, **fields)
+            if expected is None and document.is_known_whole and self._can_fold:
+                expected = digest(document.state)
+            fields: Json = {"version": document.version if version is None else version}
+            if expected is not None:
+                fields["digest"] = expected
+            self._sender.send("check", notebook=self.notebook_id, **fields)
         return self._check
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether a check is under way."""
+        return self._check is not None
 
     @property
     def may_check(self) -> bool:
@@ -249,8 +261,6 @@ class Replica:
 
     def _on_checked(self, body: Json) -> None:
         differs = body.get("differs", False)
-        if not differs and self.document is not None and body["version"] == self.document.version:
-            differs = self.document.is_known_whole and body["digest"] != digest(self.document.state)
         if differs and self.unconfirmed:
             self.subscribe(is_fresh=True)
         self._end_check(not differs)

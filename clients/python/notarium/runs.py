@@ -58,14 +58,15 @@ class Run:
     @property
     def cell_id(self) -> str | None:
         """The cell that it is of; None for code of no cell."""
-        return self._json.get("subject", {}).get("cell_id")
+        cell_id: str | None = self._json.get("subject", {}).get("cell_id")
+        return cell_id
 
     @property
     def outputs(self) -> list[Output]:
         """What it has shown so far."""
         session, notebook_id = self._notebook._session, self._notebook.id
-        raw = [self._whole.get(_parts(one), one) for one in list(self._json.get("outputs", ()))]
-        return [Output(session, notebook_id, one) for one in raw]
+        raw: list[Json] = list(self._json.get("outputs", ()))
+        return [Output(session, notebook_id, self._whole.get(_parts(one), one)) for one in raw]
 
     @property
     def text(self) -> str:

@@ -47,6 +47,11 @@ class Opening(Generic[C]):
             await self._opened.__aexit__(kind, error, trace)
 
 
+async def opened(opening: "Opening[C]") -> C:
+    """What an `Opening` opens, as a coroutine."""
+    return await opening
+
+
 class Session:
     """One server, one token."""
 

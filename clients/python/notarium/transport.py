@@ -81,7 +81,7 @@ def _problem(body: bytes | bytearray | None) -> Json:
 class Rest:
     """The REST interface: answers as JSON, refusals as exceptions."""
 
-    def __init__(self, target: Target, timeout: float) -> None:
+    def __init__(self, target: Target, timeout: float | None) -> None:
         headers = {"Authorization": f"Bearer {target.token}", "User-Agent": USER_AGENT}
         self._client = httpx.AsyncClient(base_url=target.url, headers=headers, timeout=timeout)
 
