@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from .digest import digest
 from .document import RULES, Document, Json, UnknownEvent
-from .errors import Forbidden, NotFound, Rejected, rejection
+from .errors import Disconnected, Forbidden, NotFound, Rejected, rejection
 from .text import Change
 from .unconfirmed import Unconfirmed, ignore_unseen, settle
 
@@ -76,7 +76,7 @@ class Replica:
         """The connection is gone; `subscribe` goes on from here."""
         self._is_subscribing = True
         self.peers.clear()
-        self._end_check(False)
+        self._end_check(Disconnected("the connection was cut before the answer came: ask again"))
 
     def edit(self, cell_id: str, change: Change) -> "asyncio.Future[None]":
         """Changes the text of a cell as it is here. What comes back is done when the server has it."""
@@ -141,8 +141,11 @@ class Replica:
 
         A difference is mended by a snapshot.
         """
+        if self._is_subscribing:
+            raise Disconnected("the server cannot be reached now: ask again when it can")
         if self._check is None:
             document, self._check = self._known(), asyncio.get_running_loop().create_future()
+            self._check.add_done_callback(ignore_unseen)
             if expected is None and document.is_known_whole and self._can_fold:
                 expected = digest(document.state)
             fields: Json = {"version": document.version if version is None else version}
@@ -265,9 +268,12 @@ class Replica:
             self.subscribe(is_fresh=True)
         self._end_check(not differs)
 
-    def _end_check(self, is_same: bool) -> None:
+    def _end_check(self, answer: bool | Exception) -> None:
         if self._check is not None and not self._check.done():
-            self._check.set_result(is_same)
+            if isinstance(answer, Exception):
+                self._check.set_exception(answer)
+            else:
+                self._check.set_result(answer)
         self._check = None
 
     def _on_access(self, body: Json) -> None:
@@ -306,7 +312,7 @@ class Replica:
             self._give_up(cell_id, error)
         for follower in self.followers:
             follower.fail(error)
-        self._end_check(False)
+        self._end_check(error)
         self.wake()
 
     def wake(self) -> None:
