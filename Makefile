@@ -23,7 +23,7 @@ run: rust ## build, start server + agent with a Python kernel, print one URL and
 	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."; \
 	wait
 	@echo "Building (some minutes the first time) …"
-	cargo run --profile local --quiet --bin notarium -- up
+	cargo run --profile local --no-default-features --quiet -p notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
 	@$(MAKE) --no-print-directory --keep-going lint unit interop test-web test-web-smoke

@@ -8,13 +8,17 @@
 
 mod admission;
 mod begun;
+#[cfg(feature = "oidc")]
 mod http;
+#[cfg_attr(not(feature = "oidc"), path = "oidc/absent.rs")]
 mod provider;
-#[cfg(test)]
+#[cfg(all(test, feature = "oidc"))]
 mod tests;
 
+use std::net::IpAddr;
+
 use notarium_core::Millis;
-use openidconnect::url::{Host, Url};
+use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::auth::ProvedIdentity;
@@ -24,7 +28,7 @@ use crate::places::Places;
 use admission::Admission;
 pub use begun::Purpose;
 use begun::{Begun, BegunSignIns};
-use provider::{Expected, Provider};
+use provider::{Provider, Secrets};
 
 /// How long somebody may take at the provider.
 pub const BEGUN_MS: Millis = 10 * 60 * 1000;
@@ -67,6 +71,20 @@ pub enum OidcError {
     Refused { name: String, reason: &'static str },
     #[error("too many people are signing in at this moment: try again in a minute")]
     TooMany,
+}
+
+/// Why nobody was proved to be anybody. Reasons are for people, details for the log.
+#[cfg_attr(not(feature = "oidc"), expect(dead_code, reason = "no provider is asked"))]
+enum Failure {
+    Unavailable(String),
+    Refused { reason: &'static str, detail: String },
+}
+
+/// What the browser takes to the provider, and what is kept of it here.
+struct Asked {
+    url: String,
+    state: String,
+    secrets: Secrets,
 }
 
 /// The provider that people may sign in with, and the sign-ins that were begun.
@@ -133,12 +151,12 @@ impl Oidc {
         &self,
         key_hash: [u8; 32],
         purpose: Purpose,
-        address: Option<std::net::IpAddr>,
+        address: Option<IpAddr>,
     ) -> Result<Started, OidcError> {
         let place = self.begun.enter(address, self.clock.now()).ok_or(OidcError::TooMany)?;
         let asked = self.provider.ask(purpose == Purpose::Afresh).await.map_err(|reason| self.unavailable(&reason))?;
         let at = self.clock.now();
-        let begun = Begun { key_hash, nonce: asked.nonce, verifier: asked.verifier, purpose, at, _place: place };
+        let begun = Begun { key_hash, secrets: asked.secrets, purpose, at, _place: place };
         self.begun.put(asked.state.clone(), begun);
         Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
     }
@@ -156,13 +174,11 @@ impl Oidc {
             return Err(self.refused("the code that it sent along is none"));
         }
         let since = (begun.purpose == Purpose::Afresh).then_some(begun.at);
-        self.provider.exchange(code, begun.verifier, &Expected { nonce: begun.nonce, since }).await.map_err(|failure| {
-            match failure {
-                provider::Failure::Unavailable(reason) => self.unavailable(&reason),
-                provider::Failure::Refused { reason, detail } => {
-                    tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
-                    self.refused(reason)
-                }
+        self.provider.exchange(code, begun.secrets, since).await.map_err(|failure| match failure {
+            Failure::Unavailable(reason) => self.unavailable(&reason),
+            Failure::Refused { reason, detail } => {
+                tracing::warn!(name = self.name, reason, detail, "a sign-in with OpenID Connect was refused");
+                self.refused(reason)
             }
         })
     }
@@ -191,12 +207,8 @@ fn secure(text: &str, setting: &str) -> Result<Url, InvalidOidc> {
 }
 
 fn is_secure(url: &Url) -> bool {
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 

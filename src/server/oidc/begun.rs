@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use dashmap::DashMap;
 use notarium_core::{Millis, UserId};
-use openidconnect::{Nonce, PkceCodeVerifier};
 
 use super::BEGUN_MS;
+use super::provider::Secrets;
 use crate::places::{Place, Places};
 
 /// What somebody goes to the provider for.
@@ -23,8 +23,7 @@ pub enum Purpose {
 pub struct Begun {
     /// Of the browser that may finish it.
     pub key_hash: [u8; 32],
-    pub nonce: Nonce,
-    pub verifier: PkceCodeVerifier,
+    pub secrets: Secrets,
     pub purpose: Purpose,
     pub at: Millis,
     /// Given back when it is dropped.

@@ -9,16 +9,16 @@ use openidconnect::core::{
     CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdTokenClaims,
     CoreJwsSigningAlgorithm as Algorithm, CoreProviderMetadata, CoreTokenResponse, CoreUserInfoClaims,
 };
-use openidconnect::url::Url;
 use openidconnect::{
     AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
     EndpointNotSet, EndpointSet, HttpRequest, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge,
     PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse,
 };
+use reqwest::Url;
 use secrecy::ExposeSecret;
 
 use super::http::{self, HttpError, with_causes};
-use super::{InvalidOidc, OidcSettings, is_secure};
+use super::{Asked, Failure, InvalidOidc, OidcSettings, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::clock::Clock;
 
@@ -45,25 +45,17 @@ const ALGORITHMS: [Algorithm; 9] = [
 type Client =
     CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
-/// Why nobody was proved to be anybody. Reasons are for people, details for the log.
-pub enum Failure {
-    Unavailable(String),
-    Refused { reason: &'static str, detail: String },
-}
-
-/// What the browser takes to the provider, and what is kept of it here.
-pub struct Asked {
-    pub url: String,
-    pub state: String,
-    pub nonce: Nonce,
-    pub verifier: PkceCodeVerifier,
+/// What proves that an answer is to this very question.
+pub struct Secrets {
+    nonce: Nonce,
+    verifier: PkceCodeVerifier,
 }
 
 /// What its word on a sign-in must hold to.
-pub struct Expected {
-    pub nonce: Nonce,
+struct Expected {
+    nonce: Nonce,
     /// It has asked who somebody is since then; absent: whenever it did.
-    pub since: Option<Millis>,
+    since: Option<Millis>,
 }
 
 pub struct Provider {
@@ -111,24 +103,26 @@ impl Provider {
             request = request.add_prompt(CoreAuthPrompt::Login).set_max_age(Duration::ZERO);
         }
         let (url, state, nonce) = request.url();
-        Ok(Asked { url: url.into(), state: state.into_secret(), nonce, verifier })
+        Ok(Asked { url: url.into(), state: state.into_secret(), secrets: Secrets { nonce, verifier } })
     }
 
-    /// Whom it has signed in.
+    /// Whom it has signed in; `since`: and has asked who they are since then.
     pub async fn exchange(
         &self,
         code: String,
-        verifier: PkceCodeVerifier,
-        expected: &Expected,
+        secrets: Secrets,
+        since: Option<Millis>,
     ) -> Result<ProvedIdentity, Failure> {
+        let Secrets { nonce, verifier } = secrets;
+        let expected = Expected { nonce, since };
         let known = self.known(0).await.map_err(Failure::Unavailable)?;
         let client = self.client(known.metadata.clone());
         let tokens = self.tokens(&client, code, verifier).await?;
-        match self.claims(&client, &tokens, expected) {
+        match self.claims(&client, &tokens, &expected) {
             // It has other keys than an hour ago.
             Err(error) if is_unknown_key(&error) && self.may_look_again(&known) => {
                 let client = self.client(self.discover().await.map_err(Failure::Unavailable)?.metadata);
-                let claims = self.claims(&client, &tokens, expected).map_err(refused)?;
+                let claims = self.claims(&client, &tokens, &expected).map_err(refused)?;
                 self.identity(&client, &tokens, &claims).await
             }
             claims => self.identity(&client, &tokens, &claims.map_err(refused)?).await,
