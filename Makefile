@@ -133,10 +133,10 @@ image-check: rust web ## what the Dockerfile does, without Docker: a release bui
 soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
-	NOTARIUM_GATE_STEPS=1000000 cargo test --release -p notarium-core --test suite tool_calls_property
-	NOTARIUM_SEEDS=5000 cargo test --release -p notarium-sync simulation
-	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test agent -- --ignored --nocapture kill memory
-	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test security --test assistants -- --ignored --nocapture
+	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
+	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
+	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test agent -- --ignored --nocapture kill memory
+	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test security --test assistants -- --ignored --nocapture
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
