@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 VENV := target/test-venv
+PYTHON_CLIENT := clients/python
+PYTHON_VENV := target/python-venv
 NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
 CASES := target/codemirror-cases.jsonl
 WEB := clients/web
@@ -26,7 +28,7 @@ run: rust ## build, start server + agent with a Python kernel, print one URL and
 	cargo run --profile local --no-default-features --quiet -p notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
-	@$(MAKE) --no-print-directory --keep-going lint unit interop test-web test-web-smoke
+	@$(MAKE) --no-print-directory --keep-going lint unit interop test-python test-web test-web-smoke
 
 web: $(PAGE) ## build the page that the server embeds
 
@@ -54,6 +56,25 @@ test-web-all: web deps ## the page in a browser, with server, agent and kernel: 
 test-web-smoke: web deps ## the page in a browser: a minute's choice of its tests
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
+
+$(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types, golden files, a network that fails, a real server and kernel, the wheel
+	cargo build --quiet --bin notarium
+	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/mypy
+	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
+	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/python -m pytest
+
+python-dist: $(PYTHON_VENV)/.ready ## the wheel and the sdist of the Python client, in target/python-dist
+	$(PYTHON_VENV)/bin/python -m build --no-isolation --outdir target/python-dist $(PYTHON_CLIENT) > /dev/null
+
+bench-python: rust $(PYTHON_VENV)/.ready ## how fast the Python client is; on a quiet machine
+	cargo build --release --quiet --bin notarium
+	NOTARIUM_BINARY=target/release/notarium $(PYTHON_VENV)/bin/python $(PYTHON_CLIENT)/benches/bench.py
 
 bench-web: web deps ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
 	cargo build --release --quiet --bin notarium
@@ -144,4 +165,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

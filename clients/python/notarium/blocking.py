@@ -524,8 +524,8 @@ class History(Face[aio.History]):
     def rows(self) -> list[dict[str, Any]]:
         """One row for each event; its payload is JSON text.
 
-        >>> [row["type"] for row in nb.history().rows()][:2]
-        ['NotebookCreated', 'CellInserted']
+        >>> [(row["version"], row["type"], row["actor"]) for row in nb.history().rows()]
+        [(1, 'NotebookCreated', 'user')]
         """
         return self._portal.call(self._aio.rows())
 

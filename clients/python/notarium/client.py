@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,8 @@ from .notebook import Notebook
 from .replica import Replica
 from .session import Opening, Session
 from .transport import USER_AGENT, Rest, dial
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,17 @@ class Client:
         return Opening(partial(self._open, notebook))
 
     async def _open(self, notebook: str) -> Notebook:
-        try:
-            return await self._follow(notebook)
-        except NotFound:
-            lines = [line for line in await self.notebooks() if line.title == notebook]
-            if not lines:
-                raise
+        missing = NotFound(
+            f"no notebook that you may see has the id or the title {notebook!r}", code="unknown_notebook"
+        )
+        if _ID.fullmatch(notebook):
+            try:
+                return await self._follow(notebook)
+            except NotFound as error:
+                missing = error
+        lines = [line for line in await self.notebooks() if line.title == notebook]
+        if not lines:
+            raise missing
         if len(lines) > 1:
             ids = ", ".join(line.id for line in lines)
             raise Conflict(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -13,6 +14,10 @@ from .errors import Disconnected, LimitExceeded, NotariumError, Unauthenticated,
 from .ids import new_id
 from .replica import Replica
 from .unconfirmed import ignore_unseen
+
+_LOG = logging.getLogger("notarium")
+
+_DECODER = json.JSONDecoder()
 
 PROTOCOL = 1
 # The server allows 256 on a connection before it reads more slowly.
@@ -117,6 +122,9 @@ class Connection:
 
     async def _serve(self, wire: Wire) -> bool:
         """One connection until it is cut. Whether the server had said welcome."""
+        # What was meant for the connection before is said anew, as things are then.
+        self._outbox.clear()
+        self._has_mail.clear()
         writer = asyncio.create_task(self._write(wire))
         try:
             hello = {"protocols": {"min": PROTOCOL, "max": PROTOCOL}, "token": self._token, "client": self._client}
@@ -145,7 +153,7 @@ class Connection:
                     await wire.send(text)
 
     def _receive(self, wire: Wire, text: str) -> None:
-        ((name, body),) = json.loads(text).items()
+        ((name, body),) = _DECODER.raw_decode(text)[0].items()
         if name in ("ack", "reject"):
             self._on_answer(name, body)
         elif name == "welcome":
@@ -156,12 +164,14 @@ class Connection:
             replica = self.replicas.get(body["notebook"])
             if replica is not None:
                 replica.receive(name, body)
+        elif name == "error":
+            _LOG.warning("the server says: %s (%s)", body.get("message"), body.get("code"))
 
     def _on_welcome(self, wire: Wire, body: Json) -> None:
         if body["protocol"] != PROTOCOL:
             message = f"the server speaks protocol {body['protocol']}, this client {PROTOCOL}: update the older one"
             raise UnsupportedProtocol(message)
-        self.welcome, self._wire, self._outbox = body, wire, []
+        self.welcome, self._wire = body, wire
         for replica in self.replicas.values():
             replica.subscribe()
         self.pending = {key: pending for key, pending in self.pending.items() if not pending.is_withdrawn}
@@ -203,9 +213,10 @@ class Connection:
         checked: dict[str, int] = {}
         while True:
             await asyncio.sleep(self.check_every)
-            for notebook, replica in list(self.replicas.items()):
+            for notebook, replica in list(self.replicas.items() if self.is_connected else ()):
+                replica.nudge()
                 version = 0 if replica.document is None else replica.document.version
-                if self.is_connected and replica.may_check and checked.get(notebook) != version:
+                if replica.may_check and checked.get(notebook) != version:
                     checked[notebook] = version
                     replica.check()
 

@@ -109,8 +109,8 @@ class History:
     async def rows(self) -> list[dict[str, Any]]:
         """One row for each event; its payload is JSON text.
 
-        >>> [row["type"] for row in await nb.history().rows()][:2]
-        ['NotebookCreated', 'CellInserted']
+        >>> [(row["version"], row["type"], row["actor"]) for row in await nb.history().rows()]
+        [(1, 'NotebookCreated', 'user')]
         """
         return [_row(event) for event in await self.events()]
 

@@ -4,6 +4,7 @@ It knows no socket: messages come in by `receive`, and go out by `send` and `com
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,6 +13,8 @@ from .document import RULES, Document, Json, UnknownEvent
 from .errors import Disconnected, Forbidden, NotFound, Rejected, rejection
 from .text import Change
 from .unconfirmed import Unconfirmed, ignore_unseen, settle
+
+_CANNOT_MERGE = "the cell has changed too much since this was typed: it cannot be merged any more"
 
 
 class Sender(Protocol):
@@ -53,8 +56,9 @@ class Replica:
         self.failure: Exception | None = None
         self._sender = sender
         self._can_fold = True
-        self._is_subscribing = self._is_resyncing = False
-        self._named: set[str] = set()
+        self._is_subscribing = self._is_resyncing = self._is_late = False
+        # The cells that each `subscribe` named whose answer has not come: that answer knows of their text.
+        self._asked: deque[set[str]] = deque()
         self._waiting: list[asyncio.Future[None]] = []
         self._check: asyncio.Future[bool] | None = None
 
@@ -62,21 +66,31 @@ class Replica:
 
     def subscribe(self, is_fresh: bool = False) -> None:
         """Asks for what happened since; `is_fresh`: for the server's snapshot in any case."""
-        self._is_subscribing, self._is_resyncing = True, False
+        self._is_subscribing = True
         fields: Json = {}
         if self.document is not None and not is_fresh and self.event_id is not None:
             fields["since"] = {"version": self.document.version, "event_id": self.event_id}
-        self._named = set(self.unconfirmed)
-        if self.document is not None and self._named:
+        named = set(self.unconfirmed)
+        self._asked.append(named)
+        if self.document is not None and named:
             base = self.document.version
-            fields["unconfirmed"] = [{"cell_id": cell_id, "base": base} for cell_id in sorted(self._named)]
+            fields["unconfirmed"] = [{"cell_id": cell_id, "base": base} for cell_id in sorted(named)]
         self._sender.send("subscribe", notebook=self.notebook_id, **fields)
 
     def disconnected(self) -> None:
         """The connection is gone; `subscribe` goes on from here."""
-        self._is_subscribing = True
+        self._is_subscribing, self._is_resyncing = True, False
+        self._asked.clear()
         self.peers.clear()
         self._end_check(Disconnected("the connection was cut before the answer came: ask again"))
+
+    def nudge(self) -> None:
+        """Called now and then while there is a connection: a subscription that was not answered meanwhile is sent again."""
+        if self._is_subscribing and self._is_late:
+            self._asked.clear()
+            self._is_resyncing = False
+            self.subscribe()
+        self._is_late = self._is_subscribing
 
     def edit(self, cell_id: str, change: Change) -> "asyncio.Future[None]":
         """Changes the text of a cell as it is here. What comes back is done when the server has it."""
@@ -200,7 +214,8 @@ class Replica:
                 continue
             try:
                 document.apply(event)
-            except UnknownEvent:
+            except (UnknownEvent, ValueError, KeyError, TypeError):
+                # It is not known here, or the state is not what it should be: the server's takes its place.
                 return self.subscribe(is_fresh=True)
             self.event_id = event["id"]
             if unconfirmed:
@@ -217,15 +232,22 @@ class Replica:
         if text.command_id is not None and event.get("command_id") == text.command_id:
             self._confirm(cell_id)
         else:
-            text.hear(event["payload"]["change"])
+            try:
+                text.hear(event["payload"]["change"])
+            except ValueError:
+                self._give_up(cell_id, rejection({"code": "base_too_old", "message": _CANNOT_MERGE}))
 
     def _on_subscribed(self, body: Json) -> None:
         snapshot = body.get("snapshot")
-        is_unasked, self._is_resyncing = self._is_resyncing, False
-        if snapshot is not None and self.unconfirmed and (is_unasked or not self._named >= self.unconfirmed.keys()):
+        named: set[str] = set()
+        if self._is_resyncing:
+            self._is_resyncing = False
+        elif self._asked:
+            named = self._asked.popleft()
+        if snapshot is not None and not named >= self.unconfirmed.keys():
             # It cannot know of the text that is typed here.
-            return self.subscribe()
-        self._is_subscribing = False
+            return None if self._asked else self.subscribe()
+        self._is_subscribing = bool(self._asked)
         self.role, self.is_read_only = body["role"], body.get("read_only", False)
         self.undo = body.get("undo", {})
         self.peers = {peer["connection"]: peer for peer in body.get("peers", [])}
@@ -245,22 +267,21 @@ class Replica:
                 self._hear_first(event)
         for cell_id in body.get("base_too_old", []):
             if cell_id in self.unconfirmed:
-                message = "the cell has changed too much since this was typed: it cannot be merged any more"
-                self._give_up(cell_id, rejection({"code": "base_too_old", "message": message}))
+                self._give_up(cell_id, rejection({"code": "base_too_old", "message": _CANNOT_MERGE}))
         self.document, self.event_id = Document(snapshot), body.get("event_id")
         for follower in self.followers:
             follower.reach(snapshot["version"])
 
     def _hear_first(self, event: Json) -> None:
         """As `_hear`, before the snapshot is taken: what waits in the buffer is sent after it."""
-        self._is_subscribing = True
+        is_subscribing, self._is_subscribing = self._is_subscribing, True
         try:
             self._hear(event)
         finally:
-            self._is_subscribing = False
+            self._is_subscribing = is_subscribing
 
     def _on_resync(self, body: Json) -> None:
-        self._is_resyncing = not self._is_subscribing
+        self._is_resyncing = True
 
     def _on_checked(self, body: Json) -> None:
         differs = body.get("differs", False)

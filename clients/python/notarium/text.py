@@ -5,7 +5,6 @@ count UTF-16 units; people who write Python count characters, so `splice` and `d
 """
 
 import re
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
@@ -42,30 +41,26 @@ def apply_change(change: Change, text: str) -> str:
     >>> apply_change([1, [0, "X"], 2], "abc")
     'aXbc'
     """
-    units = to_units(text)
-    kept, at = [], 0
+    units = text if text.isascii() else to_units(text)
+    kept: list[str] = []
+    at = 0
     for section in change:
         if isinstance(section, int):
             kept.append(units[at : at + section])
             at += section
         else:
             at += int(section[0])
-            kept.extend(_inserted(section))
+            if len(section) > 1:
+                kept.append("\n".join(map(str, section[1:])))
     if at != len(units):
         raise ValueError(f"the change is for {at} units, the text has {len(units)}")
     result = "".join(kept)
     return result if units is text else from_units(result)
 
 
-def _inserted(section: Sequence[int | str]) -> list[str]:
-    if len(section) == 2:
-        return [str(section[1])]
-    return ["\n".join(map(str, section[1:]))] if len(section) > 1 else []
-
-
 def _pairs(change: Change) -> list[_Pair]:
     return [
-        (section, None) if isinstance(section, int) else (int(section[0]), to_units("".join(_inserted(section))))
+        (section, None) if isinstance(section, int) else (int(section[0]), to_units("\n".join(map(str, section[1:]))))
         for section in change
     ]
 

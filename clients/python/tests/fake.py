@@ -141,7 +141,7 @@ class FakeServer:
 
     def resync(self, wire: FakeWire) -> None:
         """The server leaves frames out for a slow reader, and catches it up with a snapshot."""
-        wire.to_client.clear()
+        wire.to_client = deque(frame for frame in wire.to_client if not frame.startswith('{"events"'))
         wire.say("resync", notebook=NOTEBOOK, reason="slow")
         wire.say("subscribed", **self.subscribed(), snapshot=json.loads(json.dumps(self.document.state)))
 

@@ -1,0 +1,33 @@
+"""A bot that answers: whoever writes a comment that begins with "@bot" gets the cell's text counted.
+
+python bot.py NOTEBOOK
+"""
+
+import sys
+
+import notarium
+from notarium import events
+
+
+def answer(nb: notarium.Notebook, question: str, cell: notarium.Cell) -> str:
+    """What the bot says. Put your own here."""
+    if "lines" in question:
+        return f"This cell has {len(cell.source.splitlines())} lines."
+    return "Ask me for the *lines* of a cell."
+
+
+def main() -> None:
+    with notarium.connect() as nt, nt.open(sys.argv[1]) as nb:
+        print(f"listening in {nb.title}", flush=True)
+        for event in nb.events(follow=True):
+            if isinstance(event, events.CommentPosted) and event.text.startswith("@bot"):
+                thread = next(thread for thread in nb.threads if thread.id == event.thread_id)
+                if thread.cell_id is not None:
+                    thread.reply(answer(nb, event.text, nb[thread.cell_id]))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("bye")

@@ -1,0 +1,88 @@
+"""A real server with a real kernel and a scripted model: one for all tests, on a port of its own."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import notarium
+import pytest
+
+from .model import ScriptedModel
+
+ROOT = Path(__file__).resolve().parents[3]
+BINARY = Path(os.environ.get("NOTARIUM_BINARY", ROOT / "target" / "debug" / "notarium")).resolve()
+
+
+@dataclass
+class Server:
+    """How to reach it."""
+
+    url: str
+    token: str
+    folder: Path
+    model: ScriptedModel
+    # A socket that listens, for a proxy: the server answers to its address too.
+    door: socket.socket
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For programs that are to find it by themselves."""
+        return {**os.environ, "NOTARIUM_SERVER": self.url, "NOTARIUM_TOKEN": self.token}
+
+
+def _wait_for(process: "subprocess.Popen[str]", pattern: str) -> str:
+    said = ""
+    assert process.stdout is not None
+    for line in process.stdout:
+        said += line
+        if found := re.search(pattern, line):
+            return found[1]
+    raise AssertionError(f"the server ended: {said}")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    if not BINARY.exists():
+        pytest.fail(f"{BINARY} is missing: cargo build --bin notarium, or set NOTARIUM_BINARY")
+    with tempfile.TemporaryDirectory(prefix="notarium-python-") as name, ScriptedModel() as model:
+        folder = Path(name)
+        door = socket.create_server(("127.0.0.1", 0))
+        allowed = f"127.0.0.1:{door.getsockname()[1]}"
+        providers = folder / "providers.json"
+        providers.write_text(json.dumps([{"family": "compatible", "base_url": model.url, "model": "scripted"}]))
+        environment = {"PATH": os.environ["PATH"], "HOME": name, "TMPDIR": name, "PYTHONUNBUFFERED": "1"}
+        process = subprocess.Popen(
+            [BINARY, "up", "--data", folder / "data", "--listen", "127.0.0.1:0", "--providers", providers, "--allow-host", allowed]
+            + ["--kernel-path", sys.prefix, "--working-dir", folder],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
+        )  # fmt: skip
+        try:
+            url = _wait_for(process, r"(http://127\.0\.0\.1:\d+)$")
+            _wait_for(process, r"(^Kernels:.*)")
+            token = json.loads((folder / "data" / "up.json").read_text())["session"]
+            yield Server(url, token, folder, model, door)
+        finally:
+            door.close()
+            process.terminate()
+            process.wait(timeout=30)
+
+
+@pytest.fixture
+def nt(server: Server) -> Iterator[notarium.Client]:
+    with notarium.connect(server.url, server.token) as client:
+        yield client
+
+
+@pytest.fixture
+def nb(nt: notarium.Client) -> Iterator[notarium.Notebook]:
+    with nt.create("Test") as notebook:
+        yield notebook
+        for kernel in notebook.kernels:
+            kernel.shut_down()

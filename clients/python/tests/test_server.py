@@ -1,0 +1,262 @@
+"""The client, blocking and asynchronous, with a real server and a real kernel."""
+
+import asyncio
+import json
+import threading
+import time
+from pathlib import Path
+
+import notarium
+import pytest
+from notarium import events
+
+from .conftest import Server
+
+
+def test_a_notebook_is_made_edited_run_and_looked_at(nt: notarium.Client) -> None:
+    with nt.create("First steps") as nb:
+        cell = nb.append("print('printed'); 6 * 7")
+        run = cell.run().wait(timeout=60)
+        assert (run.status, run.text, str(run.result)) == ("ok", "printed\n", "42")
+        assert cell.status == "ok"
+        assert cell.latest_run == run
+        assert [output.output_type for output in cell.outputs] == ["stream", "execute_result"]
+        assert "42" in cell._repr_html_()
+        assert "<h3>First steps</h3>" in nb._repr_html_()
+        assert nb.role == "owner"
+        assert nb.kernels[0].name == "python3"
+        assert nb.kernels[0].is_reachable
+    found = [info for info in nt.search("First steps") if info.id == nb.id]
+    assert [(info.title, info.cells) for info in found] == [("First steps", 1)]
+    with nt.open(nb.id) as again:
+        assert again[cell.id[-6:]].source == "print('printed'); 6 * 7"
+
+
+def test_a_notebook_is_opened_by_its_title_if_only_one_has_it(nt: notarium.Client) -> None:
+    title = f"Only one {time.time_ns()}"
+    with nt.create(title) as nb, nt.open(title) as again:
+        assert again.id == nb.id
+    with nt.create(title), pytest.raises(notarium.Conflict, match="2 notebooks have the title"):
+        nt.open(title)
+    with pytest.raises(notarium.NotFound) as caught:
+        nt.open("nobody-has-this")
+    assert caught.value.code == "unknown_notebook"
+
+
+def test_cells_are_moved_deleted_restored_marked_and_undone(nb: notarium.Notebook) -> None:
+    first, second, third = nb.extend(["1", "2", "3"])
+    third.move(before=first)
+    assert nb.cells == [third, first, second]
+    second.move("start")
+    assert nb[0] == second
+    first.delete()
+    assert first not in nb.cells
+    with pytest.raises(notarium.NotFound, match="restore it"):
+        first.source  # noqa: B018
+    first.restore()
+    assert nb.cells == [second, third, first]
+    first.set_type("markdown")
+    first.set_flags(pinned=True)
+    first.set_metadata({"ratio": 1.50, "big": 1e21})
+    assert (first.cell_type, first.flags, first.metadata["ratio"]) == ("markdown", {"pinned": True}, 1.5)
+    assert nb.check()
+    nb.rename("Renamed")
+    nb.undo()
+    assert nb.title == "Test"
+    nb.redo()
+    assert nb.title == "Renamed"
+    nb.archive()
+    with pytest.raises(notarium.Conflict) as caught:
+        nb.append("x")
+    assert caught.value.code == "notebook_archived"
+    nb.unarchive()
+
+
+def test_two_who_edit_one_cell_lose_nothing(server: Server, nb: notarium.Notebook) -> None:
+    cell = nb.append("a = 1\nb = 2\n")
+    with notarium.connect(server.url, server.token) as other, other.open(nb.id) as theirs:
+        theirs[cell.id].edit("a = 10\nb = 2\n", wait=False)
+        cell.edit("a = 1\nb = 20 # 😀\n", wait=False)
+        nb.flush()
+        theirs.flush()
+        stale = cell.version - 1
+        with pytest.raises(notarium.Conflict) as caught:
+            cell.replace("all new", version=stale)
+        assert caught.value.actual_version == cell.version
+    with notarium.connect(server.url, server.token) as third:
+        assert third.open(nb.id)[cell.id].source == "a = 10\nb = 20 # 😀\n"
+
+
+def test_a_failing_run_says_so_and_blocks_what_is_behind_it(nb: notarium.Notebook) -> None:
+    nb.extend(["1 / 0", "'never'"])
+    bad, blocked = nb.run()
+    bad.wait(60)
+    assert blocked.wait(60).status == "blocked"
+    with pytest.raises(notarium.RunFailed, match="ZeroDivisionError: division by zero") as caught:
+        bad.raise_for_status()
+    assert caught.value.ename == "ZeroDivisionError"
+    assert "Traceback" in caught.value.traceback
+
+
+def test_outputs_come_while_a_run_goes_on_and_it_can_be_cancelled(nb: notarium.Notebook) -> None:
+    run = nb.append("import time\nprint('first', flush=True)\ntime.sleep(600)").run()
+    outputs = run.stream()
+    assert next(outputs).text == "first\n"
+    assert nb.runs == [run]
+    run.cancel()
+    assert list(outputs)[-1].output_type == "error"
+    assert run.status in ("error", "cancelled")
+
+
+def test_a_question_on_stdin_is_answered(nb: notarium.Notebook) -> None:
+    run = nb.append("name = input('Who? ')\nprint('Hello', name)").run()
+    assert run.asks(60) == "Who? "
+    run.answer("Ada")
+    assert run.wait(60).text.endswith("Hello Ada\n")
+
+
+def test_a_kernel_is_restarted_and_forgets(nb: notarium.Notebook) -> None:
+    nb.append("x = 1").run().wait(60)
+    kernel = nb.kernels[0].restart()
+    run = nb.append("x").run().wait(60)
+    assert run.status == "error"
+    assert nb.kernels == [kernel]
+    scratch = nb.execute("print(2)").wait(60)
+    assert (scratch.cell_id, scratch.text) == (None, "2\n")
+    assert nb.past_run(scratch.id).text == "2\n"
+
+
+def test_large_outputs_are_fetched_when_asked(nb: notarium.Notebook) -> None:
+    run = nb.append("print('x' * 50_000)").run().wait(60)
+    assert "fetch() brings them" in run.text
+    assert run.fetch().text == "x" * 50_000 + "\n"
+    (missing,) = run.outputs[0].missing.values() or [0]
+    assert missing == 0
+
+
+def test_comments_begin_are_answered_and_settled(nb: notarium.Notebook) -> None:
+    cell = nb.append("😀 = 1")
+    thread = cell.comment("Why?", range=(2, 3))
+    assert (thread.quote, thread.cell_id) == ("=", cell.id)
+    reply = thread.reply("Because.")
+    thread.edit(reply.id, "Because!")
+    assert [comment.text for comment in thread.comments] == ["Why?", "Because!"]
+    thread.resolve()
+    assert cell.threads[0].is_resolved
+    thread.reopen()
+    thread.delete(reply.id)
+    assert len(nb.threads[0].comments) == 1
+
+
+def test_a_file_comes_in_and_goes_out(nt: notarium.Client, tmp_path: Path) -> None:
+    source = {"nbformat": 4, "nbformat_minor": 5, "metadata": {},
+              "cells": [{"id": "a", "cell_type": "markdown", "source": "# Täglich", "metadata": {}}]}  # fmt: skip
+    (tmp_path / "daily.ipynb").write_text(json.dumps(source))
+    with nt.import_notebook(tmp_path / "daily.ipynb") as nb, nt.import_notebook(source, title="Other") as other:
+        assert (nb.title, nb[0].source, other.title) == ("daily", "# Täglich", "Other")
+        nb.export(tmp_path / "out.ipynb")
+        assert json.loads((tmp_path / "out.ipynb").read_text())["cells"][0]["source"] in ("# Täglich", ["# Täglich"])
+
+
+def test_the_past_is_read_named_and_proved(nb: notarium.Notebook) -> None:
+    cell = nb.append("before")
+    nb.name_version("draft")
+    version = nb.version - 1
+    cell.edit("after")
+    assert nb.at(version)[cell.id].source == "before"
+    assert list(nb.named_versions.values()) == ["draft"]
+    assert nb.verify() == notarium.Verification(True, nb.version, nb.verify().hash, None)
+    table = nb.history().to_pandas()
+    assert list(table["type"])[:2] == ["NotebookCreated", "CellInserted"]
+    assert nb.history().to_polars().height == nb.history().to_arrow().num_rows == nb.version
+
+
+def test_events_are_typed_and_followed_live_without_a_gap(nb: notarium.Notebook) -> None:
+    following = nb.events(since=0, follow=True)
+    assert isinstance(next(following), events.NotebookCreated)
+    cell = nb.append("x")
+    writer = threading.Thread(target=lambda: [cell.splice(0, 0, "y") for _ in range(50)])
+    writer.start()
+    seen = [next(following) for _ in range(51)]
+    writer.join()
+    assert [event.version for event in seen] == list(range(2, 53))
+    match seen[-1]:
+        case events.CellSourceEdited(cell_id=cell_id, change=change):
+            assert cell_id == cell.id
+            assert change[0] == [0, "y"]
+        case other:
+            pytest.fail(f"{other}")
+    following.close()
+
+
+def test_people_share_and_see_each_other(server: Server, nb: notarium.Notebook) -> None:
+    with notarium.connect(server.url, server.token) as other, other.open(nb.id) as theirs:
+        theirs.show_presence()
+        for _ in nb.events(since=nb.version, follow=False):
+            pass
+        deadline = time.monotonic() + 20
+        while not nb.peers and time.monotonic() < deadline:
+            nb.check()
+        assert nb.peers[0]["actor"] == other.actor
+    with pytest.raises(notarium.NotFound):
+        nb.share("nobody-of-this-name")
+    link = nb.share_link("viewer")
+    token = link.split("#")[1].split("=")[-1]
+    with notarium.connect(server.url, token) as guest, guest.open(nb.id) as looked_at:
+        assert looked_at.role == "viewer"
+        with pytest.raises(notarium.Forbidden):
+            looked_at.append("no")
+
+
+def test_a_token_that_is_not_known_is_told_at_once(server: Server) -> None:
+    with pytest.raises(notarium.Unauthenticated):
+        notarium.connect(server.url, "nt_session_unknown")
+    with pytest.raises(notarium.Disconnected, match=r"no server answers at http://127\.0\.0\.1:1"):
+        notarium.connect("http://127.0.0.1:1", "nt_x")
+    assert not [thread for thread in threading.enumerate() if thread.name == "notarium"]
+
+
+def test_nothing_is_left_after_the_end(server: Server) -> None:
+    with pytest.raises(KeyboardInterrupt), notarium.connect(server.url, server.token) as nt, nt.create("Cut") as nb:
+        assert [thread for thread in threading.enumerate() if thread.name == "notarium"]
+        nb.append("x")
+        raise KeyboardInterrupt
+    assert not [thread for thread in threading.enumerate() if thread.name == "notarium"]
+    with pytest.raises(RuntimeError, match="closed"):
+        nb.append("y")
+
+
+async def test_the_same_for_asyncio(server: Server) -> None:
+    async with notarium.aio.connect(server.url, server.token) as nt, nt.create("Async") as nb:
+        cells = await nb.extend(["a = 20", "a + 1"])
+        runs = await nb.run(cells)
+        await asyncio.gather(*(run.wait(60) for run in runs))
+        assert str(runs[1].result) == "21"
+        texts = [output.text async for output in runs[1].stream()]
+        assert texts == ["21"]
+        seen = [event.type async for event in nb.events()]
+        assert seen[0] == "NotebookCreated"
+        with pytest.raises(notarium.WaitTimeout, match=r"has not ended within 0\.1 s"):
+            await (await nb.execute("import time; time.sleep(60)")).wait(0.1)
+        await nb.stop()
+        for kernel in nb.kernels:
+            await kernel.shut_down()
+
+
+async def test_the_blocking_face_works_inside_a_running_loop(server: Server) -> None:
+    with notarium.connect(server.url, server.token) as nt, nt.create("Nested") as nb:
+        assert nb.append("x").source == "x"
+
+
+def test_it_works_in_a_notebooks_own_kernel(server: Server, nb: notarium.Notebook) -> None:
+    package = Path(notarium.__file__).parents[1]
+    code = f"""
+import sys; sys.path.insert(0, {str(package)!r})
+import notarium
+with notarium.connect({server.url!r}, {server.token!r}) as nt, nt.open({nb.id!r}) as me:
+    me.append("# written from inside", "markdown")
+async with notarium.aio.connect({server.url!r}, {server.token!r}) as nt, nt.open({nb.id!r}) as me:
+    await me.append("# and awaited", "markdown")
+"""
+    nb.append(code).run().wait(60).raise_for_status()
+    assert [cell.source for cell in nb.cells][1:] == ["# written from inside", "# and awaited"]
