@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use notarium_wire::rest::{Me, SignedIn};
+use notarium_wire::rest::{Me, SignInOptions, SignedIn};
 use serde_json::json;
 use tokio::sync::Mutex;
 
@@ -38,13 +38,28 @@ impl FreshSession {
     }
 }
 
+/// What somebody does who has none: a provider asks on the page alone.
+async fn without_password(server: &str) -> Failure {
+    let stranger = Client::new(Access { server: server.to_owned(), token: String::new() });
+    let options = match stranger {
+        Ok(stranger) => stranger.get::<SignInOptions>("/api/session/options").await,
+        Err(failure) => return failure,
+    };
+    Failure::failed(match options.ok().and_then(|options| options.oidc) {
+        Some(oidc) => format!(
+            "this asks for your password, and you have none: do it on the page ({}), where you sign in with {} again",
+            print::clean(&oidc.origin),
+            print::clean(&oidc.name)
+        ),
+        None => "this asks for your password, and you have none: restart `notarium up` at a terminal, which says how to choose \
+                 one, or ask an administrator for a reset (`notarium user reset`)"
+            .to_owned(),
+    })
+}
+
 async fn signed_in(server: &str, me: &Me) -> Result<String, Failure> {
     let login = me.user.as_ref().filter(|user| user.has_password).and_then(|user| user.login.as_ref());
-    let Some(login) = login else {
-        return Err(Failure::failed(
-            "this asks for your password, and you have none: restart `notarium up` at a terminal, which says how to choose one",
-        ));
-    };
+    let Some(login) = login else { return Err(without_password(server).await) };
     if !input::is_terminal() {
         return Err(Failure::failed("this asks for your password: do it at a terminal, or on the page"));
     }

@@ -1,7 +1,7 @@
 // Signing in with a provider of OpenID Connect that we did not write: the button, the provider's form, the notebooks.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Browser } from "@playwright/test";
-import { TestServer, expect, fresh, test as base } from "./server.ts";
+import { ASKING, TestServer, expect, fresh, test as base } from "./server.ts";
 
 const PYTHON = process.env.NOTARIUM_TEST_PYTHON ?? new URL("../../../target/test-venv/bin/python", import.meta.url).pathname;
 
@@ -21,24 +21,30 @@ async function startProvider(): Promise<{ process: ChildProcess; issuer: string 
   return { process: started, issuer };
 }
 
-const test = base.extend<object, { oidc: TestServer }>({
-  oidc: [
-    async ({}, use) => {
-      const provider = await startProvider();
-      const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
-      const headers = { "content-type": "application/json" };
-      await fetch(`${provider.issuer}/users/bea`, { method: "PUT", headers, body: JSON.stringify(claims) });
-      // The provider knows every client that has a secret.
-      process.env.NOTARIUM_OIDC_CLIENT_SECRET = "secret";
-      const server = new TestServer();
-      const options = ["--oidc-issuer", provider.issuer, "--oidc-client-id", "notarium", "--oidc-allow", "example.org"];
-      await server.start([...options, "--oidc-name", "Example University"]);
-      await use(server);
-      await server.end();
-      provider.process.kill();
-    },
-    { scope: "worker", timeout: 240_000 },
-  ],
+/** A server with a provider that knows Bea, until the tests are over. */
+async function withProvider(more: string[], use: (server: TestServer) => Promise<void>): Promise<void> {
+  const provider = await startProvider();
+  const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
+  const headers = { "content-type": "application/json" };
+  for (const user of ["bea", "bob"])
+    await fetch(`${provider.issuer}/users/${user}`, {
+      method: "PUT",
+      headers,
+      body: JSON.stringify({ ...claims, email: `${user}@example.org` }),
+    });
+  // The provider knows every client that has a secret.
+  process.env.NOTARIUM_OIDC_CLIENT_SECRET = "secret";
+  const server = new TestServer();
+  const options = ["--oidc-issuer", provider.issuer, "--oidc-client-id", "notarium", "--oidc-allow", "example.org"];
+  await server.start([...options, "--oidc-name", "Example University", ...more]);
+  await use(server);
+  await server.end();
+  provider.process.kill();
+}
+
+const test = base.extend<object, { oidc: TestServer; asking: TestServer }>({
+  oidc: [async ({}, use) => withProvider([], use), { scope: "worker", timeout: 240_000 }],
+  asking: [async ({}, use) => withProvider(ASKING, use), { scope: "worker", timeout: 240_000 }],
 });
 
 async function atSignIn(browser: Browser, server: TestServer) {
@@ -77,4 +83,30 @@ test("no is said in words, and strangers and forged ways back are refused", asyn
   await page.getByPlaceholder("sub").fill("eve");
   await page.getByRole("button", { name: "Authorize" }).click();
   await expect(page.getByRole("alert")).toContainText("ask an administrator");
+});
+
+test("who has no password signs in with the provider again before something is decided", async ({ browser, asking }) => {
+  const { page, button } = await atSignIn(browser, asking);
+  await button.click();
+  await page.getByPlaceholder("sub").fill("bea");
+  await page.getByRole("button", { name: "Authorize" }).click();
+  await page.getByRole("button", { name: "Bea" }).click();
+  const wanted = page.getByRole("button", { name: "Token for the command line" });
+  const again = page.getByRole("button", { name: "Sign in with Example University", exact: true });
+  const answer = async (sub: string) => {
+    const [tab] = await Promise.all([page.context().waitForEvent("page"), again.click()]);
+    await tab.getByPlaceholder("sub").fill(sub);
+    return tab;
+  };
+  await wanted.click();
+  await expect(page.getByRole("heading", { name: "Sign in with Example University again" })).toBeVisible();
+  // Somebody else, and no: both are said here, and nothing was made.
+  await (await answer("bob")).getByRole("button", { name: "Authorize" }).click();
+  await expect(page.getByRole("alert")).toContainText("has signed somebody else in: here you are Bea");
+  await (await answer("bea")).getByRole("button", { name: "Deny" }).click();
+  await expect(page.getByRole("alert")).toContainText("You did not sign in with");
+  const tab = await answer("bea");
+  await Promise.all([tab.waitForEvent("close"), tab.getByRole("button", { name: "Authorize" }).click()]);
+  await expect(page.getByLabel("Command", { exact: true })).toHaveValue(/--token nt_api_/);
+  expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))).not.toContain("nt_");
 });

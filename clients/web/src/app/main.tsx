@@ -11,9 +11,9 @@ import { SignIn } from "../views/SignIn.tsx";
 import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
-import { type Session, resume } from "./session.ts";
+import { type Session, TOLD, resume } from "./session.ts";
 
-type Who = { state: "asking" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
+type Who = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 
 function App() {
   const [who, setWho] = useState<Who>({ state: "asking" });
@@ -21,12 +21,13 @@ function App() {
 
   useEffect(() => {
     resume().then(
-      (session) => setWho(session ? { state: "in", session } : { state: "out" }),
+      (session) => setWho(session === TOLD ? { state: "told" } : session ? { state: "in", session } : { state: "out" }),
       (error: Error) => setWho({ state: "out", error }),
     );
   }, []);
 
   if (who.state === "asking") return <p className="centre quiet">Opening …</p>;
+  if (who.state === "told") return <p className="centre quiet">You have signed in again. Close this tab: the one before goes on.</p>;
   if (who.state === "out") return <SignIn error={who.error} signedIn={(session) => setWho({ state: "in", session })} />;
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));

@@ -18,6 +18,8 @@ interface Pending {
   name: string;
   until: number;
   isLink: boolean;
+  /** Another page of this browser waits for a session of a few minutes. */
+  isAfresh?: boolean;
 }
 
 /** What is to be sent to the server, and for what. */
@@ -37,8 +39,7 @@ export async function providerOf(rest: Rest): Promise<OidcOption | undefined> {
 /** Leaves the page for the provider's. `link`: to add it to the account that is signed in, with its password. */
 export async function goToProvider(rest: Rest, provider: OidcOption, link?: { current: string | undefined }): Promise<never> {
   const key = await makeKey();
-  if (!key)
-    throw new Problem(0, "no_key", "This browser keeps nothing for this site (a private window?), and signing in so needs that.");
+  if (!key) throw noKey();
   const path = link ? "/api/me/identities/begin" : "/api/session/oidc/begin";
   const begun = await rest.json<Begun>("POST", path, { key: key.point, ...(link?.current && { current: link.current }) });
   await forgetOld();
@@ -49,6 +50,49 @@ export async function goToProvider(rest: Rest, provider: OidcOption, link?: { cu
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
   location.assign(begun.url);
   return new Promise<never>(() => undefined);
+}
+
+/** What another page of this browser was told of a sign-in that it asked for. */
+export type Afresh = { token: string; until: number; userId: string } | { error: string };
+
+/** On it a page that the provider has sent back tells the one that waits. Whoever asked knows the state, and nobody else. */
+const channelOf = (state: string) => new BroadcastChannel(PLACE + state);
+
+/** Has the provider ask anew who is there, in a tab of its own: what is open here stays. Must be called where somebody has clicked. */
+export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortSignal): Promise<Afresh> {
+  // Opened at once, or the browser would stop it.
+  const tab = open("about:blank");
+  if (!tab) throw new Problem(0, "no_tab", "This browser opens no tab for it: allow pop-ups of this page, and try again.");
+  tab.opener = null;
+  try {
+    const key = await makeKey();
+    if (!key) throw noKey();
+    const begun = await rest.json<Begun>("POST", "/api/session/oidc/begin", { key: key.point, fresh: true });
+    await forgetOld();
+    const { point, privateKey } = key;
+    const common = { point, privateKey, name: provider.name, until: begun.expires_at };
+    await set(PLACE + begun.state, { ...common, hash: "", isLink: false, isAfresh: true } satisfies Pending);
+    const channel = channelOf(begun.state);
+    const told = new Promise<Afresh>((resolve, reject) => {
+      channel.onmessage = ({ data }: MessageEvent<Afresh>) => resolve(data);
+      signal.addEventListener("abort", () => reject(new Problem(0, "cancelled", "Nothing was done.")));
+    });
+    tab.location.href = begun.url;
+    return await told.finally(() => channel.close());
+  } catch (error) {
+    tab.close();
+    throw error;
+  }
+}
+
+export function tellAfresh(state: string, afresh: Afresh): void {
+  const channel = channelOf(state);
+  channel.postMessage(afresh);
+  channel.close();
+}
+
+function noKey(): Problem {
+  return new Problem(0, "no_key", "This browser keeps nothing for this site (a private window?), and signing in so needs that.");
 }
 
 /** What the provider sent the browser back with; it leaves the address at once. */
@@ -70,6 +114,7 @@ export async function proofOf(back: URLSearchParams): Promise<Return> {
   await del(PLACE + state).catch(() => undefined);
   history.replaceState(null, "", `/${pending.hash}`);
   const code = back.get("code");
+  if (code === null && pending.isAfresh) tellAfresh(state, { error: refusal(back.get("error"), pending.name) });
   if (code === null) throw new Problem(401, "provider_refused", refusal(back.get("error"), pending.name));
   const signature = await signText(pending.privateKey, `notarium-oidc\n${state}\n${code}`);
   const key = heldKey(pending.point, pending.privateKey);

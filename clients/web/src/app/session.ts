@@ -3,7 +3,7 @@
 import type { components } from "../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
-import { type OidcOption, goToProvider, proofOf, providerOf, takeReturn } from "./oidc.ts";
+import { type OidcOption, type Return, askAfresh, goToProvider, proofOf, providerOf, takeReturn, tellAfresh } from "./oidc.ts";
 import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
 
@@ -91,6 +91,15 @@ export class Session {
     this.#fresh = { token, until: expires_at ?? 0 };
   }
 
+  /** The same by the provider, which asks anew in a tab of its own. */
+  async signInAfreshWith(option: OidcOption, signal: AbortSignal): Promise<void> {
+    const told = await askAfresh(anonymous, option, signal);
+    if ("error" in told) throw new Problem(401, "provider_refused", told.error);
+    if (told.userId !== this.userId)
+      throw new Problem(403, "somebody_else", `${option.name} has signed somebody else in: here you are ${this.me.name}.`);
+    this.#fresh = { token: told.token, until: told.until };
+  }
+
   /** Whether this person may share and manage, now or after the password. */
   get mayManage(): boolean {
     return this.me.asks_again === true || this.me.scopes.includes("manage");
@@ -166,15 +175,19 @@ export function signInWith(option: OidcOption): Promise<never> {
   return goToProvider(anonymous, option);
 }
 
-export async function resume(): Promise<Session | undefined> {
+/** A tab that has told another one of its sign-in, and is of no more use. */
+export const TOLD = "told";
+
+export async function resume(): Promise<Session | typeof TOLD | undefined> {
   const back = takeReturn();
   return back ? returned(back) : resumeKept();
 }
 
 /** The provider has sent the browser back. Who was signed in stays so, whatever came of it. */
-async function returned(back: URLSearchParams): Promise<Session | undefined> {
+async function returned(back: URLSearchParams): Promise<Session | typeof TOLD | undefined> {
   try {
     const { pending, key, proof } = await proofOf(back);
+    if (pending.isAfresh) return await tellOther(proof);
     if (!pending.isLink) return await keep(key, await anonymous.json("POST", "/api/session/oidc", { ...proof, label: "browser" }));
     const session = await resumeKept();
     await session?.rest.json("POST", "/api/me/identities", proof);
@@ -186,6 +199,19 @@ async function returned(back: URLSearchParams): Promise<Session | undefined> {
     session.arrival = { text: (error as Error).message, isBad: true };
     return session;
   }
+}
+
+async function tellOther(proof: Return["proof"]): Promise<typeof TOLD> {
+  try {
+    const body = { ...proof, label: "browser, asked anew", fresh: true };
+    const { token, expires_at, user } = await anonymous.json<SignedIn>("POST", "/api/session/oidc", body);
+    tellAfresh(proof.state, { token, until: expires_at ?? 0, userId: user.id });
+  } catch (error) {
+    tellAfresh(proof.state, { error: (error as Error).message });
+    throw error;
+  }
+  close();
+  return TOLD;
 }
 
 /** The session that this browser has, or one of the link that it was opened with. */

@@ -1,6 +1,8 @@
 // The dialog that asks for the password. Loaded when it is asked for.
 import { Dialog } from "@base-ui/react/dialog";
-import type { Session } from "../app/session.ts";
+import { useEffect, useState } from "react";
+import type { OidcOption } from "../app/oidc.ts";
+import { type Session, provider } from "../app/session.ts";
 import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
 
 interface Props {
@@ -14,7 +16,7 @@ export default function Password({ session, end }: Props) {
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog password">
-          {session.me.user?.has_password ? <Ask session={session} end={end} /> : <NoPassword />}
+          {session.me.user?.has_password ? <Ask session={session} end={end} /> : <NoPassword session={session} end={end} />}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
@@ -45,16 +47,59 @@ function Ask({ session, end }: Props) {
   );
 }
 
-function NoPassword() {
+/** Who signs in with the provider alone does so again. */
+function NoPassword({ session, end }: Props) {
+  const [option, setOption] = useState<OidcOption>();
+  const [error, setError] = useState<string>();
+  const [waiting, setWaiting] = useState<AbortController>();
+  useEffect(() => {
+    // An older server, or none: then there is no such way.
+    provider().then(setOption, () => undefined);
+  }, []);
+  useEffect(() => () => waiting?.abort(), [waiting]);
+  const hasWay = option !== undefined && option.origin === location.origin;
+  const ask = async (way: OidcOption) => {
+    const controller = new AbortController();
+    setWaiting(controller);
+    setError(undefined);
+    await session.signInAfreshWith(way, controller.signal).then(
+      () => end(true),
+      (failure: Error) => {
+        if (!controller.signal.aborted) setError(failure.message);
+      },
+    );
+    setWaiting(undefined);
+  };
   return (
     <div className="stack">
-      <Dialog.Title>You have no password yet</Dialog.Title>
+      <Dialog.Title>{hasWay ? `Sign in with ${option.name} again` : "You have no password yet"}</Dialog.Title>
       <Dialog.Description className="quiet">
-        This server asks for it before something is decided, shared or managed. Where it is yours, start <code>notarium up</code> at
-        a terminal: it says how to choose one. Elsewhere ask an administrator for a reset (<code>notarium user reset</code>), with
-        which you choose one. Then reload this page.
+        {hasWay ? (
+          <>
+            This server asks again before something is decided, shared or managed, because programs on its machine could read what
+            this page keeps. It opens a tab; that you signed in there then counts for 15 minutes in this one.
+          </>
+        ) : (
+          <>
+            This server asks for it before something is decided, shared or managed. Where it is yours, start{" "}
+            <code>notarium up</code> at a terminal: it says how to choose one. Elsewhere ask an administrator for a reset (
+            <code>notarium user reset</code>), with which you choose one. Then reload this page.
+          </>
+        )}
       </Dialog.Description>
-      <Dialog.Close className="button">Close</Dialog.Close>
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      <div className="row">
+        {hasWay && (
+          <button className="button primary" disabled={waiting !== undefined} onClick={() => void ask(option)}>
+            {waiting ? `Waiting for ${option.name} …` : `Sign in with ${option.name}`}
+          </button>
+        )}
+        <Dialog.Close className="button bare">{hasWay ? "Not now" : "Close"}</Dialog.Close>
+      </div>
     </div>
   );
 }
