@@ -179,6 +179,9 @@ impl Narrator {
             },
             Event::ExecutionBlocked(event) => format!("did not run {run}: {}", print::clean(&event.sentence())),
             Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.sentence())),
+            Event::ExecutionOutputsMoved(event) => {
+                format!("moved {} of {run} out of the notebook's state", print::count(event.moved.len(), "output"))
+            }
             Event::ExecutionOutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
             Event::ExecutionCancelRequested(_) => format!("interrupted {run}"),
             _ => return None,

@@ -11,8 +11,8 @@ use crate::command_values::{
 use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
-    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject, ThreadId,
-    ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
+    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy, RawObject, Role,
+    Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
@@ -430,6 +430,15 @@ pub enum Command {
     WithdrawRevoked {
         /// Whose calls and turns.
         revoked: Revoked,
+    },
+    /// Takes large values of a run's outputs out of the state: they are blobs already. What the run shows stays the same.
+    MoveOutputs {
+        /// One that has ended, and that a cell shows.
+        execution_id: ExecutionId,
+        /// As it was when the outputs were read: no others have come since.
+        output_seq: u64,
+        /// In the order of the outputs, none over another.
+        moved: Vec<MovedOutputs>,
     },
     /// The reactor is about to ask a model: it does so only if this command wins.
     StartModelCall {

@@ -14,7 +14,7 @@ use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{
     access, call_decisions, cells, comments, conversations, executions, functions, grants, kernels, lifecycle,
-    revocations, undo, widgets,
+    moved_outputs, revocations, undo, widgets,
 };
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
@@ -148,6 +148,9 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
             call_decisions::decide_report(notebook, context, call_id, end, result)
         }
         C::SweepToolCalls {} => call_decisions::decide_sweep(notebook, context),
+        C::MoveOutputs { execution_id, output_seq, moved } => {
+            moved_outputs::decide(notebook, context, execution_id, output_seq, moved)
+        }
         C::WithdrawRevoked { revoked } => revocations::decide(notebook, context, &revoked),
         C::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
             grants::decide_issue(notebook, context, grant_id, conversation_id, functions, expires_at)

@@ -47,6 +47,7 @@ mod ledger;
 mod lifecycle;
 mod limits;
 pub mod mask;
+mod moved_outputs;
 mod notebook;
 pub mod offered;
 mod queues;

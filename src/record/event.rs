@@ -136,6 +136,7 @@ events! {
         ExecutionBlocked,
         ExecutionLost,
         ExecutionOutputRecovered,
+        ExecutionOutputsMoved,
     ]
     /// Kernel sessions, and the functions that they register.
     Kernels [

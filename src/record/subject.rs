@@ -56,6 +56,7 @@ impl Event {
             Event::ExecutionCancelled(event) => Some(&event.execution_id),
             Event::ExecutionLost(event) => Some(&event.execution_id),
             Event::ExecutionOutputRecovered(event) => Some(&event.execution_id),
+            Event::ExecutionOutputsMoved(event) => Some(&event.execution_id),
             _ => None,
         }
     }

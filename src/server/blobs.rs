@@ -5,11 +5,10 @@
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http::StatusCode;
-use notarium_core::{Hash, NotebookId};
+use notarium_core::{Actor, Hash, NotebookId};
 use notarium_store::{BlobError, BlobRecord, StoreError};
 
 use crate::app::App;
-use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
 use crate::extract::{is_too_slow, too_large, too_slow};
 use crate::files::parts::Part;
@@ -35,19 +34,14 @@ pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Resu
 }
 
 /// Notes who brought the blobs. The first record of each stays.
-pub async fn record(
-    app: &App,
-    authenticated: &Authenticated,
-    notebook: &NotebookId,
-    kept: Vec<Kept>,
-) -> Result<(), StoreError> {
+pub async fn record(app: &App, by: &Actor, notebook: &NotebookId, kept: Vec<Kept>) -> Result<(), StoreError> {
     for Kept { sha256, size_bytes, media_type } in kept {
         let record = BlobRecord {
             notebook_id: notebook.clone(),
             sha256,
             size_bytes,
             media_type,
-            uploaded_by: authenticated.actor.key(),
+            uploaded_by: by.key(),
             created_at: app.clock.now(),
         };
         let is_known = app.store.blob_record(notebook, &record.sha256).await?.is_some();

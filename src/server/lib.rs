@@ -48,6 +48,7 @@ mod oidc;
 mod open_files;
 mod openapi;
 pub mod origin;
+mod outgrown;
 mod pace;
 mod page;
 mod places;

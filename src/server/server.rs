@@ -31,6 +31,7 @@ use crate::notices::NoticeQueue;
 use crate::oidc::{InvalidOidc, Oidc, OidcSettings};
 use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
+use crate::outgrown;
 use crate::places::Places;
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, owners};
 use crate::routes;
@@ -149,6 +150,7 @@ impl Server {
         if let Some(oidc) = app.oidc.clone() {
             tokio::spawn(async move { oidc.look().await });
         }
+        tokio::spawn(outgrown::follow(app.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
     }

@@ -11,11 +11,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use notarium_assistant::host::Notice;
 use notarium_core::{Actor, Command, NotebookId, Rejection, RejectionCode, UserId, WorkspaceId};
 use notarium_store::NotebookSize;
 use notarium_wire::CommandMessage;
 
 use crate::limits::{Quota, Quotas};
+use crate::notices::NoticeQueue;
 
 /// Who answers for a notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,6 +59,8 @@ struct State {
 pub struct Usage {
     quotas: Quotas,
     state: Mutex<State>,
+    /// Notebooks that show much, with their bytes.
+    outgrown: NoticeQueue,
     is_anybody_full: AtomicBool,
 }
 
@@ -186,6 +190,15 @@ impl Usage {
             notebook.state_bytes = state_bytes;
             notebook.unmeasured_bytes = 0;
         });
+        if state_bytes > self.quotas.state_bytes / 4 * 3 {
+            self.outgrown.put(id.clone(), state_bytes);
+        }
+    }
+
+    /// The next notebook that shows more than three quarters of what it may, and how many bytes are to leave its state.
+    pub async fn take_outgrown(&self) -> (NotebookId, u64) {
+        let Notice { notebook, version: state_bytes } = self.outgrown.take().await;
+        (notebook, state_bytes.saturating_sub(self.quotas.state_bytes / 2))
     }
 
     // --- looking ---
@@ -244,9 +257,9 @@ impl Usage {
         let Some(notebook) = state.notebooks.get(id) else { return Ok(()) };
         if notebook.state_bytes >= self.quotas.state_bytes {
             return Err(refused(format!(
-                "this notebook shows {} MiB, and {} MiB is the limit: clear the outputs of cells that show much (notarium cell clear), \
-                 or delete cells; runs stay in the record. Large values leave the state by themselves where they are shown as one \
-                 output, not printed in pieces. It is measured anew some seconds later",
+                "this notebook shows {} MiB, and {} MiB is the limit: what runs that have ended printed leaves the state by itself and \
+                 stays visible, so try again in some seconds; where that is not enough clear the outputs of cells that show much \
+                 (notarium cell clear), or delete cells; runs stay in the record",
                 notebook.state_bytes >> 20,
                 self.quotas.state_bytes >> 20
             )));

@@ -164,3 +164,57 @@ async fn a_notebook_that_shows_too_much_takes_no_more_until_something_is_cleared
     let inserting = async { while socket.run("n", &insert("again", "x")).await.is_err() {} };
     tokio::time::timeout(crate::support::PATIENCE, inserting).await.expect("it is measured anew");
 }
+
+/// A file whose cells printed in many pieces, none of which is large.
+fn printed_in_pieces() -> Value {
+    let piece = |number: usize| json!({"output_type": "stream", "name": "stdout", "text": format!("{number:>2999}\n")});
+    let outputs: Vec<Value> = (0..40).map(piece).collect();
+    let cell = |id: &str| json!({"id": id, "cell_type": "code", "source": "walk()", "metadata": {}, "execution_count": 1, "outputs": outputs});
+    let cells = ["a", "b", "c"].map(cell);
+    json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+}
+
+#[tokio::test]
+async fn outputs_leave_the_state_of_a_notebook_that_shows_too_much_and_stay_visible() {
+    let server = TestServer::with(|config| {
+        config.limits.quotas.state_bytes = 300_000;
+        config.rooms.room.catalog_delay_ms = 0;
+    })
+    .await;
+    let ann = server.person("Ann").await;
+    let http = server.http(&ann);
+    let file = printed_in_pieces();
+    let import = http.request(Method::POST, "/api/import").body(file.to_string());
+    let n = http.send(import).await.ok()["notebook"].as_str().unwrap().to_owned();
+    let mut socket = server.connect(&ann).await;
+    socket.subscribe(&n).await;
+    let pieces = |state: &notarium_core::Document| -> Vec<usize> {
+        state.executions.values().map(|run| run.outputs.len()).collect()
+    };
+    // Something is measured when something happens.
+    socket.run(&n, &insert("first", "x")).await.unwrap();
+    let moved = async {
+        socket.until(|socket| pieces(socket.state(&n)).contains(&1).then_some(())).await;
+    };
+    tokio::time::timeout(crate::support::PATIENCE, moved).await.expect("outputs move");
+    let inserting = async { while socket.run(&n, &insert("again", "x")).await.is_err() {} };
+    tokio::time::timeout(crate::support::PATIENCE, inserting).await.expect("the notebook takes more");
+    let one = socket.state(&n).executions.values().find(|run| run.outputs.len() == 1).unwrap().outputs[0].clone();
+    assert_eq!((one.blobs.len(), one.blobs[0].pointer.as_str(), one.blobs[0].size_bytes), (1, "/text", 120_000));
+
+    // What is shown, exported and told is as before.
+    let exported = http.get(&format!("/api/notebooks/{n}/export")).await.ok();
+    for (index, cell) in file["cells"].as_array().unwrap().iter().enumerate() {
+        let text = |cell: &Value| -> String {
+            let pieces = cell["outputs"].as_array().unwrap().iter();
+            let lines = |text: &Value| match text {
+                Value::Array(lines) => lines.iter().map(|line| line.as_str().unwrap()).collect::<String>(),
+                text => text.as_str().unwrap().to_owned(),
+            };
+            pieces.map(|piece| lines(&piece["text"])).collect()
+        };
+        assert_eq!(text(&exported["cells"][index]), text(cell));
+    }
+    let log = http.get(&format!("/api/notebooks/{n}/events")).await.ok().to_string();
+    assert!(log.contains("ExecutionOutputsMoved") && log.contains(r#""kind":"system""#), "the record says so");
+}

@@ -132,6 +132,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::comments::cases(),
         crate::functions::cases(),
         crate::widgets::cases(),
+        crate::moved_outputs::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

@@ -23,6 +23,10 @@ fn carriers() -> Vec<(Value, &'static str)> {
             report(json!({"update_display": {"display_id": "d", "output": output}})),
             "/ReportExecution/report/update_display/output/blobs/0",
         ),
+        (
+            json!({"MoveOutputs": {"execution_id": "e", "output_seq": 1, "moved": [{"first": 0, "count": 1, "output": output}]}}),
+            "/MoveOutputs/moved/0/output/blobs/0",
+        ),
         (report(json!({"started": {}})), "/ReportExecution/report/started"),
         (
             json!({"RegisterFunctions": {"kernel_session": "k", "fence": 1, "functions": [function]}}),

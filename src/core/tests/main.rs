@@ -25,6 +25,7 @@ mod kernels;
 mod large;
 mod lifecycle;
 mod masking;
+mod moved_outputs;
 mod properties;
 mod races;
 mod replies;

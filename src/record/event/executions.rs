@@ -183,3 +183,23 @@ pub struct ExecutionOutputRecovered {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_limit_notice: bool,
 }
+
+/// Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutionOutputsMoved {
+    /// Named by ExecutionRequested.
+    pub execution_id: ExecutionId,
+    /// In the order of the outputs, none over another.
+    pub moved: Vec<MovedOutputs>,
+}
+
+/// Outputs that follow one another, and what stands in their place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MovedOutputs {
+    /// The place of the first, counted from 0 before anything is moved.
+    pub first: usize,
+    /// How many; more than one are pieces of the same stream.
+    pub count: usize,
+    /// What stands there now.
+    pub output: Output,
+}

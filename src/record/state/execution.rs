@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Actor;
 use crate::cause::{BLOCKED, EndCause, sentence};
 use crate::envelope::Recorded;
-use crate::event::{Event, ExecutionRequested};
+use crate::event::{Event, ExecutionRequested, MovedOutputs};
 use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionStatus, ExecutionSubject, PastExecution};
 use crate::ids::{AgentId, CorrelationId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::open::Open;
@@ -163,6 +163,7 @@ impl Execution {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.clear(event.wait);
             }
+            Event::ExecutionOutputsMoved(event) => self.move_outputs(&event.moved),
             Event::ExecutionInputRequested(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
@@ -203,6 +204,16 @@ impl Execution {
         }
         self.outputs.extend_from_slice(outputs);
         self.output_seq = self.output_seq.max(output_seq);
+    }
+
+    /// From the last to the first: the places before stay.
+    fn move_outputs(&mut self, moved: &[MovedOutputs]) {
+        for MovedOutputs { first, count, output } in moved.iter().rev() {
+            let end = first.saturating_add(*count);
+            if first <= &end && end <= self.outputs.len() {
+                self.outputs.splice(*first..end, [output.clone()]);
+            }
+        }
     }
 
     fn clear(&mut self, wait: bool) {

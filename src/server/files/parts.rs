@@ -30,16 +30,21 @@ pub fn hash_of(bytes: &[u8]) -> Hash {
 /// Takes every value above [`MAX_INLINE_BYTES`] out of an nbformat output: of `data` each MIME type by itself, else whole
 /// fields. `output_type` and `name` stay.
 pub fn split(content: Box<RawValue>) -> (Output, Vec<Part>) {
-    let mut splitter = Splitter::default();
+    split_above(content, MAX_INLINE_BYTES)
+}
+
+/// The same of every value above so many bytes.
+pub fn split_above(content: Box<RawValue>, max_inline_bytes: usize) -> (Output, Vec<Part>) {
+    let mut splitter = Splitter { max_inline_bytes, blobs: Vec::new(), parts: Vec::new() };
     let content = match fields_of(&content) {
-        Some(fields) if content.get().len() > MAX_INLINE_BYTES => splitter.split_fields(fields),
+        Some(fields) if content.get().len() > max_inline_bytes => splitter.split_fields(fields),
         _ => content.into(),
     };
     (Output { content, blobs: splitter.blobs, display_id: None }, splitter.parts)
 }
 
-#[derive(Default)]
 struct Splitter {
+    max_inline_bytes: usize,
     blobs: Vec<BlobPart>,
     parts: Vec<Part>,
 }
@@ -48,12 +53,12 @@ impl Splitter {
     fn split_fields(&mut self, fields: Fields) -> RawJson {
         let mut kept = Fields::new();
         for (name, value) in fields {
-            if name == "data" && value.get().len() > MAX_INLINE_BYTES {
+            if name == "data" && value.get().len() > self.max_inline_bytes {
                 match fields_of(&value) {
                     Some(data) => _ = kept.insert(name, to_raw(&self.split_level("/data", data))),
                     None => self.take(format!("/{name}"), &value),
                 }
-            } else if value.get().len() > MAX_INLINE_BYTES && !matches!(name.as_str(), "output_type" | "name") {
+            } else if value.get().len() > self.max_inline_bytes && !matches!(name.as_str(), "output_type" | "name") {
                 self.take(format!("/{}", escape(&name)), &value);
             } else {
                 kept.insert(name, value);
@@ -65,7 +70,7 @@ impl Splitter {
     fn split_level(&mut self, above: &str, fields: Fields) -> Fields {
         let mut kept = Fields::new();
         for (name, value) in fields {
-            if value.get().len() > MAX_INLINE_BYTES {
+            if value.get().len() > self.max_inline_bytes {
                 self.take(format!("{above}/{}", escape(&name)), &value);
             } else {
                 kept.insert(name, value);

@@ -61,7 +61,7 @@ async fn upload_blob(
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
     app.agent_outputs.note(&authenticated.actor, size_bytes.saturating_sub(declared), app.clock.now());
-    blobs::record(&app, &authenticated, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
+    blobs::record(&app, &authenticated.actor, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 

@@ -75,7 +75,7 @@ async fn import_notebook(
     let parts = if app.store.head(&notebook).await?.is_none() { plan.parts } else { Vec::new() };
     let kept = blobs::put_all(&app, &notebook, parts).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &plan.command).await?;
-    blobs::record(&app, &authenticated, &notebook, kept).await?;
+    blobs::record(&app, &authenticated.actor, &notebook, kept).await?;
     let (version, outcome) = (answer.0.version, answer.0.outcome);
     Ok(Created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
 }

@@ -187,7 +187,7 @@ async fn fork_notebook(
     let copied = fork::copied_blobs(&source, !fork.without_outputs);
     let kept = super::blobs::copy(&app, &from, &notebook, &copied).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
-    blobs::record(&app, &authenticated, &notebook, kept).await?;
+    blobs::record(&app, &authenticated.actor, &notebook, kept).await?;
     Ok(Created(answer))
 }
 

@@ -236,6 +236,10 @@ const EVENTS = {
         if (o.display_id === p.display_id) x.outputs[i] = compact({ ...p.output, display_id: p.display_id })
       })
   },
+  ExecutionOutputsMoved: run((x, p) => {
+    for (const m of [...p.moved].reverse())
+      if (x.outputs && m.first + m.count <= x.outputs.length) x.outputs.splice(m.first, m.count, compact({ ...m.output }))
+  }),
   ExecutionOutputsCleared: run((x, p) => {
     if (p.wait) x.clear_on_next_output = true
     else {

@@ -209,6 +209,13 @@ def execution_output_updated(s, p, e):
                 run["outputs"][index] = shown
 
 
+def execution_outputs_moved(run, p, e):
+    for moved in reversed(p["moved"]):
+        first, end = moved["first"], moved["first"] + moved["count"]
+        if end <= len(run.get("outputs", [])):
+            run["outputs"][first:end] = [compact(moved["output"])]
+
+
 def execution_completed(run, p, e):
     outcome = p["outcome"]
     ended(run, e, "ok" if outcome == "ok" else "error", p.get("notice"))
@@ -382,6 +389,7 @@ RUNS = {
     "ExecutionStarted": lambda run, p, e: run.update(status="running", started_at=e["recorded_at"]),
     "ExecutionOutputAppended": execution_output_appended,
     "ExecutionOutputsCleared": execution_outputs_cleared,
+    "ExecutionOutputsMoved": execution_outputs_moved,
     "ExecutionInputRequested": lambda run, p, e: run.update(pending_input={k: p[k] for k in ("prompt", "password")}),
     "ExecutionInputAnswered": lambda run, p, e: run.pop("pending_input", None),
     "ExecutionCancelRequested": lambda run, p, e: run.update(cancel_requested=True),

@@ -35,6 +35,15 @@ export const executionEvents: Handlers = {
   ExecutionOutputRecovered({ execution_id, output_seq }, folding) {
     advance(folding, execution_id, (run) => seq(run, output_seq));
   },
+  ExecutionOutputsMoved({ execution_id, moved }, folding) {
+    advance(folding, execution_id, (run) => {
+      const outputs = [...(run.outputs ?? [])];
+      // From the last to the first: the places before stay.
+      for (const { first, count, output } of moved.toReversed())
+        if (first + count <= outputs.length) outputs.splice(first, count, outputValue(output));
+      return { outputs };
+    });
+  },
   ExecutionOutputsCleared({ execution_id, wait, output_seq }, folding) {
     advance(folding, execution_id, (run) => {
       return { clear_on_next_output: wait, ...(!wait && { outputs: [] }), ...seq(run, output_seq) };

@@ -1,0 +1,55 @@
+//! Large values of outputs leave the state for blobs, where a notebook outgrows what it may show. Only the server does that: it has the
+//! bytes, and answers for what stands in their place showing the same.
+
+use crate::access::check_is_reactor;
+use crate::context::Context;
+use crate::decision::Decision;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{Execution, ExecutionId, ExecutionOutputsMoved, MovedOutputs, Output};
+
+pub(crate) fn decide(
+    notebook: &Notebook,
+    context: &Context,
+    execution_id: ExecutionId,
+    output_seq: u64,
+    moved: Vec<MovedOutputs>,
+) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let execution = notebook.executions.get(&execution_id).ok_or_else(|| {
+        Rejection::new(RejectionCode::UnknownExecution, format!("no cell shows execution {execution_id}: leave it"))
+    })?;
+    if !execution.status.is_finished() || execution.output_seq != output_seq {
+        let message = format!("execution {execution_id} has written since, or still does: read it again");
+        return Err(Rejection::new(RejectionCode::ExecutionState, message));
+    }
+    if moved.is_empty() {
+        return Ok(Decision::nothing());
+    }
+    check_places(execution, &moved)?;
+    Ok(Decision::one(ExecutionOutputsMoved { execution_id, moved }))
+}
+
+/// Each takes the place of outputs of its kind that nothing updates, behind the one before, and is shorter.
+fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<(), Rejection> {
+    let mut after = 0;
+    for MovedOutputs { first, count, output } in moved {
+        let end = first.saturating_add(*count);
+        let replaced = execution.outputs.get(*first..end).filter(|replaced| *first >= after && !replaced.is_empty());
+        let fits = replaced.is_some_and(|replaced| stands_for(output, replaced));
+        if !fits {
+            let message = format!("the outputs from {first} to {end} do not become that: read them again");
+            return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        }
+        after = end;
+    }
+    Ok(())
+}
+
+fn stands_for(output: &Output, replaced: &[Output]) -> bool {
+    let kind = output.output_type();
+    let is_alike = |one: &Output| one.display_id.is_none() && one.output_type() == kind;
+    let is_shorter = output.size_bytes() < replaced.iter().map(Output::size_bytes).sum();
+    let may_join = replaced.len() == 1 || kind.as_deref() == Some("stream");
+    output.display_id.is_none() && is_shorter && may_join && replaced.iter().all(is_alike)
+}

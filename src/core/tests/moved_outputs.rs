@@ -1,0 +1,90 @@
+//! Outputs whose large values leave the state for blobs.
+
+use crate::support::*;
+use notarium_core::{ExecutionOutputsMoved, MovedOutputs, Output, RejectionCode as Code};
+use serde_json::Value;
+
+/// `run-a` has ended; it printed in two pieces, showed something, and printed once more.
+fn printed() -> World {
+    let bar = json!({"content": {"output_type": "display_data", "data": {}, "metadata": {}}, "display_id": "bar"});
+    let pieces = [text_output(&"x".repeat(300)), text_output(&"y".repeat(300)), bar, text_output(&"z".repeat(600))];
+    running()
+        .with(&agent("gpu"), report("run-a", 2, json!({"output": {"outputs": pieces}})))
+        .with(&agent("gpu"), report("run-a", 3, completed(true)))
+}
+
+fn still_running() -> World {
+    let pieces = [text_output(&"x".repeat(300)), text_output(&"y".repeat(300))];
+    running().with(&agent("gpu"), report("run-a", 2, json!({"output": {"outputs": pieces}})))
+}
+
+fn stands(first: usize, count: usize) -> Value {
+    let stream = json!({"output_type": "stream", "name": "stdout"});
+    let blob = json!({"pointer": "/text", "sha256": "00", "size_bytes": 600});
+    json!({"first": first, "count": count, "output": {"content": stream, "blobs": [blob]}})
+}
+
+fn moves(output_seq: u64, moved: &[Value]) -> Value {
+    json!({"MoveOutputs": {"execution_id": "run-a", "output_seq": output_seq, "moved": moved}})
+}
+
+pub fn cases() -> Vec<Case> {
+    let longer = json!({"first": 3, "count": 1, "output": text_output(&"z".repeat(700))});
+    let unknown = json!({"MoveOutputs": {"execution_id": "run-b", "output_seq": 3, "moved": [stands(0, 2)]}});
+    let forgotten = || printed().with(&user("ann"), json!({"ClearOutputs": {"cell_id": "a"}}));
+    let one = |moved: Value| moves(3, &[moved]);
+    vec![
+        case(printed, system(), moves(3, &[stands(0, 2), stands(3, 1)]), events(["ExecutionOutputsMoved"])),
+        case(printed, system(), moves(3, &[]), nothing()),
+        case(printed, user("ann"), one(stands(0, 2)), rejected(Code::Forbidden)),
+        case(printed, agent("gpu"), one(stands(0, 2)), rejected(Code::Forbidden)),
+        case(printed, system(), unknown, rejected(Code::UnknownExecution)),
+        case(forgotten, system(), one(stands(0, 2)), rejected(Code::UnknownExecution)),
+        case(still_running, system(), moves(2, &[stands(0, 2)]), rejected(Code::ExecutionState)),
+        // More has come since it was read.
+        case(printed, system(), moves(2, &[stands(0, 2)]), rejected(Code::ExecutionState)),
+        // A display that is updated, another kind, beyond the end, none, twice the same, and what is no shorter.
+        case(printed, system(), one(stands(2, 1)), rejected(Code::InvalidValue)),
+        case(printed, system(), one(stands(1, 3)), rejected(Code::InvalidValue)),
+        case(printed, system(), one(stands(3, 2)), rejected(Code::InvalidValue)),
+        case(printed, system(), one(stands(0, 0)), rejected(Code::InvalidValue)),
+        case(printed, system(), moves(3, &[stands(0, 2), stands(1, 1)]), rejected(Code::InvalidValue)),
+        case(printed, system(), moves(3, &[stands(3, 1), stands(0, 2)]), rejected(Code::InvalidValue)),
+        case(printed, system(), one(longer), rejected(Code::InvalidValue)),
+    ]
+}
+
+#[test]
+fn moved_outputs_are_as_written() {
+    check_all("moved_outputs", &cases());
+}
+
+#[test]
+fn what_is_moved_stands_in_its_place_and_nothing_else_changes() {
+    let mut world = printed();
+    let before = world.notebook.executions[&"run-a".parse().unwrap()].clone();
+    world.step(&system(), moves(3, &[stands(0, 2), stands(3, 1)]));
+    let after = world.notebook.executions[&"run-a".parse().unwrap()].clone();
+    let texts: Vec<&str> = after.outputs.iter().map(|output| output.content.get()).collect();
+    let stream = r#"{"output_type":"stream","name":"stdout"}"#;
+    assert_eq!(texts, [stream, before.outputs[2].content.get(), stream]);
+    assert_eq!((after.output_seq, after.ended_at), (before.output_seq, before.ended_at));
+}
+
+#[test]
+fn a_place_beyond_the_end_changes_nothing_in_any_replica() {
+    let mut world = printed();
+    let output: Output = serde_json::from_value(text_output("short")).unwrap();
+    let moved = vec![
+        MovedOutputs { first: 0, count: 1, output: output.clone() },
+        MovedOutputs { first: usize::MAX, count: 2, output: output.clone() },
+        MovedOutputs { first: 3, count: 2, output },
+    ];
+    let mut recorded = world.recorded.last().unwrap().clone();
+    recorded.event = ExecutionOutputsMoved { execution_id: "run-a".parse().unwrap(), moved }.into();
+    recorded.envelope.version += 1;
+    world.notebook.apply(&recorded);
+    let after = &world.notebook.executions[&"run-a".parse().unwrap()];
+    assert_eq!(after.outputs.len(), 4);
+    assert!(after.outputs[0].content.get().contains("short") && after.outputs[3].content.get().contains("zzz"));
+}
