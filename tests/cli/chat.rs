@@ -14,7 +14,7 @@ use crate::support::{Lines, Words, World, ended, interrupt};
 
 /// What the assistant does when it is asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
+pub enum Does {
     Talk,
     TalkForEver,
     /// Deletes every cell, with calls of one message that come one after the other.
@@ -23,7 +23,7 @@ enum Does {
 }
 
 /// Acts for whoever asks, one turn after the other.
-struct Driver {
+pub struct Driver {
     host: AssistantHost,
     notebook: NotebookId,
     does: Does,
@@ -38,7 +38,7 @@ struct Turn {
 }
 
 impl Driver {
-    fn start(world: &World, notebook: &str, does: Does) -> tokio::task::JoinHandle<()> {
+    pub fn start(world: &World, notebook: &str, does: Does) -> tokio::task::JoinHandle<()> {
         let host = world.server.as_ref().unwrap().assistant_host();
         let mut driver = Self { host, notebook: notebook.parse().unwrap(), does };
         tokio::spawn(async move {

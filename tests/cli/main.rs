@@ -1,6 +1,7 @@
 //! The built program against a server: what a user types, and what a user sees.
 
 mod assistants;
+mod attached;
 mod backup;
 #[cfg(unix)]
 mod chat;

@@ -193,6 +193,68 @@ async fn what_is_out_of_reach_or_too_large_is_refused_with_a_code() {
     agent.abort();
 }
 
+/// A small disk of its own, until it is dropped.
+#[cfg(target_os = "linux")]
+struct SmallDisk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    /// `None`: this account may mount nothing.
+    fn at(place: PathBuf) -> Option<Self> {
+        let mut mount = std::process::Command::new("mount");
+        let mounted = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&place).output().ok()?;
+        match mounted.status.success() {
+            true => Some(Self(place)),
+            false => {
+                println!("skipped: {}", String::from_utf8_lossy(&mounted.stderr));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_fills_during_an_upload_leaves_nothing_of_it() {
+    let scene = Scene::new().await;
+    let Some(_disk) = SmallDisk::at(scene.work("data")) else { return };
+    let agent = scene.agent("gpu").await;
+    // There is room for it when it begins.
+    let (sender, mut pieces) = tokio::sync::mpsc::unbounded_channel();
+    let body = reqwest::Body::wrap_stream(stream::poll_fn(move |context| pieces.poll_recv(context)));
+    let uploading = scene.http.request(Method::PUT, &format!("{FILES}/content?path=data/large")).body(body).send();
+    let uploading = tokio::spawn(uploading);
+    let piece = || Ok::<_, String>(Bytes::from(vec![7; 64 << 10]));
+    sender.send(piece()).unwrap();
+    let full = std::fs::write(scene.work("data/other"), vec![0; 2 << 20]);
+    assert!(full.is_err(), "the disk is small");
+    for _ in 0..8 {
+        let _ = sender.send(piece());
+    }
+    drop(sender);
+    let refused = uploading.await.unwrap().unwrap();
+    assert_eq!(refused.status(), 507);
+    let refused: serde_json::Value = refused.json().await.unwrap();
+    assert_eq!(refused["code"], "disk_full");
+    assert!(refused["detail"].as_str().unwrap().contains("make room, and try again"), "{refused}");
+    let names = || -> Vec<String> {
+        let found = std::fs::read_dir(scene.work("data")).unwrap();
+        found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert_eq!(names(), ["other"]);
+    std::fs::remove_file(scene.work("data/other")).unwrap();
+    scene.upload(&scene.http, "data/large", "", vec![7; 512 << 10]).await.ok();
+    assert_eq!(names(), ["large"]);
+    agent.abort();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_may_not_run_code_has_no_files() {
     let scene = Scene::new().await;

@@ -91,7 +91,7 @@ test("what others do to the cell that I edit is told, with the way back; what I 
     method: "DELETE",
     headers: { authorization: `Bearer ${token.token}` },
   });
-  await expect(ann.locator(".toast")).toContainText("deleted the cell that you are editing");
+  await expect(ann.locator(".toast")).toContainText("moved the cell that you are editing to the trash");
   await ann.keyboard.type("dd");
   await expect(ann.locator(".cell")).toHaveCount(1);
   await ann.locator(".toast").getByRole("button", { name: "Restore" }).click();

@@ -235,7 +235,14 @@ impl Execution {
     pub fn end_sentence(&self) -> Option<String> {
         let blocked = || self.blocked_by.as_ref().map(|_| BLOCKED.to_owned());
         let caused = self.end_cause.as_ref().map(|cause| sentence(cause, self.notice.as_deref()));
-        caused.or_else(blocked).or_else(|| self.notice.clone())
+        let sentence = caused.or_else(blocked).or_else(|| self.notice.clone());
+        match (self.status, self.started_at) {
+            // It was its agent's to begin, which has not told.
+            (ExecutionStatus::Lost, None) => {
+                sentence.map(|sentence| format!("{sentence}; nobody knows whether it began"))
+            }
+            _ => sentence,
+        }
     }
 }
 

@@ -52,7 +52,7 @@ export class Together {
   async #deleted(event: EventMessage, cell_id: string): Promise<void> {
     const name = await this.name(event.actor);
     this.#store.toast({
-      text: `${name} deleted the cell that you are editing`,
+      text: `${name} moved the cell that you are editing to the trash`,
       action: { label: "Restore", run: () => this.restore(cell_id) },
     });
   }

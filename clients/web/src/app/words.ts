@@ -57,7 +57,7 @@ export function causeWords(cause: unknown, detail?: string | null): string {
 const ENDED_BY: Record<string, string> = {
   requested: "cancelled it",
   interrupted: "interrupted it",
-  cell_deleted: "deleted its cell",
+  cell_deleted: "moved its cell to the trash",
   kernel_restarted: "restarted its kernel",
   kernel_shut_down: "shut its kernel down",
 };
@@ -70,8 +70,9 @@ export function endedWords(run: Execution, name: string | undefined): string {
 
 /** Why a run ended as it did, where there is more to say than its status. */
 export function endSentence(run: Execution): string | undefined {
-  if (run.end_cause) return causeWords(run.end_cause, run.notice);
-  return run.notice ?? undefined;
+  const why = run.end_cause ? causeWords(run.end_cause, run.notice) : (run.notice ?? undefined);
+  // It was its agent's to begin, which has not told.
+  return why !== undefined && run.status === "lost" && !run.started_at ? `${why}; nobody knows whether it began` : why;
 }
 
 export function duration(ms: number): string {

@@ -132,7 +132,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** You do not sign in so any more. The last way into an account stays. */
+        /** You do not sign in so any more, and the sessions that came by it end. The last way into an account stays. */
         delete: operations["delete_me_identities_identity"];
         options?: never;
         head?: never;
@@ -1414,6 +1414,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A link for one browser, which it opens once, within an hour, as with a one-time token. An earlier link is void. */
+        post: operations["post_session_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/oidc": {
         parameters: {
             query?: never;
@@ -1648,7 +1665,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** The person does not sign in so any more. Sessions that are open go on until the account is deactivated. */
+        /** The person does not sign in so any more, and the sessions that came by it end. */
         delete: operations["delete_users_user_identities_identity"];
         options?: never;
         head?: never;
@@ -2043,7 +2060,7 @@ export interface components {
              */
             reason?: string;
         };
-        /** @description A browser that was opened with a session, as by the link that `notarium up` prints. */
+        /** @description A browser that was opened with the token of a session. */
         BindBrowser: {
             /** @description As in signing in. */
             key: string;
@@ -3834,6 +3851,12 @@ export interface components {
         };
         /** @description A browser begins to sign in with the provider. */
         OidcBegin: {
+            /**
+             * @description To prove once more who you are, for a session of 15 minutes as in signing in with `fresh`: the provider asks anew, and no key is
+             *     bound to that session.
+             * @default false
+             */
+            fresh?: boolean;
             /** @description As in signing in: the session will be bound to it, and the same browser must finish. */
             key: string;
         };
@@ -3853,6 +3876,11 @@ export interface components {
         OidcFinish: {
             /** @description Of the provider. */
             code: string;
+            /**
+             * @description As it began.
+             * @default false
+             */
+            fresh?: boolean;
             /** @description The public point that it was begun with. */
             key: string;
             /**
@@ -4312,7 +4340,7 @@ export interface components {
             /** @description The account that you are signed in to. */
             user: components["schemas"]["User"];
         };
-        /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset). */
+        /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset, a link for a browser). */
         SignIn: {
             /**
              * @description With login and password: a session of 15 minutes, in place of one of 30 days. It alone confirms, shares and manages where `me`
@@ -8416,6 +8444,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResumeChallenge"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneTimeToken"];
                 };
             };
             default: {

@@ -30,6 +30,7 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map([
   ["ExecutionOutputRecovered", 1],
   ["ExecutionOutputUpdated", 1],
   ["ExecutionOutputsCleared", 1],
+  ["ExecutionOutputsMoved", 1],
   ["ExecutionRequested", 1],
   ["ExecutionStarted", 1],
   ["GrantExpired", 1],
