@@ -64,7 +64,7 @@ def server() -> Iterator[Server]:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
         )  # fmt: skip
         try:
-            url = _wait_for(process, r"(http://127\.0\.0\.1:\d+)$")
+            url = _wait_for(process, r"^Notarium is up: (http\S+)")
             _wait_for(process, r"(^Kernels:.*)")
             token = json.loads((folder / "data" / "up.json").read_text())["session"]
             yield Server(url, token, folder, model, door)
