@@ -34,6 +34,9 @@ class Nowhere:
     def command(self, notebook: str, body: Any) -> Any:
         raise NotImplementedError
 
+    def withdraw(self, command_id: str) -> None:
+        pass
+
 
 def say(what: str, value: str) -> None:
     print(f"| {what} | {value} |", flush=True)

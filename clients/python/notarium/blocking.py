@@ -895,6 +895,16 @@ class Notebook(Face[aio.Notebook]):
         """Several new cells at the end, all or none of them; one step to undo."""
         return [Cell(one, self._portal) for one in self._portal.call(self._aio.extend(sources, cell_type))]
 
+    def trash(self) -> list[Cell]:
+        """The cells in the trash, the last deleted first: `restore` brings one back.
+
+        >>> cell = nb.append("gone")
+        >>> cell.delete()
+        >>> [one.restore().source for one in nb.trash()]
+        ['gone']
+        """
+        return [Cell(one, self._portal) for one in self._portal.call(self._aio.trash())]
+
     def flush(self) -> None:
         """Waits until all that was typed here is confirmed."""
         self._portal.call(self._aio.flush())

@@ -43,8 +43,8 @@ Dial: TypeAlias = Callable[[], Awaitable[Wire]]
 class Pending:
     """A command until it is answered: word for word, because the same id must mean the same bytes."""
 
-    def __init__(self, notebook: str, text: str, answer: "asyncio.Future[Json]") -> None:
-        self.notebook, self.text, self.answer = notebook, text, answer
+    def __init__(self, command_id: str, notebook: str, text: str, answer: "asyncio.Future[Json]") -> None:
+        self.id, self.notebook, self.text, self.answer = command_id, notebook, text, answer
         self.is_sent, self.is_withdrawn, self.attempts = False, False, 0
 
 
@@ -66,6 +66,8 @@ class Connection:
         self._wire: Wire | None = None
         self._outbox: list[str] = []
         self._unsent: deque[str] = deque()
+        # Commands of notebooks whose state is not known yet on this connection: what of them still makes sense is known then.
+        self._held: dict[str, list[str]] = {}
         self._unanswered = 0
         self._has_mail = asyncio.Event()
         self._is_closed = False
@@ -164,6 +166,9 @@ class Connection:
             replica = self.replicas.get(body["notebook"])
             if replica is not None:
                 replica.receive(name, body)
+            if name in ("subscribed", "error"):
+                self._unsent.extendleft(reversed(self._held.pop(body["notebook"], ())))
+                self._pump()
         elif name == "error":
             _LOG.warning("the server says: %s (%s)", body.get("message"), body.get("code"))
 
@@ -178,6 +183,7 @@ class Connection:
         for pending in self.pending.values():
             pending.is_sent = False
         self._unsent, self._unanswered = deque(self.pending), 0
+        self._held = {notebook: [] for notebook in self.replicas}
         self._pump()
         if not self._first.done():
             self._first.set_result(None)
@@ -245,7 +251,7 @@ class Connection:
             raise LimitExceeded(message, code="limit_exceeded")
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(ignore_unseen)
-        self.pending[command["id"]] = Pending(notebook, text, answer)
+        self.pending[command["id"]] = Pending(command["id"], notebook, text, answer)
         self._unsent.append(command["id"])
         self._pump()
         return command["id"], answer
@@ -262,7 +268,11 @@ class Connection:
         """Sends what may be under way beside what is not answered."""
         while self._wire is not None and self._unsent and self._unanswered < _MOST_UNANSWERED:
             pending = self.pending.get(self._unsent.popleft())
-            if pending is not None and not pending.is_sent:
+            if pending is None or pending.is_sent:
+                continue
+            if pending.notebook in self._held:
+                self._held[pending.notebook].append(pending.id)
+            else:
                 pending.is_sent = True
                 self._unanswered += 1
                 self._outbox.append(pending.text)

@@ -243,6 +243,17 @@ class Notebook(PastNotebook):
         await self._command("Batch", commands=inserts)
         return [Cell(self, key) for key in ids]
 
+    async def trash(self) -> list[Cell]:
+        """The cells in the trash, the last deleted first: `restore` brings one back.
+
+        >>> cell = await nb.append("gone")
+        >>> await cell.delete()
+        >>> [(await one.restore()).source for one in await nb.trash()]
+        ['gone']
+        """
+        trash = await self._session.rest.get(f"/api/notebooks/{self.id}/trash")
+        return [Cell(self, one["cell_id"]) for one in trash["cells"]]
+
     async def flush(self) -> None:
         """Waits until all that was typed here is confirmed."""
         await self._within(

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, TimeoutError
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")

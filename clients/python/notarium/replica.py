@@ -24,6 +24,8 @@ class Sender(Protocol):
 
     def command(self, notebook: str, body: Json) -> "tuple[str, asyncio.Future[Json]]": ...
 
+    def withdraw(self, command_id: str) -> None: ...
+
 
 class Follower(Protocol):
     """Who wants the events themselves."""
@@ -145,6 +147,8 @@ class Replica:
 
     def _give_up(self, cell_id: str, error: Exception) -> None:
         text = self.unconfirmed.pop(cell_id)
+        if text.command_id is not None:
+            self._sender.withdraw(text.command_id)
         if isinstance(error, Rejected):
             error.text = text.text
         text.give_up(error)

@@ -1,5 +1,6 @@
 """The golden files of the protocol: what every client must read and compute alike."""
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 import pytest
 from notarium.digest import canonical, digest
 from notarium.document import Document, UnknownEvent
+from notarium.event import Event
+from notarium.events import event_of
+from notarium.replica import Replica
 from notarium.text import apply_change, compose, difference, map_change, splice
 
 GOLDEN = Path(__file__).resolve().parents[3] / "protocol" / "golden"
@@ -34,6 +38,39 @@ def test_an_event_about_what_is_not_there_changes_nothing_else(path: Path) -> No
     document = Document.empty("nb")
     document.apply(event)
     assert document.version == event["version"]
+
+
+@pytest.mark.parametrize("path", sorted((GOLDEN / "events").glob("*.json")), ids=lambda path: path.stem)
+def test_an_event_is_an_object_of_its_types_class_and_each_of_its_fields_can_be_read(path: Path) -> None:
+    event = event_of(load(path))
+    assert type(event).__name__ == event.type == path.name.split(".")[0]
+    for name, _ in inspect.getmembers(type(event), lambda member: isinstance(member, property)):
+        value = getattr(event, name)
+        assert name not in event.payload or name in ("version", "type", "id") or value == event.payload[name]
+
+
+def test_an_event_of_another_type_is_an_event() -> None:
+    event = event_of({**load(GOLDEN / "events/CellMoved.1.json"), "type": "CellPainted"})
+    assert type(event) is Event
+    assert event.type == "CellPainted"
+
+
+async def test_every_message_of_the_server_is_understood() -> None:
+    class Nowhere:
+        def send(self, message: str, **fields: Any) -> None: ...
+
+        def command(self, notebook: str, body: Any) -> Any: ...
+
+        def withdraw(self, command_id: str) -> None: ...
+
+    paths = sorted((GOLDEN / "messages/server").glob("*.json"))
+    assert len(paths) > 20
+    for path in paths:
+        replica = Replica("nb", Nowhere())
+        replica.receive("subscribed", load(GOLDEN / "messages/server/subscribed.json")["subscribed"])
+        ((name, body),) = load(path).items()
+        replica.receive(name, body)
+        assert replica.document is not None, path.name
 
 
 def test_every_field_of_the_state_is_known() -> None:

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from notarium.connection import Connection
 from notarium.digest import digest
+from notarium.document import Document
 from notarium.errors import (
     Conflict,
     Disconnected,
+    Forbidden,
     NotFound,
     Rejected,
     Unauthenticated,
@@ -272,6 +274,78 @@ async def test_an_error_keeps_the_versions_of_a_conflict(start: Start) -> None:
         await connection.command(NOTEBOOK, {"RenameNotebook": {"title": "x"}})[1]
     assert (caught.value.expected_version, caught.value.actual_version, caught.value.code) == (1, 2, "conflict")
     assert isinstance(caught.value, Rejected)
+
+
+async def test_a_server_restored_from_a_backup_counts_and_what_cannot_be_merged_is_handed_back(start: Start) -> None:
+    server = FakeServer(cells=2)
+    _, replica = await start(server)
+    await replica.edit("c0", splice("start", 0, 0, "acked after the backup "))
+    server.is_automatic = False
+    done = replica.edit("c0", splice(replica.source("c0"), 0, 0, "typed "))
+    await eventually(lambda: bool(server.wires[0].to_server))
+    server.wires[0].to_server.clear()
+    server.wires[0].cut()
+    server.events.pop()
+    server.document = Document.empty(NOTEBOOK)
+    for event in json.loads(json.dumps(server.events)):
+        server.document.apply(event)
+    server.on_subscribe = lambda wire, _: wire.say(  # type: ignore[method-assign]
+        "subscribed", **server.subscribed(), snapshot=server.document.state, diverged=True, base_too_old=["c0"]
+    )
+    server.is_automatic = True
+    with pytest.raises(Conflict, match="cannot be merged") as caught:
+        await done
+    assert caught.value.text == "typed acked after the backup start"
+    await eventually(lambda: server.stir() or replica.source("c0") == "start")
+    assert replica.document is not None
+    assert replica.document.version == len(server.events)
+
+
+async def test_a_document_of_other_rules_is_shown_by_snapshots_and_never_folded(start: Start) -> None:
+    server = FakeServer()
+    answer = server.subscribed
+    server.subscribed = lambda: {**answer(), "document": 2}  # type: ignore[method-assign]
+    server.snapshots = 1.0
+    _, replica = await start(server)
+    server.record("NotebookRenamed", {"title": "A"})
+    await eventually(lambda: server.stir() or replica.document.state["title"] == "A")  # type: ignore[union-attr]
+    assert replica.healed == 1
+
+
+async def test_an_access_that_ends_is_told_to_who_waits(start: Start) -> None:
+    server = FakeServer()
+    _, replica = await start(server)
+    waiting = asyncio.ensure_future(replica.until(lambda: False))
+    await asyncio.sleep(0)
+    server.wires[0].say("access", notebook=NOTEBOOK, role=None)
+    server.stir()
+    with pytest.raises(Forbidden, match="has ended"):
+        await waiting
+    with pytest.raises(Forbidden):
+        replica.edit("c0", splice("start", 0, 0, "x"))
+
+
+async def test_a_state_that_is_wrong_heals_instead_of_failing(start: Start) -> None:
+    server = FakeServer()
+    _, replica = await start(server)
+    assert replica.document is not None
+    replica.document.state["cells"]["c0"]["source"] = "wrong length"
+    server.record("CellSourceEdited", {"cell_id": "c0", "change": [5, [0, "!"]]})
+    await eventually(lambda: server.stir() or replica.source("c0") == "start!")
+    assert replica.healed == 1
+
+
+async def test_a_subscription_without_an_answer_is_sent_again(start: Start) -> None:
+    server = FakeServer()
+    connection, replica = await start(server)
+    server.is_automatic = False
+    replica.subscribe()
+    await eventually(lambda: bool(server.wires[0].to_server))
+    server.wires[0].to_server.clear()
+    replica.nudge()
+    replica.nudge()
+    server.is_automatic = True
+    await eventually(lambda: server.stir() or replica.may_check)
 
 
 LETTERS = "ab\né😀"
