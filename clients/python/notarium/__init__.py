@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from .event import Event
     from .history import Verification
+    from .kernel import call_function, progress, tool
 
 _BLOCKING = "Cell Client History Kernel Notebook Output PastCell PastNotebook Run Thread ToolCall Turn connect"
 _ERRORS = (
@@ -112,8 +113,11 @@ __all__ = [
     "WaitTimeout",
     "__version__",
     "aio",
+    "call_function",
     "connect",
     "events",
+    "progress",
+    "tool",
 ]
 
 

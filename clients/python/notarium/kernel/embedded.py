@@ -1,0 +1,13 @@
+"""The package `notarium` as kernels have it without an installation: this stands as its `__init__`, and `kernel` alone is beside it."""
+
+from .kernel import call_function, progress, tool
+
+__all__ = ["call_function", "progress", "tool"]
+
+
+def __getattr__(name: str) -> object:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(
+        f"this kernel has of notarium what cells use ({', '.join(__all__)}), and not {name}: for the client run %pip install notarium, and restart the kernel"
+    )
