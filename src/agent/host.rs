@@ -202,9 +202,10 @@ impl Host {
     async fn act(&mut self, output: Output) {
         match output {
             Output::Launch => self.launch(),
-            Output::Execute { execution_id, source, is_scratch, may_ask } => {
+            Output::Execute { execution_id, source, cell_id, may_ask } => {
                 let request = ExecuteRequest::new(execution_id.as_str(), &*source);
-                self.execute(ExecuteRequest { store_history: !is_scratch, allow_stdin: may_ask, ..request }).await;
+                let (store_history, cell_id) = (cell_id.is_some(), cell_id.map(|id| id.to_string()));
+                self.execute(ExecuteRequest { store_history, cell_id, allow_stdin: may_ask, ..request }).await;
             }
             Output::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
             Output::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),

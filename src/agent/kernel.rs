@@ -28,7 +28,7 @@ use crate::kernelspecs::{InterruptMode, Kernelspec};
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
 
-pub use comms::{CommKind, CommRequest, KernelComm};
+pub use comms::{CommKind, CommRequest, CommTarget, KernelComm};
 pub use launch::LaunchError;
 pub use process::ExitStatus;
 pub use questions::Question;
@@ -44,12 +44,15 @@ pub struct ExecuteRequest {
     pub store_history: bool,
     /// False: there is nobody who could answer, and code that asks fails.
     pub allow_stdin: bool,
+    /// Told to the kernel, whose functions say where they stand.
+    pub cell_id: Option<String>,
 }
 
 impl ExecuteRequest {
     /// A plain run: recorded in the history, may ask for input, leaves what waits behind it alone.
     pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
-        Self { execution_id: execution_id.into(), source: source.into(), store_history: true, allow_stdin: true }
+        let (execution_id, source) = (execution_id.into(), source.into());
+        Self { execution_id, source, store_history: true, allow_stdin: true, cell_id: None }
     }
 }
 

@@ -92,6 +92,9 @@ if __name__ == "__main__":
     ):
         del sys.path[0]
 
+    # The module that cells use of Notarium. At the end: what is installed comes first.
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules"))
+
     import importlib.util
 
     launcher = importlib.util.find_spec("ipykernel_launcher")

@@ -409,6 +409,7 @@ mod tests {
     #[test]
     fn a_restart_that_was_asked_for_while_we_were_away_is_alive() {
         let started = KernelSessionStarted {
+            missing_functions: Vec::new(),
             kernel_session: "k".parse().unwrap(),
             agent: "a".parse().unwrap(),
             kernelspec: "python3".into(),

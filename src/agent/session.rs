@@ -158,7 +158,7 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, is_scratch, may_ask, timeout_ms, cancel_requested, masks_keys } =
+        let Assigned { execution_id, fence, source, cell_id, may_ask, timeout_ms, cancel_requested, masks_keys } =
             assigned;
         if self.runs.contains_key(&execution_id) {
             return;
@@ -171,7 +171,7 @@ impl KernelSessionMachine {
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(Output::Execute { execution_id, source, is_scratch, may_ask });
+        self.out.push(Output::Execute { execution_id, source, cell_id, may_ask });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {

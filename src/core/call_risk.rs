@@ -2,10 +2,12 @@
 
 use crate::command::Command;
 use crate::command_values::RequestToolCall;
+use crate::function_restores;
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
 use crate::kernel_sessions;
 use crate::kernel_tools;
+use crate::notebook::Notebook;
 use crate::offered::find;
 use crate::queues::unfinished_on;
 use crate::rejection::{Rejection, RejectionCode};
@@ -127,12 +129,15 @@ fn interrupted_of_others(notebook: &Document, requester: &Actor) -> Vec<String> 
 }
 
 /// The code that must be judged before this command is decided; the answer goes into `context.history`.
-pub fn required_judgement(notebook: &Document, command: &Command) -> Option<JudgementQuery> {
+pub fn required_judgement(notebook: &Notebook, command: &Command) -> Option<JudgementQuery> {
     let (function, arguments) = match command {
         Command::RequestToolCall(RequestToolCall { function, arguments, .. }) => (function, arguments),
         Command::StartToolCall { call_id } => {
             let call = notebook.tool_calls.get(call_id)?;
             (&call.function, &call.arguments)
+        }
+        Command::ReportKernelStarted { kernel_session, .. } => {
+            return function_restores::lacking(notebook, kernel_session).query(notebook);
         }
         _ => return None,
     };
@@ -170,7 +175,7 @@ fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
         Arguments::CreateNotebook(_) => Vec::new(),
         _ => registered.collect(),
     };
-    CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes), functions })
+    CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes), functions, registers: false })
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.

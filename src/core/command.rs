@@ -10,6 +10,7 @@ use crate::command_values::{
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
+    FunctionPlace,
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
     KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy, RawObject, Role,
     Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
@@ -335,6 +336,9 @@ pub enum Command {
         fence: Version,
         /// At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
         functions: Vec<UserFunction>,
+        /// Where they stand, as far as the kernel knows.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        places: Vec<FunctionPlace>,
     },
 
     // --- assistants: what people do ---

@@ -301,6 +301,16 @@ pub enum ExecutionTarget {
         /// In a few words, for people; at most 255 characters.
         purpose: String,
     },
+    /// A function that a kernel has registered, on that kernel: the run's code is the call.
+    Function {
+        /// By which it is registered.
+        name: String,
+        /// As its schema says (`invalid_arguments` otherwise).
+        arguments: RawObject,
+        /// A function that is registered as destructive is called only if this is true: somebody has seen what is called with what.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        confirmed: bool,
+    },
 }
 
 fn end() -> Place {

@@ -121,8 +121,8 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         }
         C::ReconcileKernels { alive } => kernels::decide_reconcile(notebook, context, &alive),
         C::SaveWidgets { kernel_session, state } => widgets::decide_save(notebook, context, &kernel_session, &state),
-        C::RegisterFunctions { kernel_session, fence, functions } => {
-            functions::decide_register(notebook, context, kernel_session, fence, functions)
+        C::RegisterFunctions { kernel_session, fence, functions, places } => {
+            functions::decide_register(notebook, context, kernel_session, fence, functions, places)
         }
 
         C::StartTurn(command) => conversations::decide_start(notebook, context, command),

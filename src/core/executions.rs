@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
+use crate::function_calls::FunctionCall;
 use crate::kernel_ends;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
@@ -51,7 +52,7 @@ pub(crate) fn decide_request(
         let message = format!("execution {execution_id} exists: choose another id");
         return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }
-    let subject = subject_of(notebook, context, target)?;
+    let (subject, kernel_session) = subject_of(notebook, context, target, kernel_session)?;
     request(notebook, context, execution_id, subject, kernel_session, timeout_ms, stop_on_error)
 }
 
@@ -119,13 +120,28 @@ fn check_queue(notebook: &Document, context: &Context) -> Result<(), Rejection> 
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-fn subject_of(notebook: &Document, context: &Context, target: ExecutionTarget) -> Result<ExecutionSubject, Rejection> {
+/// What runs, and on which kernel, where that is said: a function runs on the one that has it.
+fn subject_of(
+    notebook: &Document,
+    context: &Context,
+    target: ExecutionTarget,
+    kernel_session: Option<KernelSessionId>,
+) -> Result<(ExecutionSubject, Option<KernelSessionId>), Rejection> {
     match target {
-        ExecutionTarget::Cell { cell_id, cell_version } => cell_subject(notebook, context, cell_id, cell_version),
+        ExecutionTarget::Cell { cell_id, cell_version } => {
+            Ok((cell_subject(notebook, context, cell_id, cell_version)?, kernel_session))
+        }
         ExecutionTarget::Scratch { source, purpose } => {
             check_source(&context.limits, &source)?;
             let purpose = checked_title(&context.limits, &purpose)?;
-            Ok(ExecutionSubject::Scratch { source: source.into(), purpose })
+            Ok((ExecutionSubject::Scratch { source: source.into(), purpose }, kernel_session))
+        }
+        ExecutionTarget::Function { name, arguments, confirmed } => {
+            let call = FunctionCall { name, arguments, is_confirmed: confirmed };
+            let (source, session) = call.code(notebook, kernel_session.as_ref())?;
+            check_source(&context.limits, &source)?;
+            let purpose = checked_title(&context.limits, &format!("call of {}", call.name))?;
+            Ok((ExecutionSubject::Scratch { source: source.into(), purpose }, Some(session)))
         }
     }
 }

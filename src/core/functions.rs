@@ -9,11 +9,13 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
+use crate::offered::is_defined_in;
 use crate::registrations::Causes;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::check_schema;
 use crate::tools::Tool;
 use notarium_record::{
+    CellType, FunctionPlace,
     Document, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase, KernelSessionId, Risk, UserFunction,
     Version,
 };
@@ -26,6 +28,7 @@ const MAX_SCHEMA_BYTES: usize = 16 << 10;
 const MCP_TOOL: &str = "await_confirmation";
 const MCP_PARAMETER: &str = "notebook";
 const MAX_NAME_CHARACTERS: usize = 64;
+const MAX_MODULE_CHARACTERS: usize = 255;
 const MAX_VERSION_CHARACTERS: usize = 100;
 const MAX_DESCRIPTION_CHARACTERS: usize = 4_000;
 
@@ -37,6 +40,7 @@ pub(crate) fn decide_register(
     kernel_session: KernelSessionId,
     fence: Version,
     functions: Vec<UserFunction>,
+    places: Vec<FunctionPlace>,
 ) -> Result<Decision, Rejection> {
     let session = kernel_sessions::owned(notebook, context, &kernel_session)?;
     if session.fence != Some(fence) || session.phase != KernelPhase::Started {
@@ -44,21 +48,24 @@ pub(crate) fn decide_register(
         return Err(Rejection { actual_version: session.fence, ..Rejection::new(RejectionCode::StaleFence, message) });
     }
     check(&functions)?;
+    check_places(&functions, &places)?;
+    check_clashes(notebook, &kernel_session, &places)?;
     let causes = Causes::of(notebook, &kernel_session);
     let functions = with_risks(notebook, &causes, functions);
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
     let is_same = known.len() == functions.len() && functions.iter().all(|function| known.contains(&function));
-    if is_same && !is_rewritten(notebook, &causes, &functions) {
+    let is_there = |place: &FunctionPlace| notebook.ledger.registrations.of(&place.name).is_some_and(|known| known.place == *place);
+    if is_same && places.iter().all(is_there) && !is_rewritten(notebook, &causes, &functions) {
         return Ok(Decision::nothing());
     }
     let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
-    let registered = KernelFunctionsRegistered { kernel_session, functions };
+    let registered = KernelFunctionsRegistered { kernel_session, functions, places };
     let events = forgotten.into_iter().map(Decided::from).chain([registered.into()]).collect();
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-/// The functions with the risk that counts. What an assistant's run registers counts as destructive until a person's run
+/// The functions with the risk that counts. What an assistant's run registers, or a run that no person asked for, counts as destructive until a person's run
 /// registers it, and lowers no risk: what a person gave is of the text that the person ran, whatever else has its name and its
 /// description. A run that does not name a function leaves it as it is (a kernel tells all its functions whenever one is
 /// registered).
@@ -69,8 +76,8 @@ fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>
         let is_named = causes.name(&function.name);
         let is_new = same.is_none() || (is_named && !notebook.ledger.registrations.has(&function.name, causes));
         let risk = match same {
-            _ if causes.are_assistants() && is_new => Risk::Destructive.into(),
-            Some(same) if causes.are_assistants() || !is_named => function.risk.judged().max(same.risk.judged()).into(),
+            _ if !causes.are_people() && is_new => Risk::Destructive.into(),
+            Some(same) if !causes.are_people() || !is_named => function.risk.judged().max(same.risk.judged()).into(),
             _ => function.risk.clone(),
         };
         UserFunction { risk, ..function }
@@ -81,7 +88,7 @@ fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>
 /// Whether a person registers one of them by another text than before: the risk is of that text from now on.
 fn is_rewritten(notebook: &Notebook, causes: &Causes, functions: &[UserFunction]) -> bool {
     let is_other = |name: &str| causes.name(name) && !notebook.ledger.registrations.has(name, causes);
-    !causes.are_assistants() && functions.iter().any(|function| is_other(&function.name))
+    causes.are_people() && functions.iter().any(|function| is_other(&function.name))
 }
 
 /// Functions whose kernels have ended make room for new ones, the oldest first.
@@ -93,6 +100,63 @@ fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<
     unused.sort_by_key(|(_, known)| known.registered_version);
     let names: Vec<String> = unused.into_iter().take(excess).map(|(name, _)| name.clone()).collect();
     (!names.is_empty()).then_some(KernelFunctionsForgotten { names })
+}
+
+// --- places ---
+
+fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<(), Rejection> {
+    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    let mut names = BTreeSet::new();
+    for place in places {
+        if !functions.iter().any(|function| function.name == place.name) || !names.insert(&place.name) {
+            return invalid(format!("places has '{}', which is none of the functions or stands there twice", place.name));
+        }
+        if place.module.as_ref().is_some_and(|module| module.chars().count() > MAX_MODULE_CHARACTERS) {
+            return invalid(format!("{}: a module's name has at most {MAX_MODULE_CHARACTERS} characters", place.name));
+        }
+    }
+    Ok(())
+}
+
+/// Of two functions with one name a caller would meet one by chance. The same place again is a new version.
+fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Result<(), Rejection> {
+    for place in places {
+        let known = notebook.functions.get(&place.name).and_then(|known| known.kernel_session.as_ref());
+        let Some((kernel, old)) = known.zip(notebook.ledger.registrations.of(&place.name)) else { continue };
+        if !is_elsewhere(notebook, &old.place, place, kernel == session) {
+            continue;
+        }
+        let kernels = if kernel == session { "" } else { ", on two kernels" };
+        let message = format!(
+            "two functions are called {}: one in {}, one in {}{kernels}. Give one another name, or take one out and run what is left",
+            place.name,
+            spoken(&old.place),
+            spoken(place)
+        );
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    Ok(())
+}
+
+/// What stood in a cell that defines it no more has moved. In one kernel the kernel itself knows modules apart.
+fn is_elsewhere(notebook: &Document, old: &FunctionPlace, new: &FunctionPlace, is_one_kernel: bool) -> bool {
+    if old.module != new.module {
+        return !is_one_kernel;
+    }
+    let (Some(one), Some(other)) = (&old.cell_id, &new.cell_id) else { return false };
+    let defines = |cell: &notarium_record::Cell| {
+        cell.content.cell_type == CellType::Code && is_defined_in(&cell.content.source, &old.name)
+    };
+    old.module.is_none() && one != other && notebook.cells.get(one).is_some_and(|cell| defines(cell))
+}
+
+fn spoken(place: &FunctionPlace) -> String {
+    let line = place.line.map(|line| format!(" line {line}")).unwrap_or_default();
+    match (&place.module, &place.cell_id) {
+        (Some(module), _) => format!("the module {module}{line}"),
+        (None, Some(cell)) => format!("cell {cell}{line}"),
+        (None, None) => format!("code of no cell{line}"),
+    }
 }
 
 /// All or none: an assistant must not meet half of what somebody wrote.

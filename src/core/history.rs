@@ -41,6 +41,8 @@ pub struct JudgementQuery {
     pub codes: Vec<String>,
     /// Functions that a kernel has registered: a mention of one carries its risk.
     pub functions: Vec<(String, Risk)>,
+    /// The codes run only so that a new kernel has their functions again: what they register is called by nobody.
+    pub registers: bool,
 }
 
 /// What the code of a query could do. It counts for that code and no other.
@@ -50,6 +52,8 @@ pub struct Judgement {
     pub query: JudgementQuery,
     /// `Read`: nothing is known against it.
     pub risk: Risk,
+    /// Of each of the query's `codes`.
+    pub each: Vec<Risk>,
     /// Sentences: why the risk is what it is.
     pub reasons: Vec<String>,
 }

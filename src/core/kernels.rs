@@ -4,6 +4,7 @@ use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::executions;
+use crate::function_restores;
 use crate::kernel_ends;
 use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
@@ -129,8 +130,8 @@ pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSes
 }
 
 pub(crate) fn decide_started(
-    notebook: &Document,
-    context: &Context,
+    notebook: &Notebook,
+    context: &mut Context,
     id: KernelSessionId,
     language_info: RawObject,
     sandbox: RawObject,
@@ -145,10 +146,15 @@ pub(crate) fn decide_started(
         _ => return Err(wrong_phase(&id, session)),
     };
     // The start is the first event of this decision: its version is the fence.
-    let next = queues::assign_next(notebook, &id, &agent, notebook.version + 1, &[]);
-    let kernelspec = session.kernelspec.clone();
-    let started = KernelSessionStarted { kernel_session: id, agent, kernelspec, language_info, sandbox };
-    Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
+    let fence = notebook.version + 1;
+    let (runs, missing_functions) = function_restores::lacking(notebook, &id).runs(notebook, context, &id);
+    let first = || runs.first().map(|(run, _)| queues::assignment(run, &id, &agent, fence));
+    let next = queues::assign_next(notebook, &id, &agent, fence, &[]).or_else(first);
+    let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
+    let started =
+        KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
+    let runs = runs.into_iter().map(|(_, requested)| requested);
+    Ok(Decision { events: [started.into()].into_iter().chain(runs).chain(next).collect(), outcome: Outcome::default() })
 }
 
 pub(crate) fn decide_failed(

@@ -34,6 +34,8 @@ mod decide;
 mod decision;
 mod dispatch;
 mod executions;
+mod function_calls;
+mod function_restores;
 mod functions;
 mod gate;
 mod grants;

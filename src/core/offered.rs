@@ -7,7 +7,7 @@ use crate::kernel_sessions;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::check_arguments;
 use crate::tools::{Arguments, CallFunction, Executor, TOOLS, Tool};
-use notarium_record::{Document, KernelSessionId, RawObject, Risk, UserFunction, Version};
+use notarium_record::{Cell, CellId, CellType, Document, KernelSessionId, RawObject, Risk, UserFunction, Version};
 
 /// A tool that this notebook has.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +58,26 @@ fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>, Reject
     };
     match known.kernel_session.as_ref().filter(|id| kernel_sessions::usable(notebook, id).is_ok()) {
         Some(id) => Ok(Found::Function(&known.function, id)),
-        None => refused(format!("the kernel that had {name} has ended: run the cell that registers it again")),
+        None => refused(match defining_cell(notebook, name) {
+            Some(cell) => format!("the kernel that had {name} has ended: run cell {cell}, which registers it again"),
+            None => format!("the kernel that had {name} has ended: run the cell that registers it again"),
+        }),
     }
+}
+
+/// The first code cell that defines a function of that name, to go by its text.
+pub fn defining_cell<'a>(notebook: &'a Document, name: &str) -> Option<&'a CellId> {
+    let defines = |cell: &Cell| cell.content.cell_type == CellType::Code && is_defined_in(&cell.content.source, name);
+    notebook.ordered_cells().find(|(_, cell)| defines(cell)).map(|(id, _)| id)
+}
+
+/// Whether a text has `def name(`, at whatever depth.
+pub(crate) fn is_defined_in(source: &str, name: &str) -> bool {
+    let is_rest = |line: &str| {
+        let rest = line.trim_start().trim_start_matches("async ").trim_start().strip_prefix("def ");
+        rest.and_then(|rest| rest.trim_start().strip_prefix(name)).is_some_and(|rest| rest.trim_start().starts_with(['(', '[']))
+    };
+    source.lines().any(is_rest)
 }
 
 /// Why a function is not what it was at that version; `None`: it is.

@@ -1,8 +1,9 @@
-//! Which text of a person's run registered each function: a risk that a person gave is of that text, not of the name.
+//! Which text of a person's run registered each function, and where it stands: a risk that a person gave is of that text, not of
+//! the name.
 
 use std::collections::BTreeMap;
 
-use notarium_record::{Actor, Document, Event, Execution, ExecutionStatus, Hash, KernelSessionId};
+use notarium_record::{Actor, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -11,6 +12,15 @@ use sha2::{Digest, Sha256};
 #[serde(default)]
 pub(crate) struct Registrations {
     texts: BTreeMap<String, Hash>,
+    places: BTreeMap<String, Registration>,
+}
+
+/// Where a function was registered last, by whomever.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Registration {
+    pub place: FunctionPlace,
+    /// Of the kernel.
+    pub kernelspec: String,
 }
 
 impl Registrations {
@@ -19,11 +29,28 @@ impl Registrations {
         self.texts.get(name) == Some(&causes.text())
     }
 
+    /// Whether a person registered it by running this very text, and nothing beside it.
+    pub(crate) fn is_text_of(&self, name: &str, source: &str) -> bool {
+        self.texts.get(name) == Some(&text_of([source].into_iter()))
+    }
+
+    /// Where it was registered.
+    pub(crate) fn of(&self, name: &str) -> Option<&Registration> {
+        self.places.get(name)
+    }
+
     pub(crate) fn apply(&mut self, document: &Document, event: &Event) {
         let Event::KernelFunctionsRegistered(event) = event else { return };
         self.texts.retain(|name, _| document.functions.contains_key(name));
+        self.places.retain(|name, _| document.functions.contains_key(name));
+        if let Some(kernel) = document.kernels.get(&event.kernel_session) {
+            for place in &event.places {
+                let registration = Registration { place: place.clone(), kernelspec: kernel.kernelspec.clone() };
+                self.places.insert(place.name.clone(), registration);
+            }
+        }
         let causes = Causes::of(document, &event.kernel_session);
-        if causes.are_assistants() {
+        if !causes.are_people() {
             return;
         }
         for function in event.functions.iter().filter(|function| causes.name(&function.name)) {
@@ -47,8 +74,9 @@ impl<'a> Causes<'a> {
         })
     }
 
-    pub(crate) fn are_assistants(&self) -> bool {
-        self.0.iter().any(|run| matches!(run.requested_by, Actor::Assistant { .. }))
+    /// Not assistants, and not the agent itself, which runs cells again after a restart.
+    pub(crate) fn are_people(&self) -> bool {
+        self.0.iter().all(|run| matches!(run.requested_by, Actor::User { .. } | Actor::Guest { .. }))
     }
 
     /// Whether the function is named in what ran.
@@ -57,7 +85,11 @@ impl<'a> Causes<'a> {
     }
 
     fn text(&self) -> Hash {
-        let add = |digest: Sha256, run: &&Execution| digest.chain_update(run.subject.source()).chain_update([0]);
-        Hash(self.0.iter().fold(Sha256::new(), add).finalize().into())
+        text_of(self.0.iter().map(|run| run.subject.source()))
     }
+}
+
+fn text_of<'a>(sources: impl Iterator<Item = &'a str>) -> Hash {
+    let add = |digest: Sha256, source: &str| digest.chain_update(source).chain_update([0]);
+    Hash(sources.fold(Sha256::new(), add).finalize().into())
 }

@@ -32,6 +32,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use harmless::Known;
 use sha2::{Digest, Sha256};
 
 pub use names::{CellNames, cell_names};
@@ -161,6 +162,8 @@ impl Danger {
 pub struct Judgement {
     /// The worst; `None`: no rule knows anything against it.
     pub grade: Option<Grade>,
+    /// Of each piece.
+    pub each: Vec<Option<Grade>>,
     /// Sentences, destructive dangers first; at most 20.
     pub reasons: Vec<String>,
 }
@@ -170,10 +173,21 @@ pub struct Judgement {
 ///
 /// `registered`: functions of the notebook that a kernel knows by these names; `None` where they are known to be harmless.
 pub fn judge(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)]) -> Judgement {
-    let found: Vec<Danger> = found_in_each(earlier, codes, registered).into_iter().flatten().collect();
+    judgement(found_in_each(earlier, codes, Known { registered, registers: false }))
+}
+
+/// As [`judge`] for cells that run again only to register their functions with `@notarium.tool`, in a kernel that has none: a
+/// function that is registered is not called by that, so its body is not judged unless the pieces name it elsewhere.
+pub fn judge_registrations(earlier: &[&str], codes: &[&str]) -> Judgement {
+    judgement(found_in_each(earlier, codes, Known { registered: &[], registers: true }))
+}
+
+fn judgement(found: Vec<Vec<Danger>>) -> Judgement {
+    let each = found.iter().map(|found| found.iter().map(Danger::grade).min()).collect();
+    let found: Vec<Danger> = found.into_iter().flatten().collect();
     let mut seen = BTreeSet::new();
     let reasons = found.iter().map(Danger::sentence).filter(|sentence| seen.insert(sentence.clone()));
-    Judgement { grade: found.iter().map(Danger::grade).min(), reasons: cut(reasons.collect()) }
+    Judgement { grade: found.iter().map(Danger::grade).min(), each, reasons: cut(reasons.collect()) }
 }
 
 /// What is left out is counted and named by a hash: a list of other dangers reads otherwise.
@@ -197,12 +211,12 @@ pub fn dangers(code: &str) -> Vec<Danger> {
 /// As [`dangers`] for several pieces of code, each of which sees the names that any other and the `earlier` ones bind: one
 /// list for each.
 pub fn dangers_of_each(earlier: &[&str], codes: &[&str]) -> Vec<Vec<Danger>> {
-    found_in_each(earlier, codes, &[])
+    found_in_each(earlier, codes, Known::default())
 }
 
-fn found_in_each(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)]) -> Vec<Vec<Danger>> {
+fn found_in_each(earlier: &[&str], codes: &[&str], known: Known<'_>) -> Vec<Vec<Danger>> {
     let mut findings: Vec<Findings> = codes.iter().map(|_| Findings::default()).collect();
-    harmless::check(earlier, codes, registered, &mut findings);
+    harmless::check(earlier, codes, known, &mut findings);
     findings.into_iter().map(Findings::into_dangers).collect()
 }
 

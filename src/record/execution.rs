@@ -69,6 +69,8 @@ pub enum ExecutionCause {
     Requested,
     /// A file tells that it happened elsewhere.
     Imported,
+    /// A new kernel is to have the functions again that the one before it had from this very text.
+    FunctionsRestored,
 }
 
 /// How a run stands. The last five are its end.

@@ -53,7 +53,7 @@ pub use document::Document;
 pub use envelope::{ChainError, Envelope, Head, Recorded, Stored, verify_chain};
 pub use event::*;
 pub use execution::*;
-pub use function::UserFunction;
+pub use function::{FunctionPlace, MissingFunctions, UserFunction};
 pub use hash::{Hash, Salt};
 pub use history_query::{HistoryQuery, Past, Selection};
 pub use ids::*;

@@ -1,7 +1,7 @@
-//! Comms of kernels as widgets use them (target `jupyter.widget`): relayed beside the log to those who follow them. No message of
-//! a comm enters the log; what widgets show last is kept by `SaveWidgets`.
+//! Comms of kernels as widgets use them (target `jupyter.widget`), and progress: relayed beside the log to those who follow them.
+//! No message of a comm enters the log; what widgets show last is kept by `SaveWidgets`.
 
-use notarium_core::{KernelSessionId, NotebookId, RawObject};
+use notarium_core::{ExecutionId, KernelSessionId, NotebookId, RawObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +12,20 @@ pub const MAX_COMM_ID_BYTES: usize = 128;
 /// In one message.
 pub const MAX_COMM_BUFFERS: usize = 64;
 
+/// The target of comms that say how far a run has come: state `{"label", "done", "total"}`, `total` null where it is not known.
+pub const PROGRESS_TARGET: &str = "notarium.progress";
+
 /// A comm that is open, with what the kernel has said on it so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenComm {
     /// For widgets the `model_id`.
     pub comm_id: String,
+    /// What is talked about; absent: a widget. `notarium.progress`: how far a run has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Of progress: the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_id: Option<ExecutionId>,
     /// The state now, by attribute; `_model_name`, `_model_module` and `_model_module_version` are among them.
     pub state: RawObject,
     /// Attributes that are bytes: they are not in `state`.

@@ -30,7 +30,11 @@ pub fn digest(tool: &str) -> Option<Hash> {
 pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[PathBuf]) -> String {
     let ExecutionSubject::Tool { tool, digest, call_id } = subject else { return subject.source().to_owned() };
     let program = match notebook.tool_calls.get(call_id) {
-        Some(call) => program(tool, digest, call, hidden),
+        Some(call) => {
+            let known = notebook.functions.get(&call.function);
+            let version = known.map(|known| known.function.version.as_str()).unwrap_or_default();
+            program(tool, digest, call, version, hidden)
+        }
         None => Err(format!("the tool call {call_id} is over: nothing was done")),
     };
     program.unwrap_or_else(|refusal| {
@@ -40,19 +44,34 @@ pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[Pa
 }
 
 /// The error is a sentence.
-fn program(tool: &str, expected: &Hash, call: &ToolCall, hidden: &[PathBuf]) -> Result<String, String> {
+fn program(
+    tool: &str,
+    expected: &Hash,
+    call: &ToolCall,
+    version: &str,
+    hidden: &[PathBuf],
+) -> Result<String, String> {
     let source =
-        source(tool, &call.function, &call.arguments, hidden).filter(|_| digest(tool).as_ref() == Some(expected));
+        source(tool, (&call.function, version), &call.arguments, hidden).filter(|_| digest(tool).as_ref() == Some(expected));
     source.ok_or_else(|| {
         format!("this runtime agent has not the code of {tool} that the server means ({expected}): give both the same version")
     })
 }
 
-/// A tool's code with arguments. `function`: the registered one, where the tool is `call_function`.
-pub fn source(tool: &str, function: &str, arguments: &RawObject, hidden: &[PathBuf]) -> Option<String> {
+/// A tool's code with arguments. `function`: name and version of the registered one, where the tool is `call_function`.
+pub fn source(
+    tool: &str,
+    function: (&str, &str),
+    arguments: &RawObject,
+    hidden: &[PathBuf],
+) -> Option<String> {
     let arguments = match tool {
         // The function's arguments as they came: big numbers and the order of keys survive.
-        CALL_FUNCTION => format!(r#"{{"name":"{function}","arguments":{}}}"#, arguments.get()),
+        CALL_FUNCTION => {
+            let (name, version) = function;
+            let version = serde_json::to_string(version).ok()?;
+            format!(r#"{{"name":"{name}","version":{version},"arguments":{}}}"#, arguments.get())
+        }
         _ => arguments.get().to_owned(),
     };
     let hidden: Vec<_> = hidden.iter().map(|path| path.to_string_lossy()).collect();
@@ -147,17 +166,17 @@ mod tests {
     #[test]
     fn the_code_runs_with_the_arguments_of_the_call() {
         let text = given("open", CALL_FUNCTION, digest(CALL_FUNCTION).expect("a tool"));
-        let arguments = r#""ARGUMENTS": r'{"name":"load","arguments":{"rows":12345678901234567890123}}'"#;
+        let arguments = r#""ARGUMENTS": r'{"name":"load","version":"","arguments":{"rows":12345678901234567890123}}'"#;
         assert!(text.contains(arguments) && text.contains("def call_function("), "{text}");
     }
 
     #[test]
     fn tools_of_files_are_given_the_hidden_places_and_arguments_cannot_take_their_place() {
         let arguments = RawObject::parse(r#"{"path":"@HIDDEN@"}"#).expect("an object");
-        let text = source("read_file", "", &arguments, &[PathBuf::from("/home/a'nn/.ssh")]).expect("a tool");
+        let text = source("read_file", ("", ""), &arguments, &[PathBuf::from("/home/a'nn/.ssh")]).expect("a tool");
         assert!(text.contains(r#""HIDDEN_PLACES": r'["/home/a\u0027nn/.ssh"]',"#), "{text}");
         assert!(text.contains(r#""ARGUMENTS": r'{"path":"@HIDDEN@"}',"#), "{text}");
-        let other = source("get_variables", "", &RawObject::default(), &[PathBuf::from("/x")]).expect("a tool");
+        let other = source("get_variables", ("", ""), &RawObject::default(), &[PathBuf::from("/x")]).expect("a tool");
         assert!(!other.contains("HIDDEN_PLACES"), "{other}");
     }
 

@@ -28,7 +28,7 @@ pub use client_message::{
     CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
     PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
 };
-pub use comms::{
+pub use comms::{PROGRESS_TARGET, 
     CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm, SendCommMessage,
 };
 pub use kernel_questions::{

@@ -1,42 +1,57 @@
-//! Messages on the comms of widgets, and the outputs that `Output` widgets take for themselves. Pure.
+//! Messages on the comms of widgets and of progress, and the outputs that `Output` widgets take for themselves. Pure.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use jupyter_protocol::{CommId, CommMsg, JupyterMessage};
 use notarium_core::RawObject;
-use notarium_wire::MAX_COMM_BYTES;
+use notarium_wire::{MAX_COMM_BYTES, PROGRESS_TARGET};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::messages::Message;
 
-/// What is relayed: nothing but widgets.
+/// What is relayed: widgets and progress, nothing else.
 const WIDGETS_TARGET: &str = "jupyter.widget";
 /// Messages that wait for one kernel; what is beyond is lost.
 pub(super) const MAX_WAITING_COMMS: usize = 256;
 const OUTPUT_MODEL: &str = "OutputModel";
 
 /// What became of a comm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CommKind {
     /// It is open now.
     Opened,
     /// The kernel says something on it.
+    #[default]
     Message,
     /// It is over.
     Closed,
 }
 
+/// What is talked about on a comm.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CommTarget {
+    /// A widget; the kernel hears those who look at it.
+    #[default]
+    Widget,
+    /// How far a run has come; nobody answers.
+    Progress,
+}
+
 /// A message of the kernel on a comm.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct KernelComm {
     pub kind: CommKind,
+    /// Of one that is opened.
+    pub target: CommTarget,
     pub comm_id: String,
     pub data: RawObject,
     pub buffers: Vec<Bytes>,
     /// The request that led to it.
     pub parent: Option<String>,
+    /// The run that it is.
+    pub execution_id: Option<super::ExecutionId>,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +69,7 @@ impl KernelComm {
         comm_msg(&self.comm_id, &self.data)
     }
 
-    /// Nothing where it is of something else than a widget; what is said on comms that were never opened is passed over later.
+    /// Nothing where it is of something else than a widget or progress; what is said on comms that were never opened is passed over later.
     pub(super) fn read(message: &Message) -> Option<Self> {
         let kind = match message.header.msg_type.as_str() {
             "comm_open" => CommKind::Opened,
@@ -63,11 +78,14 @@ impl KernelComm {
             _ => return None,
         };
         let Content { comm_id, target_name, data } = message.content().ok()?;
-        if kind == CommKind::Opened && target_name.as_deref() != Some(WIDGETS_TARGET) {
-            return None;
-        }
+        let target = match target_name.as_deref() {
+            Some(PROGRESS_TARGET) => CommTarget::Progress,
+            Some(WIDGETS_TARGET) => CommTarget::Widget,
+            _ if kind == CommKind::Opened => return None,
+            _ => CommTarget::default(),
+        };
         let (data, buffers, parent) = (data.unwrap_or_default(), message.buffers.clone(), message.parent_id.clone());
-        Some(Self { kind, comm_id, data, buffers, parent })
+        Some(Self { kind, target, comm_id, data, buffers, parent, execution_id: None })
     }
 }
 
@@ -137,7 +155,7 @@ impl OutputWidgets {
         widget.change(message)?;
         let data = json!({"method": "update", "state": {"outputs": widget.outputs}, "buffer_paths": []});
         let data = RawObject::parse(&data.to_string()).ok()?;
-        Some(KernelComm { kind: CommKind::Message, comm_id: id.clone(), data, buffers: Vec::new(), parent: None })
+        Some(KernelComm { kind: CommKind::Message, comm_id: id.clone(), data, ..KernelComm::default() })
     }
 }
 
@@ -219,10 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_comms_of_widgets_are_relayed() {
+    fn only_the_comms_of_widgets_and_progress_are_relayed() {
         let open = |target: &str| json!({"comm_id": "c", "target_name": target, "data": {}});
         assert!(KernelComm::read(&message("comm_open", "run", &open("other"))).is_none());
         assert!(KernelComm::read(&message("comm_open", "run", &open(WIDGETS_TARGET))).is_some());
+        let progress = KernelComm::read(&message("comm_open", "run", &open(PROGRESS_TARGET))).map(|comm| comm.target);
+        assert_eq!(progress, Some(CommTarget::Progress));
         assert!(KernelComm::read(&message("comm_msg", "run", &json!({"comm_id": 7}))).is_none());
     }
 

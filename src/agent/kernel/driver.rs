@@ -200,7 +200,10 @@ impl Driver {
             allow_stdin: request.allow_stdin,
             stop_on_error: false,
         };
-        let message = JupyterMessage::new(content, None);
+        let mut message = JupyterMessage::new(content, None);
+        if let Some(cell) = request.cell_id {
+            message.metadata = serde_json::json!({"cellId": cell});
+        }
         self.executions.requested(message.header.msg_id.clone(), request.execution_id);
         send(&self.channels.shell_out, message);
     }

@@ -104,7 +104,7 @@ impl Executions {
     pub fn iopub(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
         self.heard_at = Some(now);
         if let Some(comm) = KernelComm::read(message) {
-            return vec![KernelEvent::Comm(comm)];
+            return vec![KernelEvent::Comm(KernelComm { execution_id: self.execution_of(message), ..comm })];
         }
         let Ok(content) = message.iopub() else {
             return vec![self.unreadable(message)];

@@ -31,6 +31,21 @@ const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else {
 /// How often a kernel is started that was robbed of its port.
 const MAX_ATTEMPTS: usize = 3;
 const LAUNCHER: &str = include_str!("../launcher.py");
+/// The module `notarium` for kernels in which it is not installed: the launcher puts this folder at the end of the path.
+const MODULE_FOLDER: &str = "modules/notarium";
+const MODULE: &[(&str, &str)] = &[
+    ("__init__.py", include_str!("../../../clients/python/notarium/kernel/embedded.py")),
+    ("kernel/__init__.py", include_str!("../../../clients/python/notarium/kernel/__init__.py")),
+    ("kernel/calls.py", include_str!("../../../clients/python/notarium/kernel/calls.py")),
+    ("kernel/docstrings.py", include_str!("../../../clients/python/notarium/kernel/docstrings.py")),
+    ("kernel/errors.py", include_str!("../../../clients/python/notarium/kernel/errors.py")),
+    ("kernel/host.py", include_str!("../../../clients/python/notarium/kernel/host.py")),
+    ("kernel/progress.py", include_str!("../../../clients/python/notarium/kernel/progress.py")),
+    ("kernel/registry.py", include_str!("../../../clients/python/notarium/kernel/registry.py")),
+    ("kernel/results.py", include_str!("../../../clients/python/notarium/kernel/results.py")),
+    ("kernel/shapes.py", include_str!("../../../clients/python/notarium/kernel/shapes.py")),
+    ("kernel/signature.py", include_str!("../../../clients/python/notarium/kernel/signature.py")),
+];
 
 /// Ways to the person's desktop, which a sandbox closes.
 const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
@@ -306,6 +321,7 @@ fn spawn(
             arguments.push("--HistoryManager.hist_file=:memory:".into());
         }
         use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
+        folder.write_module()?;
     }
     let environment = environment(kernelspec, options);
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
@@ -351,6 +367,8 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
     let parent = if options.has_own_processes() { 1 } else { std::process::id() };
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
         .chain([("JPY_PARENT_PID".into(), parent.to_string().into())])
+        // The module `notarium` says nothing where nobody listens.
+        .chain([("NOTARIUM_KERNEL".into(), "1".into())])
         .collect()
 }
 
@@ -389,6 +407,14 @@ impl RuntimeFolder {
     fn create(parent: &Path) -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::RuntimeFolder { path: parent.to_owned(), source };
         TemporaryFolder::create(parent, &random_hex::<6>()).map(Self).map_err(failed)
+    }
+
+    fn write_module(&self) -> Result<(), LaunchError> {
+        let failed = |source| LaunchError::RuntimeFolder { path: self.0.path.clone(), source };
+        std::fs::create_dir_all(self.0.path.join(MODULE_FOLDER).join("kernel")).map_err(failed)?;
+        MODULE.iter().try_for_each(|(name, text)| {
+            self.write(&format!("{MODULE_FOLDER}/{name}"), text.as_bytes()).map(|_| ())
+        })
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {

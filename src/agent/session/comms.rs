@@ -1,13 +1,13 @@
-//! The widgets of a kernel: what is open on its comms now, and what happened since it was last told. Beside the log, but for what
-//! they show at the end of a run and of the kernel.
+//! The widgets and the progress of a kernel: what is open on its comms now, and what happened since it was last told. Beside the
+//! log, but for what widgets show at the end of a run and of the kernel.
 
 use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use notarium_core::{Command, RawObject};
+use notarium_core::{Command, ExecutionId, RawObject};
 use notarium_wire::{
-    CommBuffer, CommChange, CommMessage, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm, SendCommMessage,
+    CommBuffer, CommChange, CommMessage, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm, PROGRESS_TARGET, SendCommMessage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::report::{Displayed, PendingReport};
 use super::{KernelSessionMachine, Output, Phase};
-use crate::kernel::{CommKind, KernelComm};
+use crate::kernel::{CommKind, CommTarget, KernelComm};
 
 /// How long changes wait for others, in milliseconds.
 const LINGER_MS: u64 = 40;
@@ -44,6 +44,9 @@ pub(super) struct Comms {
 #[derive(Debug, Default)]
 struct Open {
     number: u64,
+    target: CommTarget,
+    /// Of progress: the run.
+    execution_id: Option<ExecutionId>,
     state: Attributes,
     buffers: Vec<CommBuffer>,
 }
@@ -88,12 +91,9 @@ impl Open {
 
 impl Comms {
     fn handle(&mut self, comm: KernelComm) -> Result<(), String> {
-        let KernelComm { kind, comm_id, data, buffers, parent } = comm;
+        let KernelComm { kind, target, comm_id, data, buffers, parent, execution_id } = comm;
         if kind == CommKind::Closed {
-            if self.open.remove(&comm_id).is_some() {
-                self.has_others = true;
-                self.changes.push(CommChange::Closed { comm_id });
-            }
+            self.close(comm_id);
             return Ok(());
         }
         let bytes = data.get().len() + buffers.iter().map(bytes::Bytes::len).sum::<usize>() / 3 * 4;
@@ -103,13 +103,34 @@ impl Comms {
         let encoded: Vec<String> = buffers.iter().map(|buffer| STANDARD.encode(buffer)).collect();
         let said: Said = serde_json::from_str(data.get()).unwrap_or_default();
         match kind {
-            CommKind::Opened => self.opened(comm_id, said, encoded),
+            CommKind::Opened => {
+                let execution_id = execution_id.and_then(|id| ExecutionId::new(&id).ok());
+                let open = Open { number: self.opened, target, execution_id, ..Open::default() };
+                self.opened(comm_id, open, said, encoded)
+            }
             _ => self.said(CommMessage { comm_id, data, buffers: encoded, parent }, said),
         }
     }
 
-    fn opened(&mut self, comm_id: String, said: Said, encoded: Vec<String>) -> Result<(), String> {
-        let mut open = Open { number: self.opened, ..Open::default() };
+    fn close(&mut self, comm_id: String) {
+        if let Some(open) = self.open.remove(&comm_id) {
+            self.has_others |= open.target == CommTarget::Widget;
+            self.changes.push(CommChange::Closed { comm_id });
+        }
+    }
+
+    /// The run is over, and with it all progress that it has left open.
+    fn close_progress(&mut self, run: &ExecutionId) {
+        let is_its = |open: &Open| open.target == CommTarget::Progress && open.execution_id.as_ref() == Some(run);
+        let ended: Vec<String> = self.open.iter().filter(|(_, open)| is_its(open)).map(|(id, _)| id.clone()).collect();
+        ended.into_iter().for_each(|comm_id| self.close(comm_id));
+    }
+
+    fn widgets(&self) -> impl Iterator<Item = (&String, &Open)> {
+        self.open.iter().filter(|(_, open)| open.target == CommTarget::Widget)
+    }
+
+    fn opened(&mut self, comm_id: String, mut open: Open, said: Said, encoded: Vec<String>) -> Result<(), String> {
         let buffers = placed(&said.buffer_paths, &encoded);
         open.merge(said.state, buffers);
         if self.open.len() >= MAX_OPEN || self.size_bytes() + open.size_bytes() > MAX_COMM_BYTES {
@@ -118,7 +139,7 @@ impl Comms {
             ));
         }
         self.opened += 1;
-        self.has_others = true;
+        self.has_others |= open.target == CommTarget::Widget;
         self.changes.push(CommChange::Opened(shown(&comm_id, &open)));
         self.open.insert(comm_id, open);
         Ok(())
@@ -172,7 +193,7 @@ impl Comms {
     /// As files keep it.
     fn saved(&self) -> RawObject {
         let saved: BTreeMap<&String, SavedWidget> =
-            self.open.iter().map(|(id, open)| (id, SavedWidget::of(open))).collect();
+            self.widgets().map(|(id, open)| (id, SavedWidget::of(open))).collect();
         raw_object(&saved)
     }
 }
@@ -211,7 +232,9 @@ impl<'a> SavedWidget<'a> {
 }
 
 fn shown(comm_id: &str, open: &Open) -> OpenComm {
-    OpenComm { comm_id: comm_id.to_owned(), state: raw_object(&open.state), buffers: open.buffers.clone() }
+    let target = (open.target == CommTarget::Progress).then(|| PROGRESS_TARGET.to_owned());
+    let (state, buffers, execution_id) = (raw_object(&open.state), open.buffers.clone(), open.execution_id.clone());
+    OpenComm { comm_id: comm_id.to_owned(), execution_id: execution_id.filter(|_| target.is_some()), target, state, buffers }
 }
 
 fn placed(paths: &[Vec<Value>], encoded: &[String]) -> Vec<CommBuffer> {
@@ -251,17 +274,27 @@ fn raw_object(value: &impl Serialize) -> RawObject {
 impl KernelSessionMachine {
     pub(super) fn comm(&mut self, now_ms: u64, comm: KernelComm) {
         let result = self.comms.handle(comm);
-        if !self.comms.is_wanted {
-            self.comms.changes.clear();
-        } else if !self.comms.changes.is_empty() {
-            self.comms.since.get_or_insert(now_ms);
-        }
+        self.comms_changed(now_ms);
         if let Err(problem) = result
             && !std::mem::replace(&mut self.comms.has_complained, true)
             && let Some(id) = self.latest.clone()
         {
             let text = format!("\n[notarium: {problem}: what is beyond that is not shown]\n");
             self.push_report(now_ms, &id, PendingReport::Outputs(vec![Displayed::notice(&text)]));
+        }
+    }
+
+    /// Of a run that has ended.
+    pub(super) fn close_progress(&mut self, now_ms: u64, run: &ExecutionId) {
+        self.comms.close_progress(run);
+        self.comms_changed(now_ms);
+    }
+
+    fn comms_changed(&mut self, now_ms: u64) {
+        if !self.comms.is_wanted {
+            self.comms.changes.clear();
+        } else if !self.comms.changes.is_empty() {
+            self.comms.since.get_or_insert(now_ms);
         }
     }
 
@@ -279,7 +312,8 @@ impl KernelSessionMachine {
 
     /// To a widget that is there, and to nothing else of the kernel.
     pub(super) fn send_comm(&mut self, now_ms: u64, message: SendCommMessage) {
-        if self.phase == Phase::Running && self.comms.open.contains_key(&message.message.comm_id) {
+        let is_widget = |open: &Open| open.target == CommTarget::Widget;
+        if self.phase == Phase::Running && self.comms.open.get(&message.message.comm_id).is_some_and(is_widget) {
             self.idle_since = now_ms;
             self.out.push(Output::SendComm(message));
         }
@@ -305,7 +339,7 @@ impl KernelSessionMachine {
     /// After a run that made widgets, and at the kernel's end. In a report of its own: if it is refused, nothing else is.
     pub(super) fn save_widgets(&mut self, is_end: bool) {
         let has_others = std::mem::take(&mut self.comms.has_others);
-        if !has_others && (!is_end || self.comms.open.is_empty()) {
+        if !has_others && (!is_end || self.comms.widgets().next().is_none()) {
             return;
         }
         self.flush();
@@ -322,7 +356,7 @@ mod tests {
 
     fn comm(kind: CommKind, comm_id: &str, data: &Value, buffers: &[&'static [u8]]) -> KernelComm {
         let buffers = buffers.iter().map(|bytes| bytes::Bytes::from_static(bytes)).collect();
-        KernelComm { kind, comm_id: comm_id.to_owned(), data: raw_object(data), buffers, parent: None }
+        KernelComm { kind, comm_id: comm_id.to_owned(), data: raw_object(data), buffers, ..KernelComm::default() }
     }
 
     fn opened(comms: &mut Comms, id: &str, state: &Value) {
@@ -364,6 +398,24 @@ mod tests {
         assert_eq!(buffers, [CommBuffer { path: vec!["value".into()], base64: "AQI=".into() }]);
         update(&mut comms, "i", &json!({"value": null})).unwrap();
         assert!(comms.all().remove(0).buffers.is_empty());
+    }
+
+    #[test]
+    fn progress_is_told_with_its_run_is_not_saved_and_ends_with_the_run() {
+        let mut comms = Comms::default();
+        let data = json!({"state": {"done": 1, "total": 2}});
+        let open = comm(CommKind::Opened, "p", &data, &[]);
+        comms.handle(KernelComm { target: CommTarget::Progress, execution_id: Some("run".into()), ..open }).unwrap();
+        update(&mut comms, "p", &json!({"done": 2})).unwrap();
+        let told = comms.all().remove(0);
+        assert_eq!((told.target.as_deref(), told.execution_id), (Some(PROGRESS_TARGET), "run".parse().ok()));
+        assert_eq!(state_of(&comms, "p")["done"], 2);
+        assert!(!comms.has_others && comms.saved().is_empty());
+        comms.close_progress(&"other".parse().unwrap());
+        assert_eq!(comms.all().len(), 1);
+        comms.close_progress(&"run".parse().unwrap());
+        assert!(comms.all().is_empty() && !comms.has_others);
+        assert!(matches!(comms.changes.last(), Some(CommChange::Closed { .. })));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Functions that a kernel registers as tools for assistants: read from what it sent, reported, and refused in words that
 //! stand in the run which caused it. Whatever a kernel sends, nothing but its registration fails.
 
-use notarium_core::{Command, ExecutionId, RawObject, Risk, UserFunction};
+use notarium_core::{CellId, Command, ExecutionId, FunctionPlace, RawObject, Risk, UserFunction};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,6 +27,17 @@ struct Declared {
     schema: RawObject,
     #[serde(default)]
     risk: Option<Box<RawValue>>,
+    #[serde(default)]
+    place: Option<Place>,
+}
+
+/// Where it stands. What cannot be read of it is left out: it is for people.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Place {
+    cell_id: Option<String>,
+    module: Option<String>,
+    line: Option<u64>,
 }
 
 impl KernelSessionMachine {
@@ -35,8 +46,8 @@ impl KernelSessionMachine {
         let Some(id) = known.or_else(|| self.latest.clone()) else { return };
         let Some(fence) = self.runs.get(&id).map(|run| run.fence) else { return };
         match read(data) {
-            Ok(functions) => {
-                let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions };
+            Ok((functions, places)) => {
+                let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions, places };
                 self.push_functions(id, command);
             }
             Err(problem) => self.say_not_registered(now_ms, &id, &problem),
@@ -56,12 +67,21 @@ impl KernelSessionMachine {
     }
 }
 
-fn read(data: &RawValue) -> Result<Vec<UserFunction>, String> {
+fn read(data: &RawValue) -> Result<(Vec<UserFunction>, Vec<FunctionPlace>), String> {
     if data.get().len() > MAX_REGISTRATION_BYTES {
         return Err(format!("they are described in more than {} MiB", MAX_REGISTRATION_BYTES >> 20));
     }
     let registration: Registration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
-    Ok(registration.functions.into_iter().map(UserFunction::from).collect())
+    let places = registration.functions.iter().filter_map(Declared::place).collect();
+    Ok((registration.functions.into_iter().map(UserFunction::from).collect(), places))
+}
+
+impl Declared {
+    fn place(&self) -> Option<FunctionPlace> {
+        let Place { cell_id, module, line } = self.place.as_ref()?;
+        let cell_id = cell_id.as_deref().and_then(|id| CellId::new(id).ok());
+        Some(FunctionPlace { name: self.name.clone(), cell_id, module: module.clone(), line: *line })
+    }
 }
 
 impl From<Declared> for UserFunction {
@@ -87,7 +107,7 @@ mod tests {
     fn a_risk_that_is_not_known_is_the_worst() {
         let risk = |text: &str| {
             let sent = format!(r#"{{"functions":[{{"name":"f","schema":{{}},"extra":1{text}}}]}}"#);
-            read(&raw_json(sent)).map(|functions| functions[0].risk.clone())
+            read(&raw_json(sent)).map(|(functions, _)| functions[0].risk.clone())
         };
         assert_eq!(risk(r#","risk":"read""#), Ok(Risk::Read.into()));
         for text in ["", r#","risk":"harmless""#, r#","risk":7"#, r#","risk":null"#] {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Because, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
+    Actor, Because, CellId, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
 };
 
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};
@@ -58,8 +58,8 @@ pub struct Assigned {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub source: Arc<str>,
-    /// Code of no cell, which leaves no trace in the kernel's history.
-    pub is_scratch: bool,
+    /// Absent: code of no cell, which leaves no trace in the kernel's history.
+    pub cell_id: Option<CellId>,
     /// False: nobody sits there who could answer what its code asks.
     pub may_ask: bool,
     pub timeout_ms: Option<Millis>,
@@ -77,7 +77,7 @@ impl View {
                 execution_id: id.clone(),
                 fence,
                 source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject, hidden).into(),
-                is_scratch: execution.subject.cell_id().is_none(),
+                cell_id: execution.subject.cell_id().cloned(),
                 may_ask: !matches!(execution.requested_by, Actor::Assistant { .. }),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
@@ -129,7 +129,8 @@ pub enum Output {
     Execute {
         execution_id: ExecutionId,
         source: Arc<str>,
-        is_scratch: bool,
+        /// Absent: code of no cell.
+        cell_id: Option<CellId>,
         may_ask: bool,
     },
     Interrupt,

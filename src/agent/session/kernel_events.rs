@@ -116,6 +116,7 @@ impl KernelSessionMachine {
         }
         let outcome = if status == FinishStatus::Ok { ExecutionOutcome::Ok } else { run.failure() };
         run.end = Some(End { outcome, execution_count });
+        self.close_progress(now_ms, id);
         self.complete(now_ms, id);
         self.forget_old_runs();
         self.idle_since = now_ms;

@@ -70,6 +70,7 @@ impl World {
         let mut seed = [7; 32];
         seed[..8].copy_from_slice(&self.now.to_be_bytes());
         let judgement = required_judgement(&self.notebook, &command).map(|query| Judgement {
+            each: vec![Risk::Read; query.codes.len()],
             query,
             risk: Risk::Read,
             reasons: Vec::new(),

@@ -15,6 +15,7 @@ mod conversations;
 mod digest;
 mod edits;
 mod executions;
+mod function_places;
 mod functions;
 mod gate_judge;
 mod golden;

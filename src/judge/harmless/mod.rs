@@ -21,7 +21,9 @@ mod shared;
 mod visit;
 mod walk;
 
-use ruff_python_ast::ModModule;
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_parser::Parsed;
 
@@ -30,8 +32,17 @@ use cells::Cell;
 use scope::Globals;
 use walk::Checker;
 
+/// What is known beside the sources.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// Functions of the notebook that a kernel has registered; `None`: harmless.
+    pub registered: &'a [(&'a str, Option<Grade>)],
+    /// Functions below `@notarium.tool` are registered by the pieces, and called by nobody in them: their bodies do not run.
+    pub registers: bool,
+}
+
 /// Adds what is not known to be harmless in each of `codes`.
-pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)], findings: &mut [Findings]) {
+pub(crate) fn check(earlier: &[&str], codes: &[&str], known: Known<'_>, findings: &mut [Findings]) {
     let longest =
         earlier.iter().chain(codes).map(|code| code.len()).filter(|length| *length <= MAX_CHECKED_BYTES).max();
     python::with_stack(longest.unwrap_or(0), || {
@@ -39,7 +50,7 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
         let cells: Vec<_> =
             earlier.iter().chain(codes).map(read).map(|cell| (python::parse(&cell.text), cell)).collect();
         let mut globals = Globals { judged_from: earlier.len(), ..Globals::default() };
-        for (name, grade) in registered {
+        for (name, grade) in known.registered {
             match grade {
                 Some(grade) => _ = globals.registered.insert(name, *grade),
                 None => _ = globals.vouched.insert(name),
@@ -53,6 +64,9 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
                 globals.collect(index, parsed.syntax());
             }
         }
+        if known.registers {
+            globals.only_registered = only_registered(cells.iter().skip(earlier.len()));
+        }
         for ((parsed, cell), findings) in cells.iter().skip(earlier.len()).zip(findings.iter_mut()) {
             check_cell(parsed.as_ref(), cell, &globals, findings);
         }
@@ -60,6 +74,15 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], registered: &[(&str, Optio
             findings.iter_mut().for_each(|findings| findings.add(DangerRule::NotChecked, "This code", 1));
         }
     });
+}
+
+/// Names of functions that a piece defines and that stand nowhere else in the pieces.
+fn only_registered<'a>(pieces: impl Iterator<Item = &'a (Option<Parsed<ModModule>>, Cell)> + Clone) -> BTreeSet<String> {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let words = || pieces.clone().flat_map(|(_, cell)| cell.text.split(|character| !is_part(character)));
+    let bodies = pieces.clone().filter_map(|(parsed, _)| Some(&parsed.as_ref()?.syntax().body)).flatten();
+    let names = bodies.filter_map(Stmt::as_function_def_stmt).map(|function| function.name.as_str());
+    names.filter(|name| words().filter(|word| word == name).count() == 1).map(str::to_owned).collect()
 }
 
 fn check_cell<'a>(

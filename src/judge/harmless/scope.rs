@@ -30,6 +30,8 @@ pub(crate) struct Globals<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) registered: BTreeMap<&'a str, crate::Grade>,
     pub(crate) vouched: BTreeSet<&'a str>,
+    /// Functions whose bodies do not run, where `@notarium.tool` and nothing else stands above them.
+    pub(crate) only_registered: BTreeSet<String>,
 }
 
 /// What stands anywhere in the notebook.

@@ -47,11 +47,22 @@ impl<'a> Checker<'a> {
         function.returns.iter().for_each(|returns| self.visit_annotation(returns));
         self.definition(function.name.as_str(), function);
         function.type_params.iter().for_each(|parameters| self.visit_type_params(parameters));
+        if self.is_only_registered(function) {
+            return;
+        }
         let names = of_function(Some(&function.parameters), &function.body);
         let outer = self.is_shown;
         self.is_shown |= function.name.starts_with("_repr_");
         self.inside(names, false, |checker| checker.visit_body(&function.body));
         self.is_shown = outer;
+    }
+
+    /// `@notarium.tool` registers it, and nothing calls it.
+    fn is_only_registered(&self, function: &StmtFunctionDef) -> bool {
+        let [decorator] = function.decorator_list.as_slice() else { return false };
+        let func = decorator.expression.as_call_expr().map_or(&decorator.expression, |call| &*call.func);
+        self.globals.only_registered.contains(function.name.as_str())
+            && self.path(func) == [Meaning::Member("notarium.tool".to_owned())]
     }
 
     /// `@wraps(f)` and `@dataclass` change the definition below them, and nothing else.

@@ -5,4 +5,5 @@ mod grades;
 mod harmless;
 mod hostile;
 mod names;
+mod registrations;
 mod samples;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::KernelCause;
-use crate::function::UserFunction;
+use crate::function::{FunctionPlace, MissingFunctions, UserFunction};
 use crate::ids::{AgentId, KernelSessionId};
 use crate::json::RawObject;
 use crate::open::Open;
@@ -57,6 +57,9 @@ pub struct KernelSessionStarted {
     /// What keeps the kernel's code from the rest of its machine, as its agent says; absent: nothing is known to.
     #[serde(skip_serializing_if = "RawObject::is_empty", default)]
     pub sandbox: RawObject,
+    /// Functions of a kernel before it that it does not have, and that a person may register again.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub missing_functions: Vec<MissingFunctions>,
 }
 
 /// The session is over before it began.
@@ -113,6 +116,9 @@ pub struct KernelFunctionsRegistered {
     pub kernel_session: KernelSessionId,
     /// At most 64, no two of one name.
     pub functions: Vec<UserFunction>,
+    /// Where they stand, as far as the kernel knows. No part of the state.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub places: Vec<FunctionPlace>,
 }
 
 /// Functions whose kernels have ended made room for others.

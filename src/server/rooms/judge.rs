@@ -16,7 +16,8 @@ const BUDGET: Duration = Duration::from_secs(5);
 /// Judgements at one time, of all notebooks.
 const MAX_AT_ONCE: usize = 2;
 
-type Verdict = (Risk, Vec<String>);
+/// The worst, of each piece, and why.
+type Verdict = (Risk, Vec<Risk>, Vec<String>);
 type Key = [u8; 32];
 
 /// Judges code for all rooms. Cheap to clone.
@@ -56,8 +57,8 @@ impl Judge {
         let permit = self.0.permits.clone().acquire_owned().await.ok()?;
         let judged = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let (risk, reasons) = self.0.verdict(&query);
-            Judgement { query, risk, reasons }
+            let (risk, each, reasons) = self.0.verdict(&query);
+            Judgement { query, risk, each, reasons }
         });
         judged.await.inspect_err(|error| tracing::error!(%error, "the judge failed: the code counts as unknown")).ok()
     }
@@ -86,6 +87,7 @@ fn key(query: &JudgementQuery) -> Key {
             hash.update(source);
         }
     }
+    hash.update([u8::from(query.registers)]);
     hash.finalize().into()
 }
 
@@ -99,13 +101,17 @@ fn of_python(query: &JudgementQuery) -> Verdict {
         Risk::Destructive => Some(Grade::Destructive),
     };
     let functions: Vec<_> = query.functions.iter().map(|(name, risk)| (name.as_str(), grade(*risk))).collect();
-    let judgement = notarium_judge::judge(&texts(&query.earlier), &texts(&query.codes), &functions);
-    let risk = match judgement.grade {
+    let (earlier, codes) = (texts(&query.earlier), texts(&query.codes));
+    let judgement = match query.registers {
+        true => notarium_judge::judge_registrations(&earlier, &codes),
+        false => notarium_judge::judge(&earlier, &codes, &functions),
+    };
+    let risk = |grade: Option<Grade>| match grade {
         None => Risk::Read,
         Some(Grade::Unknown) => Risk::Sensitive,
         Some(Grade::Destructive) => Risk::Destructive,
     };
-    (risk, judgement.reasons)
+    (risk(judgement.grade), judgement.each.into_iter().map(risk).collect(), judgement.reasons)
 }
 
 impl fmt::Debug for Judge {

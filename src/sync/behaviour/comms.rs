@@ -19,7 +19,8 @@ fn follow(scene: &mut Scene, client: u64, session: &KernelSessionId) {
 }
 
 fn comms(scene: &mut Scene, from: u64, session: &KernelSessionId, asker: &str) {
-    let comm = OpenComm { comm_id: "s".into(), state: RawObject::default(), buffers: Vec::new() };
+    let (comm_id, state, buffers) = ("s".into(), RawObject::default(), Vec::new());
+    let comm = OpenComm { comm_id, target: None, execution_id: None, state, buffers };
     let (client, kernel_session, asker) = (ClientId(from), session.clone(), asker.to_owned());
     scene.feed(Input::Comms { client, kernel_session, asker, comms: vec![comm] });
 }

@@ -16,13 +16,14 @@ pub(crate) fn rendered(document: &Document, event_id: EventId) -> Input {
 
 /// A judge that knows nothing against any code.
 pub(crate) fn harmless(query: JudgementQuery) -> Judgement {
-    Judgement { query, risk: Risk::Read, reasons: Vec::new() }
+    Judgement { each: vec![Risk::Read; query.codes.len()], query, risk: Risk::Read, reasons: Vec::new() }
 }
 
 /// A judge who takes one letter for a danger: people type it now and then.
 pub(crate) fn judged(query: JudgementQuery) -> Judgement {
     if query.codes.iter().any(|code| code.contains('é')) {
-        return Judgement { query, risk: Risk::Destructive, reasons: vec!["It has an é.".to_owned()] };
+        let each = vec![Risk::Destructive; query.codes.len()];
+        return Judgement { query, risk: Risk::Destructive, each, reasons: vec!["It has an é.".to_owned()] };
     }
     harmless(query)
 }

@@ -229,10 +229,11 @@ def registered() -> dict[str, Registered]:
 # --- calling ---
 
 
-def call_function(name: str, arguments: Mapping[str, Any], *, as_json: bool = True) -> Any:
+def call_function(name: str, arguments: Mapping[str, Any], *, as_json: bool = True, version: str | None = None) -> Any:
     """Calls a registered function with arguments as JSON has them, and returns JSON, or with `as_json=False` what it returned.
 
-    The arguments are checked and converted first; an `async` function is awaited. What it raises goes through.
+    The arguments are checked and converted first; an `async` function is awaited. What it raises goes through. With a `version` it
+    is called only if it is that very one.
     """
     __tracebackhide__ = True
     one = _registered.get(name)
@@ -240,6 +241,8 @@ def call_function(name: str, arguments: Mapping[str, Any], *, as_json: bool = Tr
     if one is None or function is None:
         there = ", ".join(registered()) or "none"
         raise ArgumentError(f"the kernel has no function {name} any more (there are: {there}): run the cell that registers it again")
+    if version and version != one.version:
+        raise ArgumentError(f"{name} in this kernel ({one.place()}) is not what was asked for: look at it, and ask again")
     positional, keywords = one.signature.bind(arguments)
     result = calls.call(name, functools.partial(function, *positional, **keywords), one.timeout)
     return to_json(result) if as_json else result

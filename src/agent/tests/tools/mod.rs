@@ -48,7 +48,7 @@ impl Tools {
     async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
         Tool::find(tool).unwrap().arguments(&arguments).unwrap();
-        let source = source(tool, "", &arguments, &[self.file("vault")]).unwrap();
+        let source = source(tool, ("", ""), &arguments, &[self.file("vault")]).unwrap();
         let run = self.run(&source).await;
         let answer = kernel_tools::answer(&run, &|part| self.server.blob(&part.sha256));
         answer.map(|text| serde_json::from_str(&text).unwrap())
@@ -357,7 +357,7 @@ async fn functions_are_registered_called_and_kept() {
     let mut call = async |name: &str, arguments: Value| {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
         notarium_core::offered::find(&state, name).unwrap().arguments(&arguments).unwrap();
-        let run = tools.run(&source(kernel_tools::CALL_FUNCTION, name, &arguments, &[]).unwrap()).await;
+        let run = tools.run(&source(kernel_tools::CALL_FUNCTION, (name, ""), &arguments, &[]).unwrap()).await;
         kernel_tools::answer(&run, &|_| None)
     };
     let answer = call("area", json!({"width": 2.5})).await.unwrap();

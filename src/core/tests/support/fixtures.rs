@@ -164,5 +164,5 @@ pub fn judgement(query: JudgementQuery) -> Judgement {
     let lines = query.codes.iter().flat_map(|source| source.lines().enumerate()).filter(|(_, line)| deletes(line));
     let reasons: Vec<String> = lines.map(|(index, line)| format!("Line {}: `{line}` deletes.", index + 1)).collect();
     let risk = if reasons.is_empty() { Risk::Read } else { Risk::Destructive };
-    Judgement { query, risk, reasons }
+    Judgement { each: vec![risk; query.codes.len()], query, risk, reasons }
 }
