@@ -23,6 +23,7 @@ mod agent;
 mod asked;
 mod assistants;
 mod backup;
+mod call;
 mod calls;
 mod cell_looks;
 mod cells;
@@ -55,6 +56,7 @@ mod outputs;
 mod parameters;
 mod people;
 mod print;
+mod progress;
 mod proof;
 mod python;
 mod run;
@@ -177,6 +179,8 @@ commands! {
 
         /// Run cells or code, and show the outputs as they come.
         Exec(exec::ExecArgs) => exec::exec,
+        /// List the functions that cells have registered, or call one.
+        Call(call::CallArgs) => call::call,
         /// List the runs of all times, show one, or compare two.
         Runs(runs::RunsArgs) => runs::runs,
         /// Cancel runs that wait, and interrupt those that run.

@@ -58,9 +58,28 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
         return Ok(());
     }
     let mut following = Following::new(notebook, targets.iter().map(|(name, _)| name.clone()));
-    let command = following.command(targets.into_iter().map(|(_, target)| target), &args);
+    let targets = targets.into_iter().map(|(_, target)| target);
+    let command = following.command(targets, args.timeout, args.allow_errors);
     following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
+}
+
+/// Runs one target that has a name for people, and shows its outputs unless they are wanted otherwise; its id, and how it ended.
+pub async fn one(
+    context: &Context,
+    notebook: NotebookClient,
+    (name, target): (String, ExecutionTarget),
+    timeout: Option<u64>,
+    is_quiet: bool,
+) -> Result<(ExecutionId, Ended), Failure> {
+    let runs = Runs::enter(context.connect_options()?, notebook.clone()).await?;
+    let mut following = Following::new(notebook, std::iter::once(name));
+    following.is_quiet = is_quiet;
+    let command = following.command(std::iter::once(target), timeout, false);
+    following.until_ended(runs, &command).await?;
+    let id = following.views.first().map(|view| view.id.clone());
+    let id = id.ok_or_else(|| Failure::failed("nothing was run"))?;
+    Ok((id, following.verdict(false)))
 }
 
 fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
@@ -96,6 +115,8 @@ struct Following {
     notebook: NotebookClient,
     views: Vec<View>,
     is_cancelled: bool,
+    /// Outputs are not shown.
+    is_quiet: bool,
     questions: VecDeque<Question>,
     answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
 }
@@ -113,20 +134,26 @@ impl Following {
             notebook,
             views: names.map(view).collect(),
             is_cancelled: false,
+            is_quiet: false,
             questions: VecDeque::new(),
             answers: mpsc::channel(1),
         }
     }
 
     /// The ids are chosen here, so that the events show which runs are ours before the ack does.
-    fn command(&self, targets: impl Iterator<Item = ExecutionTarget>, args: &ExecArgs) -> Command {
-        let stop_on_error = !args.allow_errors && self.views.len() > 1;
+    fn command(
+        &self,
+        targets: impl Iterator<Item = ExecutionTarget>,
+        timeout: Option<u64>,
+        allow_errors: bool,
+    ) -> Command {
+        let stop_on_error = !allow_errors && self.views.len() > 1;
         let request = |(view, target): (&View, ExecutionTarget)| {
             Command::RequestExecution(RequestExecution {
                 execution_id: Some(view.id.clone()),
                 target,
                 kernel_session: None,
-                timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1_000)),
+                timeout_ms: timeout.map(|seconds| seconds.saturating_mul(1_000)),
                 stop_on_error,
             })
         };
@@ -157,11 +184,16 @@ impl Following {
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
                 event = runs.follower.next() => {
                     for update in runs.updates(event?).await {
+                        if !matches!(update, RunUpdate::Progress) {
+                            runs.bars.erase();
+                        }
                         self.take(update).await?;
                     }
+                    runs.draw();
                 }
             }
         }
+        runs.bars.erase();
         Ok(())
     }
 
@@ -175,6 +207,7 @@ impl Following {
             RunUpdate::Answered(id) => self.questions.retain(|question| question.id != id),
             RunUpdate::Ended(id, end) => self.ended(&id, end),
             RunUpdate::Note(note) => print::note(note),
+            RunUpdate::Progress => {}
         }
         Ok(())
     }
@@ -189,6 +222,9 @@ impl Following {
     }
 
     async fn show(&self, outputs: &[Output]) -> Ended {
+        if self.is_quiet {
+            return Ok(());
+        }
         for output in outputs {
             let shown = outputs::fetched(&self.notebook, output).await;
             match shown.is_alarming {

@@ -14,6 +14,7 @@ use notarium_wire::{ErrorMessage, EventsMessage, KernelStatus, ServerMessage, Su
 use super::asked::Asked;
 use super::client::NotebookClient;
 use super::people::People;
+use super::progress::{self, Bars};
 use super::{Ended, Failure, kernels, print};
 
 /// What happens to a followed notebook.
@@ -55,6 +56,13 @@ impl Follower {
 
     pub fn sender(&self) -> CommandSender {
         self.connection.sender()
+    }
+
+    /// Asks for what kernels say beside the log; needed after each subscription.
+    pub fn follow_progress(&self) {
+        if let Some(state) = self.state() {
+            progress::follow(&self.sender(), state);
+        }
     }
 
     /// Cancel safe.
@@ -108,6 +116,8 @@ pub enum RunUpdate {
     Ended(ExecutionId, End),
     /// Words for people: the kernel, the connection.
     Note(String),
+    /// A run has come further: [`Runs::bars`].
+    Progress,
 }
 
 /// What a run wants to know on stdin.
@@ -154,6 +164,8 @@ pub struct Runs {
     unreachable: BTreeSet<KernelSessionId>,
     asked: Asked,
     people: People,
+    /// How far the runs have come.
+    pub bars: Bars,
 }
 
 impl Runs {
@@ -166,9 +178,10 @@ impl Runs {
                 break state.version;
             }
         };
+        follower.follow_progress();
         let people = People::new(&notebook.client);
         let (open, unreachable, asked) = (BTreeMap::new(), BTreeSet::new(), Asked::default());
-        Ok(Self { follower, notebook, open, seen, unreachable, asked, people })
+        Ok(Self { follower, notebook, open, seen, unreachable, asked, people, bars: Bars::default() })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
@@ -196,6 +209,7 @@ impl Runs {
                 updates
             }
             FollowEvent::Subscribed(message) => {
+                self.follower.follow_progress();
                 let mut updates = self.reach(&message.kernels);
                 updates.extend(self.catch_up().await);
                 updates
@@ -203,8 +217,15 @@ impl Runs {
             FollowEvent::Message(ServerMessage::Kernels { kernels, .. }) => self.reach(&kernels),
             FollowEvent::Cut(cause) => vec![RunUpdate::Note(format!("{cause}\nthe runs go on; connecting again …"))],
             FollowEvent::Back => vec![RunUpdate::Note("connected again".to_owned())],
+            FollowEvent::Message(message) if self.bars.hear(&message) => vec![RunUpdate::Progress],
             FollowEvent::Message(_) => Vec::new(),
         }
+    }
+
+    /// Draws how far the followed runs have come.
+    pub fn draw(&mut self) {
+        let open = &self.open;
+        self.bars.draw(|run| open.contains_key(run));
     }
 
     /// Says once of a kernel that runs wait for that its agent is gone, and that it is back.
@@ -234,6 +255,9 @@ impl Runs {
                 "the kernel before this one has ended ({}): its variables are gone, a new kernel begins without them",
                 print::clean(&lost.sentence())
             )));
+        }
+        if let Event::KernelSessionStarted(event) = &recorded.event {
+            progress::follow_kernel(&self.follower.sender(), &self.follower.notebook, &event.kernel_session);
         }
         if let Event::KernelLaunchFailed(event) = &recorded.event {
             return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.sentence()))));

@@ -4,7 +4,7 @@ mod assistants;
 
 use std::collections::BTreeMap;
 
-use notarium_core::{
+use notarium_core::{MissingFunctions, 
     CellId, Document, EndCause, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject,
     Millis, Recorded, Stored, Subject,
 };
@@ -147,6 +147,7 @@ impl Narrator {
                 Some(ExecutionCause::Requested) => format!("asked to run {run}"),
                 None => format!("asked to run {run} ({})", print::clean(&event.cause.to_string())),
                 Some(ExecutionCause::Imported) => format!("brought {run}, which happened elsewhere"),
+                Some(ExecutionCause::FunctionsRestored) => format!("runs {run} again, for the functions that it registers"),
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
             Event::ExecutionStarted(_) => format!("started {run}"),
@@ -206,6 +207,15 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
         ExecutionSubject::Cell { cell_id, .. } => cell_name(cell_id),
         ExecutionSubject::Scratch { purpose, .. } => format!("scratch code ({})", print::clean(purpose)),
         ExecutionSubject::Tool { tool, .. } => format!("tool {}", print::clean(tool)),
+    }
+}
+
+/// Functions that the new kernel lacks, and what to do.
+fn missing_sentence(missing: &MissingFunctions) -> String {
+    let names = print::clean(&missing.names.join(", "));
+    match &missing.cell_id {
+        Some(cell) => format!("; it has not {names}: run cell {}, which was not run by itself because {}", print::short(cell.as_str()), missing.reason),
+        None => format!("; it has not {names}: {}", missing.reason),
     }
 }
 
@@ -291,7 +301,10 @@ fn kernel_sentence(event: &Event, asked_for: Option<&str>) -> Option<String> {
             format!("asked for a {} kernel{}", print::clean(&event.kernelspec), lost.unwrap_or_default())
         }
         Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
-        Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
+        Event::KernelSessionStarted(event) => {
+            let missing: Vec<String> = event.missing_functions.iter().map(missing_sentence).collect();
+            format!("started the {} kernel{}", print::clean(&event.kernelspec), missing.concat())
+        }
         Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.sentence())),
         Event::KernelInterruptRequested(_) => "interrupted the kernel".to_owned(),
         Event::KernelRestartRequested(_) => "asked to restart the kernel".to_owned(),

@@ -242,7 +242,7 @@ async fn follow_group(
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
                 RunUpdate::Note(note) => say(progress, note),
-                RunUpdate::Started(_) | RunUpdate::Answered(_) => {}
+                RunUpdate::Started(_) | RunUpdate::Answered(_) | RunUpdate::Progress => {}
             }
         }
     }

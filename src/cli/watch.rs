@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_core::{Document, Recorded, Version};
+use notarium_core::{Document, Event, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::check::{CHECK_EVERY, Checker};
@@ -13,6 +13,7 @@ use super::follow::{FollowEvent, Follower};
 use super::kernels::advice;
 use super::narrate::{NarratedEvent, Narrator};
 use super::print::{self, style};
+use super::progress::{self, Bars};
 use super::{Context, Ended, history};
 
 #[derive(Debug, Args)]
@@ -43,6 +44,7 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
         shown: args.since,
         as_json: args.json,
         here: BTreeMap::new(),
+        bars: Bars::default(),
     };
     let mut checker = args.check.then(Checker::default);
     let mut quiet = tokio::time::interval(CHECK_EVERY);
@@ -51,13 +53,18 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
     loop {
         tokio::select! {
             biased;
-            _ = &mut interrupted => return checker.map_or(Ok(()), |checker| checker.end()),
+            _ = &mut interrupted => {
+                watcher.bars.erase();
+                return checker.map_or(Ok(()), |checker| checker.end());
+            }
             event = follower.next() => {
                 let event = event?;
                 if let Some(checker) = &mut checker {
                     checker.on_event(&event, &follower);
                 }
+                watcher.bars.erase();
                 watcher.on_event(event, &follower).await?;
+                watcher.bars.draw(|_| true);
             }
             _ = quiet.tick() => {
                 if let Some(checker) = &mut checker {
@@ -76,13 +83,24 @@ struct Watcher {
     narrator: Narrator,
     /// Who is here: names by connection.
     here: BTreeMap<String, String>,
+    bars: Bars,
 }
 
 impl Watcher {
     async fn on_event(&mut self, event: FollowEvent, follower: &Follower) -> Ended {
         match event {
-            FollowEvent::Subscribed(message) => self.subscribed(message, follower.state()).await,
-            FollowEvent::Events { message, recorded } => self.events(message, recorded).await,
+            FollowEvent::Subscribed(message) => {
+                follower.follow_progress();
+                self.subscribed(message, follower.state()).await
+            }
+            FollowEvent::Events { message, recorded } => {
+                for recorded in &recorded {
+                    if let Event::KernelSessionStarted(event) = &recorded.event {
+                        progress::follow_kernel(&follower.sender(), &follower.notebook, &event.kernel_session);
+                    }
+                }
+                self.events(message, recorded).await
+            }
             FollowEvent::Message(message) => self.message(message),
             FollowEvent::Cut(cause) => {
                 print::note(format!("{cause}\nconnecting again …"));
@@ -163,7 +181,12 @@ impl Watcher {
                 self.peers(&peers, &left)
             }
             ServerMessage::Kernels { notebook, kernels } if notebook == self.notebook.id => self.kernels(&kernels),
-            _ => Ok(()),
+            message => {
+                if !self.as_json {
+                    self.bars.hear(&message);
+                }
+                Ok(())
+            }
         }
     }
 

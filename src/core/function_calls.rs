@@ -23,10 +23,10 @@ impl FunctionCall {
         let name = &self.name;
         let invalid = |message: String| Rejection::new(RejectionCode::InvalidValue, message);
         let found = find(notebook, name)?;
-        found.arguments(&self.arguments)?;
         let Found::Function(function, session) = found else {
             return Err(invalid(format!("{name} is a tool of assistants, and no function of a kernel: people have commands for what it does")));
         };
+        found.arguments(&self.arguments)?;
         if named.is_some_and(|named| named != session) {
             return Err(invalid(format!("{name} is a function of kernel session {session}: name that one, or none")));
         }

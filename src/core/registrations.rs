@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use notarium_record::{Actor, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId};
+use notarium_record::{Actor, CellId, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -21,17 +21,20 @@ pub(crate) struct Registration {
     pub place: FunctionPlace,
     /// Of the kernel.
     pub kernelspec: String,
+    /// Digest of the cell's text, where a person ran it: it registers the function again.
+    text: Option<Hash>,
 }
 
 impl Registrations {
     /// Whether a person ran the very text that registers it now.
     pub(crate) fn has(&self, name: &str, causes: &Causes) -> bool {
-        self.texts.get(name) == Some(&causes.text())
+        let text = Some(causes.text());
+        self.texts.get(name).copied() == text || self.of(name).and_then(|known| known.text) == text
     }
 
-    /// Whether a person registered it by running this very text, and nothing beside it.
+    /// Whether a person registered it by running this very text of its cell, and nothing beside it.
     pub(crate) fn is_text_of(&self, name: &str, source: &str) -> bool {
-        self.texts.get(name) == Some(&text_of([source].into_iter()))
+        self.of(name).and_then(|known| known.text) == Some(text_of([source].into_iter()))
     }
 
     /// Where it was registered.
@@ -39,17 +42,28 @@ impl Registrations {
         self.places.get(name)
     }
 
+    /// A kernel tells all its functions whenever one is registered: of those of other cells nothing new is known.
+    fn text_at(&self, place: &FunctionPlace, causes: &Causes) -> Option<Hash> {
+        let known = self.of(&place.name).filter(|known| known.place.cell_id == place.cell_id).and_then(|known| known.text);
+        match place.cell_id.is_some() && causes.cell() == place.cell_id.as_ref() {
+            false => known,
+            true if causes.are_people() => Some(causes.text()),
+            true => known.filter(|text| *text == causes.text()),
+        }
+    }
+
     pub(crate) fn apply(&mut self, document: &Document, event: &Event) {
         let Event::KernelFunctionsRegistered(event) = event else { return };
         self.texts.retain(|name, _| document.functions.contains_key(name));
         self.places.retain(|name, _| document.functions.contains_key(name));
+        let causes = Causes::of(document, &event.kernel_session);
         if let Some(kernel) = document.kernels.get(&event.kernel_session) {
             for place in &event.places {
-                let registration = Registration { place: place.clone(), kernelspec: kernel.kernelspec.clone() };
+                let text = self.text_at(place, &causes);
+                let registration = Registration { place: place.clone(), kernelspec: kernel.kernelspec.clone(), text };
                 self.places.insert(place.name.clone(), registration);
             }
         }
-        let causes = Causes::of(document, &event.kernel_session);
         if !causes.are_people() {
             return;
         }
@@ -82,6 +96,14 @@ impl<'a> Causes<'a> {
     /// Whether the function is named in what ran.
     pub(crate) fn name(&self, function: &str) -> bool {
         self.0.iter().any(|run| run.subject.source().contains(function))
+    }
+
+    /// The cell whose run it is; of several none.
+    fn cell(&self) -> Option<&CellId> {
+        match self.0.as_slice() {
+            [run] => run.subject.cell_id(),
+            _ => None,
+        }
     }
 
     fn text(&self) -> Hash {

@@ -10,6 +10,7 @@ pub mod cells;
 pub mod chat;
 pub mod comments;
 pub mod files;
+pub mod functions;
 pub mod history;
 pub mod kernels;
 pub mod live;
@@ -69,6 +70,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = comments::routes(routes);
     let routes = runs::routes(routes);
     let routes = kernels::routes(routes);
+    let routes = functions::routes(routes);
     let routes = history::routes(routes);
     let routes = access::routes(routes);
     let routes = files::routes(routes, app.limits.max_import_bytes);

@@ -34,7 +34,7 @@ const LAUNCHER: &str = include_str!("../launcher.py");
 /// The module `notarium` for kernels in which it is not installed: the launcher puts this folder at the end of the path.
 const MODULE_FOLDER: &str = "modules/notarium";
 const MODULE: &[(&str, &str)] = &[
-    ("__init__.py", include_str!("../../../clients/python/notarium/kernel/embedded.py")),
+    ("__init__.py", include_str!("../embedded.py")),
     ("kernel/__init__.py", include_str!("../../../clients/python/notarium/kernel/__init__.py")),
     ("kernel/calls.py", include_str!("../../../clients/python/notarium/kernel/calls.py")),
     ("kernel/docstrings.py", include_str!("../../../clients/python/notarium/kernel/docstrings.py")),

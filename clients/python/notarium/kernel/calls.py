@@ -86,8 +86,8 @@ def _awaited(awaitable: Any, timeout: float | None, too_long: str) -> Any:
     # In the caller's context: what it prints belongs to the caller's run.
     context = contextvars.copy_context()
     coroutine: Coroutine[Any, Any, None] = run()
-    loop.call_soon_threadsafe(lambda: tasks.append(context.run(loop.create_task, coroutine)))
     try:
+        loop.call_soon_threadsafe(lambda: tasks.append(context.run(loop.create_task, coroutine)))
         return outcome.result()
     except KeyboardInterrupt:
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])

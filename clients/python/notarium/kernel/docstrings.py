@@ -1,5 +1,7 @@
 """What a docstring says of a function and its parameters, in the styles of Google, NumPy and Sphinx."""
 
+from __future__ import annotations
+
 import inspect
 import re
 
@@ -12,44 +14,50 @@ _SPHINX_PARAMETERS = {"param", "parameter", "arg", "argument", "key", "keyword"}
 _SPHINX_TYPES = {"type", "rtype", "vartype"}
 
 
-def parse(docstring):
+def parse(docstring: str | None) -> tuple[str, dict[str, str]]:
     """`(description, {parameter: description})`: the description is all but the sections of parameters."""
     if not docstring:
         return "", {}
     lines = inspect.cleandoc(docstring).splitlines()
-    kept, parameters = [], {}
+    kept: list[str] = []
+    parameters: dict[str, str] = {}
     at = 0
     while at < len(lines):
-        at = _numpy(lines, at, parameters) or _google(lines, at, parameters) or _sphinx(lines, at, parameters, kept) or _keep(lines, at, kept)
+        at = (
+            _numpy(lines, at, parameters)
+            or _google(lines, at, parameters)
+            or _sphinx(lines, at, parameters, kept)
+            or _keep(lines, at, kept)
+        )
     description = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
     return description, {name: text for name, text in parameters.items() if text}
 
 
-def _keep(lines, at, kept):
+def _keep(lines: list[str], at: int, kept: list[str]) -> int:
     kept.append(lines[at])
     return at + 1
 
 
-def _indentation(line):
+def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _is_rule(lines, at):
+def _is_rule(lines: list[str], at: int) -> bool:
     return at < len(lines) and re.fullmatch(r"\s*-{3,}\s*", lines[at]) is not None
 
 
-def _block(lines, at, depth):
+def _block(lines: list[str], at: int, depth: int) -> int:
     """Where the lines end that are blank or deeper than `depth`."""
     while at < len(lines) and (not lines[at].strip() or _indentation(lines[at]) > depth):
         at += 1
     return at
 
 
-def _joined(lines):
+def _joined(lines: list[str]) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def _google(lines, at, parameters):
+def _google(lines: list[str], at: int, parameters: dict[str, str]) -> int | None:
     match = _GOOGLE_HEADING.fullmatch(lines[at])
     if match is None or match[1].lower() not in _PARAMETERS:
         return None
@@ -67,7 +75,7 @@ def _google(lines, at, parameters):
     return end
 
 
-def _numpy(lines, at, parameters):
+def _numpy(lines: list[str], at: int, parameters: dict[str, str]) -> int | None:
     if lines[at].strip().lower() not in _PARAMETERS or not _is_rule(lines, at + 1):
         return None
     at += 2
@@ -87,12 +95,14 @@ def _numpy(lines, at, parameters):
     return at
 
 
-def _sphinx(lines, at, parameters, kept):
+def _sphinx(lines: list[str], at: int, parameters: dict[str, str], kept: list[str]) -> int | None:
     match = _SPHINX_FIELD.fullmatch(lines[at].strip())
     if match is None:
         return None
     field, subject, text = match.groups()
-    is_known = field in _SPHINX_PARAMETERS or field in _SPHINX_TYPES or field in {"return", "returns", "raises", "raise"}
+    is_known = (
+        field in _SPHINX_PARAMETERS or field in _SPHINX_TYPES or field in {"return", "returns", "raises", "raise"}
+    )
     if not is_known:
         return None
     end = _block(lines, at + 1, _indentation(lines[at]))

@@ -1,15 +1,18 @@
 """The kernel that this code runs in, as far as Notarium is concerned: its comms, the cell that runs."""
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
+from typing import Any
 
 # The runtime agent sets it for its kernels. Elsewhere nobody hears what is said on our comms.
 VARIABLE = "NOTARIUM_KERNEL"
 _PROCESS = os.getpid()
 
 
-def shell():
+def shell() -> Any:
     """IPython's shell, where this is the process of its kernel."""
     ipython = sys.modules.get("IPython")
     found = ipython.get_ipython() if ipython is not None else None
@@ -17,12 +20,12 @@ def shell():
     return found if is_kernel and os.getpid() == _PROCESS else None
 
 
-def is_heard():
+def is_heard() -> bool:
     """Whether a runtime agent of Notarium listens to this very process."""
     return bool(os.environ.get(VARIABLE)) and shell() is not None
 
 
-def open_comm(target, data):
+def open_comm(target: str, data: dict[str, Any]) -> Any:
     """Says `data` to the runtime agent; the comm, for more. `None`: nobody listens."""
     if not is_heard():
         return None
@@ -33,7 +36,7 @@ def open_comm(target, data):
     return create_comm(target_name=target, data=data)
 
 
-def current_cell():
+def current_cell() -> str | None:
     """The id of the cell whose run this is; `None` for code of no cell, and where nobody says it."""
     found = shell()
     if found is None:
@@ -46,5 +49,5 @@ def current_cell():
     return cell if isinstance(cell, str) else None
 
 
-def is_main_thread():
+def is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()

@@ -24,7 +24,12 @@ _BAR_WIDTH = 24
 class Progress(Generic[_Item]):
     """Iterate over it, or use it with `with` and tell it of each step by `update`."""
 
-    def __init__(self, iterable: Iterable[_Item] | AsyncIterable[_Item] | None, total: float | None, label: str | None) -> None:
+    #: Of all: many short loops open few bars.
+    _opened_at = float("-inf")
+
+    def __init__(
+        self, iterable: Iterable[_Item] | AsyncIterable[_Item] | None, total: float | None, label: str | None
+    ) -> None:
         self._iterable = iterable
         self._total = _length(iterable) if total is None else total
         self._label = label or ""
@@ -85,6 +90,10 @@ class Progress(Generic[_Item]):
                 return
             self._due = clock + _INTERVAL_SECONDS
             if self._shown is None:
+                if clock < Progress._opened_at + _INTERVAL_SECONDS:
+                    self._due = Progress._opened_at + _INTERVAL_SECONDS
+                    return
+                Progress._opened_at = clock
                 self._shown = _Comm.open(self._state()) or _Text(self._state())
             else:
                 self._shown.update(self._state())
@@ -95,7 +104,9 @@ class Progress(Generic[_Item]):
         self._tell(now=True)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -108,7 +119,9 @@ class Progress(Generic[_Item]):
 
     def __iter__(self) -> Iterator[_Item]:
         if not isinstance(self._iterable, Iterable):
-            raise TypeError("there is nothing to iterate over: progress(iterable), or with progress(total=…) and update()")
+            raise TypeError(
+                "there is nothing to iterate over: progress(iterable), or with progress(total=…) and update()"
+            )
         with self:
             for item in self._iterable:
                 yield item

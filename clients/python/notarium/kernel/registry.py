@@ -120,8 +120,10 @@ def tool(
 
 def _register(function: Any, *, risk: str, name: str | None, description: str | None, timeout: float | None) -> Any:
     if not callable(function) or isinstance(function, type):
-        raise FunctionError(f"@notarium.tool stands above a function, not above {function!r}: write @notarium.tool or @notarium.tool(risk=…)")
-    name = name or getattr(function, "__name__", "")
+        raise FunctionError(
+            f"@notarium.tool stands above a function, not above {function!r}: write @notarium.tool or @notarium.tool(risk=…)"
+        )
+    name = name or str(getattr(function, "__name__", ""))
     if not _NAME.fullmatch(name):
         raise FunctionError(
             f"{name!r} cannot be a tool's name: it takes ASCII letters, digits and _, begins with a letter, and has at most 64 characters."
@@ -134,7 +136,9 @@ def _register(function: Any, *, risk: str, name: str | None, description: str | 
     signature = signature_of(function, name, description)
     schema = json.dumps(signature.schema, sort_keys=True, ensure_ascii=False)
     if len(schema.encode()) > _MAX_SCHEMA_BYTES:
-        raise FunctionError(f"{name}: its parameters are described in more than {_MAX_SCHEMA_BYTES >> 10} KiB: simplify their types")
+        raise FunctionError(
+            f"{name}: its parameters are described in more than {_MAX_SCHEMA_BYTES >> 10} KiB: simplify their types"
+        )
     plain = inspect.unwrap(function)
     one = Registered(
         name=name,
@@ -240,9 +244,13 @@ def call_function(name: str, arguments: Mapping[str, Any], *, as_json: bool = Tr
     function = one.function() if one is not None else None
     if one is None or function is None:
         there = ", ".join(registered()) or "none"
-        raise ArgumentError(f"the kernel has no function {name} any more (there are: {there}): run the cell that registers it again")
+        raise ArgumentError(
+            f"the kernel has no function {name} any more (there are: {there}): run the cell that registers it again"
+        )
     if version and version != one.version:
-        raise ArgumentError(f"{name} in this kernel ({one.place()}) is not what was asked for: look at it, and ask again")
+        raise ArgumentError(
+            f"{name} in this kernel ({one.place()}) is not what was asked for: look at it, and ask again"
+        )
     positional, keywords = one.signature.bind(arguments)
     result = calls.call(name, functools.partial(function, *positional, **keywords), one.timeout)
     return to_json(result) if as_json else result

@@ -56,7 +56,12 @@ def _key(key: Any) -> str:
 
 
 def _of_libraries(value: Any, depth: int) -> Any:
-    if hasattr(value, "dtype") and callable(getattr(value, "item", None)) and getattr(value, "size", None) == 1 and not getattr(value, "shape", None):
+    if (
+        hasattr(value, "dtype")
+        and callable(getattr(value, "item", None))
+        and getattr(value, "size", None) == 1
+        and not getattr(value, "shape", None)
+    ):
         return to_json(value.item(), depth + 1)
     is_array = callable(getattr(value, "tolist", None)) and hasattr(value, "shape") and not hasattr(value, "index")
     if is_array and getattr(value, "size", _MAX_ENTRIES + 1) <= _MAX_ENTRIES:

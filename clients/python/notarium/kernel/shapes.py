@@ -115,7 +115,9 @@ class Shapes:
         if kind is tuple:
             return self._tuple(parts)
         if kind in _ARRAYS:
-            return self._array(self.of(parts[0] if parts else Any), _ARRAYS[kind], is_set=_ARRAYS[kind] in (set, frozenset))
+            return self._array(
+                self.of(parts[0] if parts else Any), _ARRAYS[kind], is_set=_ARRAYS[kind] in (set, frozenset)
+            )
         if kind in _OBJECTS:
             return self._mapping(parts)
         return None
@@ -137,7 +139,12 @@ class Shapes:
         if parts == ((),):
             parts = ()
         items = [self.of(part) for part in parts]
-        schema: Schema = {"type": "array", "prefixItems": [item.schema for item in items], "minItems": len(items), "maxItems": len(items)}
+        schema: Schema = {
+            "type": "array",
+            "prefixItems": [item.schema for item in items],
+            "minItems": len(items),
+            "maxItems": len(items),
+        }
         if items and all(item.schema == items[0].schema for item in items):
             schema["items"] = items[0].schema
 
@@ -145,7 +152,10 @@ class Shapes:
             values = _typed(value, list, "a list", place)
             if len(values) != len(items):
                 raise ArgumentError(f"{place} must have {len(items)} entries, not {len(values)}")
-            return tuple(item.convert(each, f"{place}[{index}]") for index, (item, each) in enumerate(zip(items, values, strict=True)))
+            return tuple(
+                item.convert(each, f"{place}[{index}]")
+                for index, (item, each) in enumerate(zip(items, values, strict=True))
+            )
 
         return Shape(schema, convert)
 
@@ -153,14 +163,19 @@ class Shapes:
         key, value = parts if parts else (str, Any)
         keys, values = self.of(key), self.of(value)
         if keys.schema.get("type", "string") != "string":
-            raise Inexpressible(f"the keys of a JSON object are texts, not {named(key)}: take dict[str, …] or a list of pairs")
+            raise Inexpressible(
+                f"the keys of a JSON object are texts, not {named(key)}: take dict[str, …] or a list of pairs"
+            )
         schema: Schema = {"type": "object", "additionalProperties": values.schema}
         if "enum" in keys.schema:
             schema["propertyNames"] = {"enum": keys.schema["enum"]}
 
         def convert(given: Any, place: str) -> object:
             found = _typed(given, dict, "an object", place)
-            return {keys.convert(name, f"a key of {place}"): values.convert(each, f"{place}.{name}") for name, each in found.items()}
+            return {
+                keys.convert(name, f"a key of {place}"): values.convert(each, f"{place}.{name}")
+                for name, each in found.items()
+            }
 
         return Shape(schema, convert)
 
@@ -175,7 +190,11 @@ class Shapes:
                     return shape.convert(value, place)
                 except ArgumentError as problem:
                     problems.append(str(problem))
-            raise ArgumentError(problems[0] if len(problems) == 1 else f"{place} fits none of its types: {'; '.join(dict.fromkeys(problems))}")
+            raise ArgumentError(
+                problems[0]
+                if len(problems) == 1
+                else f"{place} fits none of its types: {'; '.join(dict.fromkeys(problems))}"
+            )
 
         return Shape({"anyOf": [shape.schema for shape in shapes]}, convert)
 
@@ -285,7 +304,14 @@ def _typed(value: Any, kind: type | tuple[type, ...], words: str, place: str) ->
 
 def json_kind(value: object) -> str:
     """What a JSON value is, in words."""
-    for kind, words in ((bool, "true or false"), (str, "a text"), (int, "a whole number"), (float, "a number"), (list, "a list"), (dict, "an object")):
+    for kind, words in (
+        (bool, "true or false"),
+        (str, "a text"),
+        (int, "a whole number"),
+        (float, "a number"),
+        (list, "a list"),
+        (dict, "an object"),
+    ):
         if isinstance(value, kind):
             return words
     return "null" if value is None else type(value).__name__
@@ -333,17 +359,21 @@ def _text(kind: Any) -> Shape:
     return Shape(schema | ({"format": form} if form else {}), convert)
 
 
-def _choice(choices: Mapping[Any, object], place: str, value: Any) -> object:
-    # True is 1 for a dictionary, not for JSON.
-    for known, meant in choices.items():
+# True is 1 for a dictionary, not for JSON: what may be sent, and what it means, as pairs.
+_Choices = list[tuple[Any, object]]
+
+
+def _choice(choices: _Choices, place: str, value: Any) -> object:
+    for known, meant in choices:
         if known == value and isinstance(known, bool) == isinstance(value, bool):
             return meant
-    raise ArgumentError(f"{place} must be one of {', '.join(repr(known) for known in choices)}, not {value!r}")
+    raise ArgumentError(f"{place} must be one of {', '.join(repr(known) for known, _ in choices)}, not {value!r}")
 
 
-def _choices(choices: dict[Any, object]) -> Shape:
-    schema: Schema = {"enum": list(choices)}
-    kinds = {next(name for kind, name in _KINDS if isinstance(known, kind)) for known in choices}
+def _choices(choices: _Choices) -> Shape:
+    known = [each for each, _ in choices]
+    schema: Schema = {"enum": known}
+    kinds = {next(name for kind, name in _KINDS if isinstance(each, kind)) for each in known}
     if len(kinds) == 1:
         schema = {"type": kinds.pop(), **schema}
     return Shape(schema, lambda value, place: _choice(choices, place, value))
@@ -363,8 +393,8 @@ def _is_json_scalar(value: object) -> bool:
 
 
 def _literal(values: tuple[Any, ...]) -> Shape:
-    choices = {value.value if isinstance(value, enum.Enum) else value: value for value in values}
-    if wrong := [value for value in choices if not _is_json_scalar(value)]:
+    choices: _Choices = [(value.value if isinstance(value, enum.Enum) else value, value) for value in values]
+    if wrong := [value for value, _ in choices if not _is_json_scalar(value)]:
         raise Inexpressible(f"{wrong[0]!r} of its Literal is no JSON value: take texts or numbers")
     return _choices(choices)
 
@@ -374,12 +404,14 @@ def _enum(kind: type[enum.Enum]) -> Shape:
     if not members:
         raise Inexpressible(f"{named(kind)} has no members")
     by_value = all(_is_json_scalar(member.value) for member in members)
-    return _choices({member.value if by_value else member.name: member for member in members})
+    return _choices([(member.value if by_value else member.name, member) for member in members])
 
 
 def _is_exactly(wanted: object, value: object) -> bool:
     names = wanted if isinstance(wanted, list) else [wanted]
-    return any(isinstance(value, kind) and name in names for kind, name in _KINDS if isinstance(value, bool) == (kind is bool))
+    return any(
+        isinstance(value, kind) and name in names for kind, name in _KINDS if isinstance(value, bool) == (kind is bool)
+    )
 
 
 def _why_not(kind: Any) -> str:
@@ -427,7 +459,7 @@ def _dataclass_fields(kind: type) -> Iterable[_Field]:
 
 
 def _typeddict_fields(kind: type) -> Iterable[_Field]:
-    required = getattr(kind, "__required_keys__", frozenset())
+    required: frozenset[str] = getattr(kind, "__required_keys__", frozenset())
     for name, each in hints(kind).items():
         outer = getattr(typing.get_origin(each), "_name", None)
         yield _Field(name, each, name in required if outer not in {"Required", "NotRequired"} else outer == "Required")

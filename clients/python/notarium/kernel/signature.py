@@ -61,7 +61,9 @@ def signature_of(function: Callable[..., Any], name: str, description: str | Non
     if description is not None:
         _, parameters_told = docstrings.parse(inspect.getdoc(function))
     if not told:
-        raise FunctionError(f"{name} has no docstring: say in a sentence what it does and when to use it, for who is to call it")
+        raise FunctionError(
+            f"{name} has no docstring: say in a sentence what it does and when to use it, for who is to call it"
+        )
     shapes, parameters, properties, required = Shapes(), {}, {}, []
     others = None
     for parameter in inspect.signature(function).parameters.values():
@@ -77,7 +79,11 @@ def signature_of(function: Callable[..., Any], name: str, description: str | Non
         properties[parameter.name] = schema
         if parameter.default is _PARAMETER.empty:
             required.append(parameter.name)
-    whole: Schema = {"type": "object", "properties": properties, "additionalProperties": False if others is None else others.schema}
+    whole: Schema = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False if others is None else others.schema,
+    }
     if required:
         whole["required"] = required
     if shapes.definitions:
@@ -92,7 +98,11 @@ def _shape(function: Callable[..., Any], name: str, parameter: inspect.Parameter
     if parameter.name == "notebook":
         raise FunctionError(f"{place} has the name by which assistants say which notebook they mean: rename it")
     if parameter.annotation is _PARAMETER.empty:
-        own = " A method is no function of its own: register a function that calls it." if parameter.name in {"self", "cls"} else ""
+        own = (
+            " A method is no function of its own: register a function that calls it."
+            if parameter.name in {"self", "cls"}
+            else ""
+        )
         raise FunctionError(f"{place} has no type: write {parameter.name}: str, or what it is.{own}")
     try:
         return shapes.of(_resolved(function, parameter.annotation))
@@ -115,6 +125,8 @@ def _resolved(function: Callable[..., Any], annotation: Any) -> Any:
     try:
         return typing.get_type_hints(holder, names, inner, include_extras=True)["it"]
     except NameError as problem:
-        raise Inexpressible(f"its type {annotation!r} is not known here ({problem}): run the cell that defines it first") from None
+        raise Inexpressible(
+            f"its type {annotation!r} is not known here ({problem}): run the cell that defines it first"
+        ) from None
     except Exception as problem:
         raise Inexpressible(f"its type {annotation!r} cannot be read: {problem}") from None

@@ -164,5 +164,6 @@ pub fn judgement(query: JudgementQuery) -> Judgement {
     let lines = query.codes.iter().flat_map(|source| source.lines().enumerate()).filter(|(_, line)| deletes(line));
     let reasons: Vec<String> = lines.map(|(index, line)| format!("Line {}: `{line}` deletes.", index + 1)).collect();
     let risk = if reasons.is_empty() { Risk::Read } else { Risk::Destructive };
-    Judgement { each: vec![risk; query.codes.len()], query, risk, reasons }
+    let grade = |code: &String| if code.lines().any(deletes) { Risk::Destructive } else { Risk::Read };
+    Judgement { each: query.codes.iter().map(grade).collect(), query, risk, reasons }
 }

@@ -1,0 +1,17 @@
+"""A registry of its own for each test, and the path to the package where it is not installed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from notarium.kernel import Progress, registry
+
+
+@pytest.fixture(autouse=True)
+def no_functions(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry, "_told", [])
+    monkeypatch.setattr(Progress, "_opened_at", float("-inf"))
