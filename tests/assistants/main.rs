@@ -5,6 +5,7 @@ mod attached;
 mod chat;
 mod compatible;
 mod demo;
+mod functions;
 mod gate;
 mod harm;
 mod kills;

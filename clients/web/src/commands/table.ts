@@ -28,6 +28,7 @@ export interface PageActions extends EditingPage {
   keys: () => void;
   share: () => void;
   files: () => void;
+  functions: () => void;
   palette: () => void;
   help: () => void;
   home: () => void;
@@ -315,6 +316,7 @@ export const actions: Action[] = [
   },
   { id: "print", title: "Print, or save as PDF", run: () => print() },
   { id: "share", title: "Share: people, links, roles", run: () => page.share?.() },
+  { id: "functions", title: "Call a function", needs: "run", run: () => page.functions?.() },
   { id: "files", title: "Files beside the notebook: upload, download", needs: "run", run: () => page.files?.() },
   {
     id: "notify",

@@ -3,6 +3,10 @@
 export interface WidgetState {
   state: Record<string, unknown>;
   buffers?: { path: string[]; base64: string }[];
+  /** Absent: a widget. */
+  target?: string | null;
+  /** Of progress: the run. */
+  execution_id?: string | null;
 }
 
 export type WidgetChange =

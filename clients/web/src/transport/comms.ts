@@ -1,4 +1,4 @@
-// The widgets of the kernels of a notebook: what they show now, and the way to them. Ephemeral, and asked for anew with each subscription.
+// The widgets and the progress of the kernels of a notebook: what they show now, and the way to them. Ephemeral, and asked for anew with each subscription.
 import type { CommChange, OpenComm, ServerMessage } from "../protocol/messages.ts";
 import type { WidgetChange, WidgetMessage, WidgetState } from "../outputs/widgets.ts";
 import type { Connection } from "./connection.ts";
@@ -90,6 +90,6 @@ function fold(widgets: Map<string, WidgetState>, change: WidgetChange): void {
     const placed = paths.map((path, index) => ({ path: path.map(String), base64: buffers?.[index] ?? "" }));
     const names = new Set([...Object.keys(state), ...placed.map(({ path }) => path[0])]);
     const kept = (widget.buffers ?? []).filter(({ path }) => !names.has(path[0]));
-    widgets.set(comm_id, { state: { ...widget.state, ...state }, buffers: [...kept, ...placed] });
+    widgets.set(comm_id, { ...widget, state: { ...widget.state, ...state }, buffers: [...kept, ...placed] });
   }
 }

@@ -13,6 +13,7 @@ import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
+import { RunProgress } from "./RunProgress.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { useThreadMarks } from "./marks.ts";
 import { part } from "../ui/parts.ts";
@@ -93,6 +94,9 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         <CellReview store={store} id={id} />
         <HiddenCells store={store} id={id} />
         {run && <RunState store={store} id={id} run={run} />}
+        {run?.status === "running" && (
+          <RunProgress store={store} execution={store.document.latest.get(id) ?? ""} kernel={run.kernel_session} />
+        )}
         {run?.pending_input && (
           <InputRequest store={store} executionId={store.document.latest.get(id) ?? ""} input={run.pending_input} />
         )}

@@ -1,6 +1,6 @@
 // What is known of a notebook's kernels, and what can be done with them. Loaded when it is opened.
 import { Popover } from "@base-ui/react/popover";
-import { FolderOpen } from "lucide-react";
+import { FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { sizeWords } from "../app/sizes.ts";
@@ -36,6 +36,11 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
             ))}
             {kernel_notice && (
               <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+            )}
+            {store.mayRun && store.document.functions.size > 0 && (
+              <Popover.Close className="button" onClick={() => page.functions?.()}>
+                <Wrench size={15} aria-hidden /> Call a function
+              </Popover.Close>
             )}
             {store.mayRun && (
               <Popover.Close className="button" onClick={() => page.files?.()}>

@@ -35,6 +35,7 @@ const Keys = part(() => import("./Keys.tsx").then((module) => ({ default: module
 const Past = part(() => import("./Past.tsx"));
 const Share = part(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
 const Files = part(() => import("./Files.tsx"));
+const FunctionForm = part(() => import("./FunctionForm.tsx"));
 const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
 /** The cells and the editor go first. */
@@ -86,7 +87,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
 
 function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "files">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "files" | "functions">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
@@ -106,6 +107,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       keys: () => setPalette("keys"),
       share: () => setPalette("share"),
       files: () => setPalette("files"),
+      functions: () => setPalette("functions"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
       comment,
@@ -174,6 +176,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
         )}
         {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
         {palette === "share" && <Share store={store} close={() => setPalette(undefined)} />}
+        {palette === "functions" && <FunctionForm store={store} close={() => setPalette(undefined)} />}
         {palette === "files" && <Files store={store} close={() => setPalette(undefined)} />}
         {(palette === "palette" || palette === "help") && (
           <Palette store={store} mode={palette} close={() => setPalette(undefined)} />

@@ -1,0 +1,138 @@
+// A form made of the schema of a function: which fields, and the arguments that are typed there.
+
+export type Schema = Record<string, unknown>;
+
+export interface Field {
+  name: string;
+  kind: "text" | "date" | "number" | "choice" | "json";
+  /** What it takes, in words. */
+  words: string;
+  choices: unknown[];
+  isRequired: boolean;
+  /** Left empty it is null. */
+  isNullable: boolean;
+  about: string;
+  /** What stands there at first. */
+  initial: string;
+  schema: Schema;
+}
+
+const NONE: Schema = {};
+
+function resolved(root: Schema, schema: Schema): Schema {
+  const { $ref } = schema;
+  if (typeof $ref !== "string" || !$ref.startsWith("#/")) return schema;
+  const steps = $ref.slice(2).split("/");
+  const found = steps.reduce<unknown>((at, step) => (at as Schema | undefined)?.[step], root);
+  return {
+    ...((found as Schema | undefined) ?? NONE),
+    ...Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$ref")),
+  };
+}
+
+/** The one type beside null, where there is one. */
+function single(root: Schema, schema: Schema): { schema: Schema; isNullable: boolean } {
+  const own = resolved(root, schema);
+  const choices = (own["anyOf"] ?? own["oneOf"]) as Schema[] | undefined;
+  if (!choices) return { schema: own, isNullable: own["type"] === "null" };
+  const others = choices.map((each) => resolved(root, each)).filter((each) => each["type"] !== "null");
+  const isNullable = others.length < choices.length;
+  const [first] = others;
+  return { schema: others.length === 1 && first ? { ...own, anyOf: undefined, ...first } : own, isNullable };
+}
+
+export function fieldsOf(root: Schema): Field[] {
+  const properties = (root["properties"] ?? {}) as Record<string, Schema>;
+  const required = new Set((root["required"] ?? []) as string[]);
+  return Object.entries(properties).map(([name, given]) => {
+    const { schema, isNullable } = single(root, given);
+    const choices =
+      schema["type"] === "boolean" ? [true, false] : Array.isArray(schema["enum"]) ? (schema["enum"] as unknown[]) : [];
+    const type = String(schema["type"] ?? "");
+    const kind =
+      choices.length > 0
+        ? "choice"
+        : type === "string"
+          ? schema["format"] === "date"
+            ? "date"
+            : "text"
+          : type === "integer" || type === "number"
+            ? "number"
+            : "json";
+    const about = given["description"] ?? schema["description"];
+    const field = { name, kind, choices, isNullable, schema, isRequired: required.has(name) } as const;
+    const words = {
+      text: "a text",
+      date: "a date",
+      number: type === "integer" ? "a whole number" : "a number",
+      choice: "one of these",
+      json: jsonWords(type),
+    }[kind];
+    return { ...field, words, about: typeof about === "string" ? about : "", initial: shown(field, given["default"]) };
+  });
+}
+
+function jsonWords(type: string): string {
+  return type === "array" ? "a list, as JSON" : type === "object" ? "an object, as JSON" : "JSON";
+}
+
+function shown({ kind, choices }: Pick<Field, "kind" | "choices">, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (kind === "choice") return String(choices.findIndex((choice) => choice === value));
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+export interface Filled {
+  arguments: Record<string, unknown>;
+  /** By field. */
+  errors: Record<string, string>;
+}
+
+/** What is typed, as arguments; what is left empty is left out. */
+export function filled(fields: Field[], texts: Record<string, string>): Filled {
+  const result: Filled = { arguments: {}, errors: {} };
+  for (const field of fields) {
+    const text = texts[field.name] ?? "";
+    if (text === "" && !(field.kind === "text" && field.isRequired && !field.isNullable)) {
+      if (field.isRequired && field.isNullable) result.arguments[field.name] = null;
+      else if (field.isRequired) result.errors[field.name] = "This is needed";
+      continue;
+    }
+    try {
+      result.arguments[field.name] = valueOf(field, text);
+    } catch (error) {
+      result.errors[field.name] = (error as Error).message;
+    }
+  }
+  return result;
+}
+
+function valueOf({ kind, choices, schema, words }: Field, text: string): unknown {
+  if (kind === "choice") return choices[Number(text)];
+  if (kind === "text" || kind === "date") return text;
+  if (kind === "number") return numberOf(schema, text, words);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`This is ${words}`);
+  }
+  const isOther = (schema["type"] === "array") !== Array.isArray(value) && ["array", "object"].includes(String(schema["type"]));
+  if (isOther) throw new Error(`This is ${words}`);
+  return value;
+}
+
+function numberOf(schema: Schema, text: string, words: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || text.trim() === "" || (schema["type"] === "integer" && !Number.isInteger(value)))
+    throw new Error(`This is ${words}`);
+  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+  if (minimum !== undefined && value < minimum) throw new Error(`At least ${minimum}`);
+  if (maximum !== undefined && value > maximum) throw new Error(`At most ${maximum}`);
+  return value;
+}
+
+/** The field that a refusal of the server is about: `load: rows must be integer, not string`. */
+export function fieldOfRefusal(fields: Field[], name: string, message: string): string | undefined {
+  return fields.find((field) => message.startsWith(`${name}: ${field.name}`))?.name;
+}

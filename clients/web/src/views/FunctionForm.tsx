@@ -1,0 +1,224 @@
+// Calls a function that somebody has registered in a kernel: a form made of its schema, and the run that comes of it. Loaded when it is opened.
+import { Dialog } from "@base-ui/react/dialog";
+import { type FormEvent, useEffect, useId, useState } from "react";
+import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled } from "../app/functions.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+import { statusWords } from "../app/words.ts";
+import { isFinished } from "../protocol/apply/executions.ts";
+import type { Execution, RegisteredFunction } from "../protocol/messages.ts";
+import { newId } from "../transport/ids.ts";
+import { OutputList } from "./Outputs.tsx";
+import { RunProgress } from "./RunProgress.tsx";
+
+interface Props {
+  store: NotebookStore;
+  close: () => void;
+}
+
+export default function FunctionForm({ store, close }: Props) {
+  useTopics(store, "notebook", "kernels");
+  const all = [...store.document.functions.values()].sort((a, b) => a.function.name.localeCompare(b.function.name));
+  const [name, setName] = useState<string>();
+  const chosen = all.find((each) => each.function.name === name) ?? all.find((each) => each.kernel_session) ?? all[0];
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog function-form" finalFocus={false}>
+          <header className="row">
+            <Dialog.Title className="grow">Call a function</Dialog.Title>
+            <Dialog.Close className="button">Done</Dialog.Close>
+          </header>
+          {!chosen && (
+            <p className="quiet">
+              This notebook has no functions. A cell registers one with <code>@notarium.tool</code> above a function.
+            </p>
+          )}
+          {chosen && (
+            <>
+              <label className="row">
+                <span className="quiet">Function</span>
+                <select className="select grow" value={chosen.function.name} onChange={({ target }) => setName(target.value)}>
+                  {all.map(({ function: { name: each } }) => (
+                    <option key={each}>{each}</option>
+                  ))}
+                </select>
+              </label>
+              <Call key={`${chosen.function.name} ${chosen.function.version}`} store={store} registered={chosen} />
+            </>
+          )}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+const RISKS: Record<string, string> = {
+  read: "Reads, and changes nothing",
+  edit: "Can change things that can be brought back",
+  sensitive: "Reaches outside this notebook",
+};
+
+function Call({ store, registered }: { store: NotebookStore; registered: RegisteredFunction }) {
+  const { name, description, schema, risk } = registered.function;
+  const fields = fieldsOf(schema as Schema);
+  const [texts, setTexts] = useState(() => Object.fromEntries(fields.map((field) => [field.name, field.initial])));
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const [problem, setProblem] = useState<string>();
+  const [isMeant, setMeant] = useState(false);
+  const [execution, setExecution] = useState<string>();
+  const isDestructive = !(risk in RISKS);
+  const isThere = registered.kernel_session != null;
+  const call = async (event: FormEvent) => {
+    event.preventDefault();
+    const { arguments: given, errors: wrong } = filled(fields, texts);
+    setErrors(wrong);
+    setProblem(undefined);
+    if (Object.keys(wrong).length > 0) return;
+    const execution_id = newId();
+    const target = { function: { name, arguments: given, confirmed: isMeant } };
+    try {
+      await store.replica.command({ RequestExecution: { execution_id, target, stop_on_error: false } });
+      setExecution(execution_id);
+      setMeant(false);
+    } catch (error) {
+      const { message } = error as Error;
+      const field = fieldOfRefusal(fields, name, message);
+      if (field === undefined) setProblem(message);
+      else setErrors({ [field]: message.slice(name.length + 2) });
+    }
+  };
+  return (
+    <form className="stack" noValidate onSubmit={(event) => void call(event)}>
+      {description && <p className="function-about">{description}</p>}
+      <p className={isDestructive ? "small bad" : "small quiet"}>
+        {isDestructive ? "Can destroy what cannot be brought back" : RISKS[risk]}
+      </p>
+      {fields.map((field) => (
+        <FieldOf
+          key={field.name}
+          field={field}
+          text={texts[field.name] ?? ""}
+          error={errors[field.name]}
+          typed={(text) => setTexts((known) => ({ ...known, [field.name]: text }))}
+        />
+      ))}
+      {isDestructive && (
+        <label className="row">
+          <input type="checkbox" checked={isMeant} onChange={({ target }) => setMeant(target.checked)} /> I have looked at this, and
+          it is meant
+        </label>
+      )}
+      {!isThere && <p className="note small">Its kernel has ended: run the cell that registers it again.</p>}
+      {problem && (
+        <p className="error" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="row">
+        <button className="button primary" disabled={!store.mayRun || !isThere || (isDestructive && !isMeant)}>
+          Call {name}
+        </button>
+        {!store.mayRun && <span className="quiet small">Your role here does not let you run code.</span>}
+      </div>
+      {execution && <Result key={execution} store={store} execution={execution} />}
+    </form>
+  );
+}
+
+interface FieldProps {
+  field: Field;
+  text: string;
+  error: string | undefined;
+  typed: (text: string) => void;
+}
+
+function FieldOf({ field, text, error, typed }: FieldProps) {
+  const id = useId();
+  const { name, kind, about, words, isRequired } = field;
+  const shared = {
+    id,
+    value: text,
+    "aria-required": isRequired,
+    "aria-invalid": error !== undefined,
+    "aria-describedby": `${id}-about`,
+  };
+  return (
+    <div className="function-field">
+      <label htmlFor={id}>
+        <span className="mono">{name}</span>
+        {isRequired && (
+          <span className="bad" aria-hidden title="Needed">
+            {" "}
+            *
+          </span>
+        )}
+      </label>
+      {kind === "choice" ? (
+        <select className="select" {...shared} onChange={({ target }) => typed(target.value)}>
+          {(!isRequired || text === "") && <option value="">{isRequired ? "Choose …" : "–"}</option>}
+          {field.choices.map((choice, index) => (
+            <option key={index} value={index}>
+              {typeof choice === "string" ? choice : JSON.stringify(choice)}
+            </option>
+          ))}
+        </select>
+      ) : kind === "json" ? (
+        <textarea className="field mono" rows={2} spellCheck={false} {...shared} onChange={({ target }) => typed(target.value)} />
+      ) : (
+        <input
+          className="field"
+          type={kind === "date" ? "date" : "text"}
+          inputMode={kind === "number" ? "decimal" : undefined}
+          autoComplete="off"
+          {...shared}
+          onChange={({ target }) => typed(target.value)}
+        />
+      )}
+      <p id={`${id}-about`} className="small quiet">
+        {error && <span className="bad">{error}. </span>}
+        {about || words}
+      </p>
+    </div>
+  );
+}
+
+/** While it runs from the state, which then forgets it; afterwards from the record. */
+function Result({ store, execution }: { store: NotebookStore; execution: string }) {
+  useTopics(store, "executions");
+  const live = store.document.executions.get(execution);
+  const [ended, setEnded] = useState<Execution>();
+  const [problem, setProblem] = useState<string>();
+  const isOver = live === undefined || isFinished(live.status);
+  useEffect(() => {
+    if (!isOver) return;
+    const path = `/api/notebooks/${encodeURIComponent(store.id)}/runs/${execution}`;
+    store.session.rest.get<{ execution: Execution }>(path).then(
+      (run) => setEnded(run.execution),
+      (error: Error) => setProblem(error.message),
+    );
+  }, [store, execution, isOver]);
+  const run = ended ?? live;
+  if (problem) return <p className="error">The run could not be read: {problem}</p>;
+  if (!run) return <div className="shape" aria-busy="true" />;
+  return (
+    <section className="stack tight" aria-label="Result" aria-live="polite">
+      <p className="row small">
+        <span className={run.status === "error" || run.status === "lost" ? "bad" : "quiet"}>{statusWords(run)}</span>
+        {!isFinished(run.status) && (
+          <button
+            type="button"
+            className="button bare small"
+            disabled={run.cancel_requested}
+            onClick={() => void store.do({ CancelExecution: { execution_id: execution } })}
+          >
+            Stop
+          </button>
+        )}
+      </p>
+      {!isFinished(run.status) && <RunProgress store={store} execution={execution} kernel={run.kernel_session} />}
+      <OutputList store={store} outputs={run.outputs ?? []} run={run} isGrowing={!isFinished(run.status)} />
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { fieldOfRefusal, fieldsOf, filled } from "../../src/app/functions.ts";
+
+const schema = {
+  type: "object",
+  properties: {
+    rows: { type: "integer", minimum: 1, maximum: 9, description: "how many" },
+    name: { type: "string", default: "x" },
+    kind: { $ref: "#/$defs/Kind", default: "b" },
+    fast: { type: "boolean" },
+    day: { anyOf: [{ type: "string", format: "date" }, { type: "null" }], default: null },
+    list: { type: "array", items: { type: "integer" } },
+    either: { anyOf: [{ type: "string" }, { type: "integer" }] },
+  },
+  required: ["rows", "name"],
+  $defs: { Kind: { type: "string", enum: ["a", "b"] } },
+};
+const fields = fieldsOf(schema);
+const of = (name: string) => fields.find((field) => field.name === name)!;
+
+test("fields are of the kinds that the schema says, with their defaults", () => {
+  expect(fields.map(({ name, kind, initial }) => [name, kind, initial])).toEqual([
+    ["rows", "number", ""],
+    ["name", "text", "x"],
+    ["kind", "choice", "1"],
+    ["fast", "choice", ""],
+    ["day", "date", ""],
+    ["list", "json", ""],
+    ["either", "json", ""],
+  ]);
+  expect(of("rows")).toMatchObject({ isRequired: true, about: "how many", words: "a whole number" });
+  expect(of("day")).toMatchObject({ isRequired: false, isNullable: true });
+});
+
+test("what is typed becomes arguments, and what is left empty is left out", () => {
+  const texts = { rows: "3", name: "", kind: "0", fast: "1", day: "2024-02-29", list: "[1]", either: '"a"' };
+  expect(filled(fields, texts)).toEqual({
+    arguments: { rows: 3, name: "", kind: "a", fast: false, day: "2024-02-29", list: [1], either: "a" },
+    errors: {},
+  });
+  expect(filled(fields, { rows: "1", name: "n" }).arguments).toEqual({ rows: 1, name: "n" });
+});
+
+test("what is wrong is said at its field", () => {
+  const errors = (texts: Record<string, string>) => filled(fields, { rows: "1", ...texts }).errors;
+  expect(errors({ rows: "" })).toEqual({ rows: "This is needed" });
+  expect(errors({ rows: "1.5" })).toEqual({ rows: "This is a whole number" });
+  expect(errors({ rows: "x" })).toEqual({ rows: "This is a whole number" });
+  expect(errors({ rows: "0" })).toEqual({ rows: "At least 1" });
+  expect(errors({ rows: "10" })).toEqual({ rows: "At most 9" });
+  expect(errors({ list: "{" })).toEqual({ list: "This is a list, as JSON" });
+  expect(errors({ list: "{}" })).toEqual({ list: "This is a list, as JSON" });
+});
+
+test("a refusal finds its field", () => {
+  expect(fieldOfRefusal(fields, "load", "load: rows must be integer, not string")).toBe("rows");
+  expect(fieldOfRefusal(fields, "load", "the kernel that had load has ended")).toBeUndefined();
+});
+
+test("an odd schema makes no harm", () => {
+  const odd = fieldsOf({ type: "object", properties: { a: { $ref: "#/none" }, b: {}, c: { type: ["string", "number"] } } });
+  expect(odd.map(({ kind }) => kind)).toEqual(["json", "json", "json"]);
+  expect(fieldsOf({ type: "object" })).toEqual([]);
+});
