@@ -120,10 +120,15 @@ fn is_confirmed(function: &NotebookFunction, arguments: &Map<String, Value>, yes
     }
     let name = &function.name;
     if !input::is_terminal() {
-        return Err(Failure::usage(format!("{name} is registered as destructive: call it with --yes if that is meant")));
+        return Err(Failure::usage(format!(
+            "{name} is registered as destructive: call it with --yes if that is meant"
+        )));
     }
     let shown = serde_json::to_string_pretty(arguments).unwrap_or_default();
-    print::note(format!("{name} is registered as destructive. It would be called with\n{}", print::shown_whole(&shown)));
+    print::note(format!(
+        "{name} is registered as destructive. It would be called with\n{}",
+        print::shown_whole(&shown)
+    ));
     let answer = input::read_line("Call it? [y/N] ", false).ok().flatten().unwrap_or_default();
     match answer.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Ok(true),
@@ -161,7 +166,8 @@ fn typed(schema: &Value, parameter: &Value, text: &str, depth: usize) -> Result<
     }
     if let Some(kinds) = parameter["anyOf"].as_array().filter(|_| depth < 8) {
         // A text fits wherever a text may stand: it is tried last.
-        let is_text = |each: &&Value| resolved(schema, each)["type"] == "string" && resolved(schema, each)["enum"].is_null();
+        let is_text =
+            |each: &&Value| resolved(schema, each)["type"] == "string" && resolved(schema, each)["enum"].is_null();
         let (texts, others): (Vec<_>, Vec<_>) = kinds.iter().partition(is_text);
         let fits = others.into_iter().chain(texts).find_map(|each| typed(schema, each, text, depth + 1).ok());
         return fits.ok_or_else(|| kind(schema, parameter));
@@ -212,7 +218,10 @@ mod tests {
         }
         assert_eq!(typed_as(json!({"type": "integer"}), "3.5"), Err("integer".to_owned()));
         assert_eq!(typed_as(json!({"$ref": "#/$defs/Kind"}), "b"), Err("\"a\" | 1".to_owned()));
-        assert_eq!(typed_as(json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), "x"), Err("integer | null".to_owned()));
+        assert_eq!(
+            typed_as(json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), "x"),
+            Err("integer | null".to_owned())
+        );
     }
 
     #[test]

@@ -4,9 +4,9 @@ mod assistants;
 
 use std::collections::BTreeMap;
 
-use notarium_core::{MissingFunctions, 
+use notarium_core::{
     CellId, Document, EndCause, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject,
-    Millis, Recorded, Stored, Subject,
+    Millis, MissingFunctions, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -147,7 +147,9 @@ impl Narrator {
                 Some(ExecutionCause::Requested) => format!("asked to run {run}"),
                 None => format!("asked to run {run} ({})", print::clean(&event.cause.to_string())),
                 Some(ExecutionCause::Imported) => format!("brought {run}, which happened elsewhere"),
-                Some(ExecutionCause::FunctionsRestored) => format!("runs {run} again, for the functions that it registers"),
+                Some(ExecutionCause::FunctionsRestored) => {
+                    format!("runs {run} again, for the functions that it registers")
+                }
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
             Event::ExecutionStarted(_) => format!("started {run}"),
@@ -214,7 +216,11 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
 fn missing_sentence(missing: &MissingFunctions) -> String {
     let names = print::clean(&missing.names.join(", "));
     match &missing.cell_id {
-        Some(cell) => format!("; it has not {names}: run cell {}, which was not run by itself because {}", print::short(cell.as_str()), missing.reason),
+        Some(cell) => format!(
+            "; it has not {names}: run cell {}, which was not run by itself because {}",
+            print::short(cell.as_str()),
+            missing.reason
+        ),
         None => format!("; it has not {names}: {}", missing.reason),
     }
 }

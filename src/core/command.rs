@@ -10,10 +10,10 @@ use crate::command_values::{
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    FunctionPlace,
-    CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
-    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy, RawObject, Role,
-    Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
+    CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
+    KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy,
+    RawObject, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId,
+    Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.

@@ -24,7 +24,9 @@ impl FunctionCall {
         let invalid = |message: String| Rejection::new(RejectionCode::InvalidValue, message);
         let found = find(notebook, name)?;
         let Found::Function(function, session) = found else {
-            return Err(invalid(format!("{name} is a tool of assistants, and no function of a kernel: people have commands for what it does")));
+            return Err(invalid(format!(
+                "{name} is a tool of assistants, and no function of a kernel: people have commands for what it does"
+            )));
         };
         found.arguments(&self.arguments)?;
         if named.is_some_and(|named| named != session) {

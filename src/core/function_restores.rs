@@ -77,7 +77,8 @@ impl Lacking {
         }
         let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.clone());
         let is_ours = |id: &CellId| self.cells.iter().any(|(ours, _)| ours == id);
-        let others = notebook.ordered_cells().filter(|(id, cell)| cell.content.cell_type == CellType::Code && !is_ours(id));
+        let others =
+            notebook.ordered_cells().filter(|(id, cell)| cell.content.cell_type == CellType::Code && !is_ours(id));
         let query = JudgementQuery {
             earlier: others.map(|(_, cell)| cell.content.source.clone()).collect(),
             codes: self.cells.iter().filter_map(|(id, _)| source(id)).collect(),

@@ -15,9 +15,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::check_schema;
 use crate::tools::Tool;
 use notarium_record::{
-    CellType, FunctionPlace,
-    Document, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase, KernelSessionId, Risk, UserFunction,
-    Version,
+    CellType, Document, FunctionPlace, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
+    KernelSessionId, Risk, UserFunction, Version,
 };
 
 /// Functions that one kernel registers, at most.
@@ -55,7 +54,9 @@ pub(crate) fn decide_register(
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
     let is_same = known.len() == functions.len() && functions.iter().all(|function| known.contains(&function));
-    let is_there = |place: &FunctionPlace| notebook.ledger.registrations.of(&place.name).is_some_and(|known| known.place == *place);
+    let is_there = |place: &FunctionPlace| {
+        notebook.ledger.registrations.of(&place.name).is_some_and(|known| known.place == *place)
+    };
     if is_same && places.iter().all(is_there) && !is_rewritten(notebook, &causes, &functions) {
         return Ok(Decision::nothing());
     }
@@ -109,7 +110,10 @@ fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<
     let mut names = BTreeSet::new();
     for place in places {
         if !functions.iter().any(|function| function.name == place.name) || !names.insert(&place.name) {
-            return invalid(format!("places has '{}', which is none of the functions or stands there twice", place.name));
+            return invalid(format!(
+                "places has '{}', which is none of the functions or stands there twice",
+                place.name
+            ));
         }
         if place.module.as_ref().is_some_and(|module| module.chars().count() > MAX_MODULE_CHARACTERS) {
             return invalid(format!("{}: a module's name has at most {MAX_MODULE_CHARACTERS} characters", place.name));

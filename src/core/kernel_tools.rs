@@ -36,7 +36,7 @@ const MAX_PATH_BYTES: usize = 1_000;
 pub const CALL_FUNCTION: &str = "call_function";
 /// SHA-256 of the code of each tool.
 pub const CODE: &[(&str, &str)] = &[
-    (CALL_FUNCTION, "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb"),
+    (CALL_FUNCTION, "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba"),
     ("get_variables", "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291"),
     ("inspect_variable", "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb"),
     ("list_files", "a04f5a0c19b016482503c21fd9a3387085eda93da4a08170bc1dad85afff966f"),

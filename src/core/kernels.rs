@@ -151,8 +151,7 @@ pub(crate) fn decide_started(
     let first = || runs.first().map(|(run, _)| queues::assignment(run, &id, &agent, fence));
     let next = queues::assign_next(notebook, &id, &agent, fence, &[]).or_else(first);
     let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
-    let started =
-        KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
+    let started = KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
     let runs = runs.into_iter().map(|(_, requested)| requested);
     Ok(Decision { events: [started.into()].into_iter().chain(runs).chain(next).collect(), outcome: Outcome::default() })
 }

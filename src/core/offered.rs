@@ -75,7 +75,8 @@ pub fn defining_cell<'a>(notebook: &'a Document, name: &str) -> Option<&'a CellI
 pub(crate) fn is_defined_in(source: &str, name: &str) -> bool {
     let is_rest = |line: &str| {
         let rest = line.trim_start().trim_start_matches("async ").trim_start().strip_prefix("def ");
-        rest.and_then(|rest| rest.trim_start().strip_prefix(name)).is_some_and(|rest| rest.trim_start().starts_with(['(', '[']))
+        rest.and_then(|rest| rest.trim_start().strip_prefix(name))
+            .is_some_and(|rest| rest.trim_start().starts_with(['(', '[']))
     };
     source.lines().any(is_rest)
 }

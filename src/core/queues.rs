@@ -43,7 +43,12 @@ fn started<'a>(notebook: &'a Document, id: &KernelSessionId) -> Option<&'a Kerne
     notebook.kernels.get(id).filter(|session| session.phase == KernelPhase::Started)
 }
 
-pub(crate) fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentId, fence: Version) -> Decided {
+pub(crate) fn assignment(
+    id: &ExecutionId,
+    kernel_session: &KernelSessionId,
+    agent: &AgentId,
+    fence: Version,
+) -> Decided {
     let (execution_id, kernel_session, agent) = (id.clone(), kernel_session.clone(), agent.clone());
     ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use notarium_record::{Actor, CellId, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId};
+use notarium_record::{
+    Actor, CellId, Document, Event, Execution, ExecutionStatus, FunctionPlace, Hash, KernelSessionId,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -44,7 +46,8 @@ impl Registrations {
 
     /// A kernel tells all its functions whenever one is registered: of those of other cells nothing new is known.
     fn text_at(&self, place: &FunctionPlace, causes: &Causes) -> Option<Hash> {
-        let known = self.of(&place.name).filter(|known| known.place.cell_id == place.cell_id).and_then(|known| known.text);
+        let known =
+            self.of(&place.name).filter(|known| known.place.cell_id == place.cell_id).and_then(|known| known.text);
         match place.cell_id.is_some() && causes.cell() == place.cell_id.as_ref() {
             false => known,
             true if causes.are_people() => Some(causes.text()),

@@ -44,27 +44,16 @@ pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[Pa
 }
 
 /// The error is a sentence.
-fn program(
-    tool: &str,
-    expected: &Hash,
-    call: &ToolCall,
-    version: &str,
-    hidden: &[PathBuf],
-) -> Result<String, String> {
-    let source =
-        source(tool, (&call.function, version), &call.arguments, hidden).filter(|_| digest(tool).as_ref() == Some(expected));
+fn program(tool: &str, expected: &Hash, call: &ToolCall, version: &str, hidden: &[PathBuf]) -> Result<String, String> {
+    let source = source(tool, (&call.function, version), &call.arguments, hidden)
+        .filter(|_| digest(tool).as_ref() == Some(expected));
     source.ok_or_else(|| {
         format!("this runtime agent has not the code of {tool} that the server means ({expected}): give both the same version")
     })
 }
 
 /// A tool's code with arguments. `function`: name and version of the registered one, where the tool is `call_function`.
-pub fn source(
-    tool: &str,
-    function: (&str, &str),
-    arguments: &RawObject,
-    hidden: &[PathBuf],
-) -> Option<String> {
+pub fn source(tool: &str, function: (&str, &str), arguments: &RawObject, hidden: &[PathBuf]) -> Option<String> {
     let arguments = match tool {
         // The function's arguments as they came: big numbers and the order of keys survive.
         CALL_FUNCTION => {

@@ -28,8 +28,9 @@ pub use client_message::{
     CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
     PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
 };
-pub use comms::{PROGRESS_TARGET, 
-    CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm, SendCommMessage,
+pub use comms::{
+    CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,
+    PROGRESS_TARGET, SendCommMessage,
 };
 pub use kernel_questions::{
     AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,

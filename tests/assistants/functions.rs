@@ -135,7 +135,9 @@ async fn a_function_that_changed_beside_its_registration_is_not_called_in_its_pl
     run_cell(&mut scene, &other).await;
     let is_refused = |state: &Document| {
         let run = state.latest.get(&other).and_then(|run| state.executions.get(run));
-        run.is_some_and(|run| run.outputs.iter().any(|output| output.content.get().contains("two functions are called")))
+        run.is_some_and(|run| {
+            run.outputs.iter().any(|output| output.content.get().contains("two functions are called"))
+        })
     };
     scene.ada.until("the refusal", is_refused).await;
     let turn = scene.ask("count").await;
@@ -160,5 +162,8 @@ async fn what_a_function_raises_and_what_it_cannot_take_is_told_whole() {
     assert_eq!(scene.results().pop(), Some(("fail: day: 'tomorrow' is no date".to_owned(), true)));
     scene.answered("again").await;
     let (result, is_error) = scene.results().pop().unwrap();
-    assert!(is_error && result.contains("LookupError: no such day: 2024-02-29") && result.contains("Traceback"), "{result}");
+    assert!(
+        is_error && result.contains("LookupError: no such day: 2024-02-29") && result.contains("Traceback"),
+        "{result}"
+    );
 }

@@ -412,9 +412,9 @@ impl RuntimeFolder {
     fn write_module(&self) -> Result<(), LaunchError> {
         let failed = |source| LaunchError::RuntimeFolder { path: self.0.path.clone(), source };
         std::fs::create_dir_all(self.0.path.join(MODULE_FOLDER).join("kernel")).map_err(failed)?;
-        MODULE.iter().try_for_each(|(name, text)| {
-            self.write(&format!("{MODULE_FOLDER}/{name}"), text.as_bytes()).map(|_| ())
-        })
+        MODULE
+            .iter()
+            .try_for_each(|(name, text)| self.write(&format!("{MODULE_FOLDER}/{name}"), text.as_bytes()).map(|_| ()))
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {

@@ -234,7 +234,13 @@ impl<'a> SavedWidget<'a> {
 fn shown(comm_id: &str, open: &Open) -> OpenComm {
     let target = (open.target == CommTarget::Progress).then(|| PROGRESS_TARGET.to_owned());
     let (state, buffers, execution_id) = (raw_object(&open.state), open.buffers.clone(), open.execution_id.clone());
-    OpenComm { comm_id: comm_id.to_owned(), execution_id: execution_id.filter(|_| target.is_some()), target, state, buffers }
+    OpenComm {
+        comm_id: comm_id.to_owned(),
+        execution_id: execution_id.filter(|_| target.is_some()),
+        target,
+        state,
+        buffers,
+    }
 }
 
 fn placed(paths: &[Vec<Value>], encoded: &[String]) -> Vec<CommBuffer> {

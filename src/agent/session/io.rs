@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Because, CellId, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
+    Actor, Because, CellId, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode,
+    Version,
 };
 
 use notarium_wire::{CommChange, OpenComm, SendCommMessage};

@@ -45,7 +45,8 @@ fn defined(by_assistant: bool) -> World {
 
 /// The kernel is restarted; what its start led to.
 fn restarted(world: &mut World) -> Vec<Event> {
-    let next = world.step(&user("ann"), json!({"RestartKernel": {"kernel_session": "$kernel"}})).kernel_session.unwrap();
+    let next =
+        world.step(&user("ann"), json!({"RestartKernel": {"kernel_session": "$kernel"}})).kernel_session.unwrap();
     world.step(&agent("gpu"), end_kernel());
     world.name("kernel", format!("\"{next}\""));
     world.name("fence", world.version() + 1);
@@ -134,14 +135,16 @@ fn a_run_that_no_person_asked_for_lowers_no_risk() {
     let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
     let id = event.execution_id.to_string();
     world.step(&agent("gpu"), report(&id, 1, json!({"started": {}})));
-    let changed = json!({"name": "load", "version": "2", "description": "", "schema": {"type": "object"}, "risk": "read"});
+    let changed =
+        json!({"name": "load", "version": "2", "description": "", "schema": {"type": "object"}, "risk": "read"});
     world.step(&agent("gpu"), register(&[changed], &json!([])));
     assert_eq!(world.notebook.functions["load"].function.risk, Open::Known(Risk::Destructive));
 }
 
 #[test]
 fn a_cell_that_is_not_what_a_person_ran_does_not_run_by_itself() {
-    let replace = |source: &str| json!({"ReplaceSource": {"cell_id": "define", "source": source, "cell_version": "$cell"}});
+    let replace =
+        |source: &str| json!({"ReplaceSource": {"cell_id": "define", "source": source, "cell_version": "$cell"}});
     let told = |mut world: World| {
         let events = restarted(&mut world);
         assert_eq!(kinds(&events), ["KernelSessionStarted"]);
@@ -165,7 +168,10 @@ fn what_the_judge_does_not_pass_is_told_and_the_rest_runs() {
     world.step(&agent("gpu"), register(&both, &json!([place("load", "define"), place("load2", "harm")])));
     ended(&mut world, &id);
     let events = restarted(&mut world);
-    assert_eq!(missing(&events), json!([{"names": ["load2"], "cell_id": "harm", "reason": "it is not known to be harmless"}]));
+    assert_eq!(
+        missing(&events),
+        json!([{"names": ["load2"], "cell_id": "harm", "reason": "it is not known to be harmless"}])
+    );
     assert_eq!(kinds(&events), ["KernelSessionStarted", "ExecutionRequested", "ExecutionAssigned"]);
 }
 
@@ -197,7 +203,10 @@ fn two_cells_with_one_function_are_both_named() {
 fn a_function_that_moved_to_another_cell_is_no_clash_and_neither_is_its_own_cell() {
     let mut world = defined(false).with(&user("ann"), insert("again", "code", CODE));
     let version = world.notebook.cells[&"define".parse().unwrap()].cell_version;
-    world.step(&user("ann"), json!({"ReplaceSource": {"cell_id": "define", "source": "x = 1", "cell_version": version}}));
+    world.step(
+        &user("ann"),
+        json!({"ReplaceSource": {"cell_id": "define", "source": "x = 1", "cell_version": version}}),
+    );
     run(&mut world, "again", false);
     world.step(&agent("gpu"), register(&[function("load", "edit")], &json!([place("load", "again")])));
     let mut same = defined(false);
@@ -217,7 +226,10 @@ fn two_kernels_with_functions_of_two_modules_are_told_apart() {
     world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
     world.name("fence", world.version());
     let message = refusal(&mut world, &of("others"));
-    assert!(message.contains("one in the module tools line 7, one in the module others line 7, on two kernels"), "{message}");
+    assert!(
+        message.contains("one in the module tools line 7, one in the module others line 7, on two kernels"),
+        "{message}"
+    );
     world.step(&agent("gpu"), register(&[function("load", "edit")], &json!([of("tools")])));
 }
 

@@ -143,7 +143,7 @@ fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
         world.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJK00000000000161R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionRequested": {"execution_id": "000000YGJK00000000000161R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
             {"ExecutionAssigned": {"execution_id": "000000YGJK00000000000161R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
         ])
     );
@@ -179,7 +179,7 @@ fn a_function_that_went_or_changed_voids_the_call() {
         same.whole(&events),
         json!([
             {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "e84befde683558c4519f2a0d8a01dbf90d27faa85a4121dbe710572b509019ba", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
             {"ExecutionAssigned": {"execution_id": "000000YGJM00000000000181R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
         ])
     );

@@ -23,8 +23,8 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_ast::visitor::Visitor;
+use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_parser::Parsed;
 
 use crate::{DangerRule, Findings, Grade, Lines, MAX_CHECKED_BYTES, python};
@@ -77,7 +77,9 @@ pub(crate) fn check(earlier: &[&str], codes: &[&str], known: Known<'_>, findings
 }
 
 /// Names of functions that a piece defines and that stand nowhere else in the pieces.
-fn only_registered<'a>(pieces: impl Iterator<Item = &'a (Option<Parsed<ModModule>>, Cell)> + Clone) -> BTreeSet<String> {
+fn only_registered<'a>(
+    pieces: impl Iterator<Item = &'a (Option<Parsed<ModModule>>, Cell)> + Clone,
+) -> BTreeSet<String> {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let words = || pieces.clone().flat_map(|(_, cell)| cell.text.split(|character| !is_part(character)));
     let bodies = pieces.clone().filter_map(|(parsed, _)| Some(&parsed.as_ref()?.syntax().body)).flatten();

@@ -52,7 +52,8 @@ fn what_else_runs_is_judged_all_the_same() {
     ] {
         assert!(again(&harm).is_some(), "{harm}");
     }
-    let others = judge_registrations(&["from evil import notarium"], &[&WIPES.replace("import notarium, os", "import os")]);
+    let others =
+        judge_registrations(&["from evil import notarium"], &[&WIPES.replace("import notarium, os", "import os")]);
     assert!(others.grade.is_some());
 }
 

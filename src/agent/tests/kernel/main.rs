@@ -1,6 +1,7 @@
 //! The kernel driver against a real ipykernel. `NOTARIUM_TEST_PYTHON` names a Python that has it; `make test` makes one
 //! in `target/test-venv`.
 
+mod functions;
 mod questions;
 mod scene;
 

@@ -1,0 +1,90 @@
+// Functions that a cell registers: a form made of the schema, its result, what destroys; and how far a run has come.
+import { expect, person, test, write } from "./server.ts";
+
+const DEFINES = `import notarium
+from typing import Literal
+
+@notarium.tool(risk="read")
+def hoist(knots: int, sail: Literal["jib", "main"] = "main", crew: list[str] | None = None) -> str:
+    """Hoists a sail.
+
+    Args:
+        knots: How hard it blows.
+    """
+    print("heave")
+    return f"{sail} at {knots}, {crew}"
+`;
+
+const SINKS = `import notarium, time
+
+@notarium.tool
+def sink(deep: float = 1.5) -> None:
+    "Sinks it."
+    print("sunk", deep)
+`;
+
+const BAILS = `for n in notarium.progress(range(50), label="bailing"):
+    while n > 10:
+        time.sleep(0.1)
+`;
+
+test("a function is called by its form, and what is wrong stands at its field", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, DEFINES);
+  await page.keyboard.press("Alt+Enter");
+  await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Call a function" });
+  await expect(dialog.getByText("Hoists a sail.")).toBeVisible({ timeout: 30_000 });
+  await expect(dialog.getByText("How hard it blows.")).toBeVisible();
+
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  await expect(dialog.getByText("This is needed.")).toBeVisible();
+  await expect(dialog.getByLabel("knots")).toHaveAttribute("aria-invalid", "true");
+  await dialog.getByLabel("knots").fill("a gale");
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  await expect(dialog.getByText("This is a whole number.")).toBeVisible();
+
+  await dialog.getByLabel("knots").fill("7");
+  await dialog.getByLabel("sail").selectOption("jib");
+  await dialog.getByLabel("crew").fill('["Ann"]');
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  const result = dialog.getByRole("region", { name: "Result" });
+  await expect(result.getByText("heave")).toBeVisible({ timeout: 60_000 });
+  await expect(result.getByText("jib at 7, ['Ann']")).toBeVisible();
+});
+
+test("what destroys is called when somebody says that it is meant, and a loop says how far it is", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, SINKS);
+  await page.keyboard.press("Alt+Enter");
+  await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
+  await page
+    .getByRole("button", { name: /kernel/i })
+    .first()
+    .click();
+  await page.getByRole("button", { name: "Call a function" }).click();
+  const dialog = page.getByRole("dialog", { name: "Call a function" });
+  const call = dialog.getByRole("button", { name: "Call sink" });
+  await expect(call).toBeDisabled();
+  await dialog.getByRole("checkbox").check();
+  await call.click();
+  await expect(dialog.getByText("sunk 1.5")).toBeVisible({ timeout: 60_000 });
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  await page.locator(".cell .source").nth(1).click();
+  await write(page, BAILS);
+  await page.keyboard.press("Shift+Enter");
+  const bar = page.getByRole("progressbar", { name: "bailing" });
+  await expect(bar).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText("11 of 50")).toBeVisible();
+  const other = await person(browser, server);
+  await other.goto(page.url());
+  await expect(other.getByText("11 of 50")).toBeVisible({ timeout: 60_000 });
+  await page.locator(".cell").nth(1).getByRole("button", { name: "Stop" }).click();
+  await expect(bar).toHaveCount(0, { timeout: 60_000 });
+});
