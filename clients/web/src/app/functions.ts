@@ -1,4 +1,5 @@
 // A form made of the schema of a function: which fields, and the arguments that are typed there.
+import type { EventMessage } from "../protocol/messages.ts";
 
 export type Schema = Record<string, unknown>;
 
@@ -135,4 +136,22 @@ function numberOf(schema: Schema, text: string, words: string): number {
 /** The field that a refusal of the server is about: `load: rows must be integer, not string`. */
 export function fieldOfRefusal(fields: Field[], name: string, message: string): string | undefined {
   return fields.find((field) => message.startsWith(`${name}: ${field.name}`))?.name;
+}
+
+export interface Missing {
+  names: string[];
+  cell_id?: string | null;
+  reason: string;
+}
+
+/** Functions that a new kernel does not have, and that a person may register again. */
+export function missingIn({ type, payload }: Pick<EventMessage, "type" | "payload">): Missing[] {
+  if (type !== "KernelSessionStarted") return [];
+  return (payload as { missing_functions?: Missing[] }).missing_functions ?? [];
+}
+
+export function missingWords({ names, reason }: Missing, cell: number): string {
+  const which = names.length === 1 ? `the function ${names[0]}` : `the functions ${names.join(", ")}`;
+  const then = cell > 0 ? `: run cell ${cell}, which was not run by itself because ${reason}` : `: ${reason}`;
+  return `The new kernel does not have ${which}${then}.`;
 }

@@ -1,5 +1,6 @@
 // Running cells and asking prompts; what concerns the kernels of the notebook as a whole.
 import type { Command } from "../protocol/messages.ts";
+import { type Missing, missingWords } from "./functions.ts";
 import { newId } from "../transport/ids.ts";
 import type { NotebookStore } from "./store.ts";
 
@@ -27,6 +28,14 @@ export class Runs {
       .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
     if (commands.length === 1 && commands[0]) await store.do(commands[0]);
     else if (commands.length > 1) await store.do({ Batch: { commands } });
+  }
+
+  /** Says which cell is to run, so that functions are there again. */
+  tellMissing(missing: Missing): void {
+    const store = this.#store;
+    const cell = missing.cell_id ?? undefined;
+    const text = missingWords(missing, cell === undefined ? 0 : store.document.order.indexOf(cell) + 1);
+    store.toast({ text, ...(cell !== undefined && { action: { label: "Show the cell", run: () => store.select(cell) } }) });
   }
 
   interrupt(): void {

@@ -17,6 +17,7 @@ import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { proposalsIn } from "./proposals.ts";
+import { missingIn } from "./functions.ts";
 import { Runs } from "./runs.ts";
 import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
@@ -110,6 +111,7 @@ export class NotebookStore extends Topics {
       this.progress.hear(event);
       this.groups.hear(event);
       this.#reviewed(this.review.hear(event, before));
+      for (const missing of missingIn(event)) this.runs.tellMissing(missing);
     });
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
     this.replica.presence.changed.add(() => this.#peersMoved());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldOfRefusal, fieldsOf, filled } from "../../src/app/functions.ts";
+import { fieldOfRefusal, fieldsOf, filled, missingIn, missingWords } from "../../src/app/functions.ts";
 
 const schema = {
   type: "object",
@@ -61,4 +61,16 @@ test("an odd schema makes no harm", () => {
   const odd = fieldsOf({ type: "object", properties: { a: { $ref: "#/none" }, b: {}, c: { type: ["string", "number"] } } });
   expect(odd.map(({ kind }) => kind)).toEqual(["json", "json", "json"]);
   expect(fieldsOf({ type: "object" })).toEqual([]);
+});
+
+test("a new kernel's missing functions are told with the cell to run", () => {
+  const missing = { names: ["load"], cell_id: "c", reason: "it is not known to be harmless" };
+  expect(missingIn({ type: "KernelSessionStarted", payload: { missing_functions: [missing] } })).toEqual([missing]);
+  expect(missingIn({ type: "KernelSessionStarted", payload: {} })).toEqual([]);
+  expect(missingWords(missing, 3)).toBe(
+    "The new kernel does not have the function load: run cell 3, which was not run by itself because it is not known to be harmless.",
+  );
+  expect(missingWords({ names: ["a", "b"], reason: "no cell registered them" }, 0)).toBe(
+    "The new kernel does not have the functions a, b: no cell registered them.",
+  );
 });
