@@ -5,7 +5,10 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
+use crate::gate::Gate;
+use crate::processes::PATIENCE;
 use crate::scene::{Scene, script};
+use crate::terminal::{Words, at_terminal};
 
 const DEFINES: &str = r#"
 import notarium
@@ -166,4 +169,39 @@ async fn what_a_function_raises_and_what_it_cannot_take_is_told_whole() {
         is_error && result.contains("LookupError: no such day: 2024-02-29") && result.contains("Traceback"),
         "{result}"
     );
+}
+
+/// The program at a terminal.
+fn terminal(scene: &Scene, home: &std::path::Path, arguments: &[&str]) -> tokio::process::Child {
+    let mut process = at_terminal(arguments);
+    process.current_dir(home).env("NOTARIUM_CONFIG", home.join("config.json")).env("TERM", "xterm");
+    process.env("NOTARIUM_SERVER", format!("http://{}", scene.fixture.address()));
+    process.env("NOTARIUM_TOKEN", scene.fixture.session()).spawn().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_far_a_run_has_come_is_seen_by_all_who_follow_and_recorded_nowhere() {
+    let mut gate = Gate::start().await;
+    let mut scene = Scene::with_kernel(script(&json!([]))).await;
+    let home = tempfile::tempdir().unwrap();
+    let waits = gate.code().replace('\n', "; ");
+    let code = format!(
+        "import notarium\nfor n in notarium.progress(range(4), label='reading'):\n    if n == 2:\n        {waits}"
+    );
+    let notebook = scene.ada.notebook().to_string();
+    let mut watch = terminal(&scene, home.path(), &["watch", &notebook]);
+    let mut watched = Words::of(watch.stdout.take().unwrap());
+    watched.until("watching").await;
+    let mut exec = terminal(&scene, home.path(), &["exec", &notebook, "--code", &code]);
+    let mut shown = Words::of(exec.stdout.take().unwrap());
+    for words in [&mut shown, &mut watched] {
+        words.until("reading: ").await;
+    }
+    gate.until_arrived(1).await;
+    gate.open();
+    assert!(tokio::time::timeout(PATIENCE, exec.wait()).await.unwrap().unwrap().success());
+    let _ = watch.kill().await;
+    let record = scene.whole_record().await;
+    assert!(!record.contains("\"total\"") && !record.contains("notarium.progress\",\"state"), "{record}");
+    scene.ada.until("the run's end", |state| state.executions.is_empty()).await;
 }

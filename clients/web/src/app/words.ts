@@ -112,6 +112,7 @@ export function ordinal(number: number): string {
 export function runSentence(run: Execution, name: string): string {
   if (run.cause === "imported")
     return `It came with the file that ${name || kindOf(run.requested_by)} brought in, and has not run here.`;
+  if (run.cause === "functions_restored" && run.status === "ok") return "It ran by itself, so that its functions are there again.";
   const asked = `${name || kindOf(run.requested_by)} asked for it ${date(run.requested_at)}.`;
   if (run.started_at && run.ended_at) {
     const took = duration(run.ended_at - run.started_at);

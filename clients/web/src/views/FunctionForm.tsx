@@ -68,7 +68,9 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   const [problem, setProblem] = useState<string>();
   const [isMeant, setMeant] = useState(false);
   const [execution, setExecution] = useState<string>();
-  const isDestructive = !(risk in RISKS);
+  // A risk that this page does not know counts as the worst.
+  const riskWords = RISKS[String(risk)];
+  const isDestructive = riskWords === undefined;
   const isThere = registered.kernel_session != null;
   const call = async (event: FormEvent) => {
     event.preventDefault();
@@ -92,9 +94,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   return (
     <form className="stack" noValidate onSubmit={(event) => void call(event)}>
       {description && <p className="function-about">{description}</p>}
-      <p className={isDestructive ? "small bad" : "small quiet"}>
-        {isDestructive ? "Can destroy what cannot be brought back" : RISKS[risk]}
-      </p>
+      <p className={isDestructive ? "small bad" : "small quiet"}>{riskWords ?? "Can destroy what cannot be brought back"}</p>
       {fields.map((field) => (
         <FieldOf
           key={field.name}
