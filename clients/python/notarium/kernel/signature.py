@@ -66,7 +66,14 @@ def signature_of(function: Callable[..., Any], name: str, description: str | Non
         )
     shapes, parameters, properties, required = Shapes(), {}, {}, []
     others = None
-    for parameter in inspect.signature(function).parameters.values():
+    try:
+        known = inspect.signature(function).parameters.values()
+    except NameError as problem:
+        # Newer Pythons read hints only now.
+        raise FunctionError(
+            f"{name}: one of its types is not known here ({problem}): run the cell that defines it first"
+        ) from None
+    for parameter in known:
         shape = _shape(function, name, parameter, shapes)
         if parameter.kind is _PARAMETER.VAR_KEYWORD:
             others = shape
