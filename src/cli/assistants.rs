@@ -12,6 +12,7 @@ use notarium_assistant::context::MAX_CONTEXT_TOKENS;
 use notarium_assistant::host::Host;
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_server::RunningServer;
+use notarium_wire::rest::Model;
 
 use super::{Ended, Failure, mcp};
 
@@ -67,6 +68,12 @@ impl ModelArgs {
         });
         Ok(Models::new(connected.collect::<Result<_, _>>()?))
     }
+}
+
+/// For people who choose one.
+pub fn offered(models: &Models) -> Vec<Model> {
+    let defaults = models.defaults().map(|(provider, model)| (provider.to_owned(), model.to_owned()));
+    defaults.map(|(provider, model)| Model { provider, model }).collect()
 }
 
 /// Those with a key at hand. What runs on this machine is asked only when somebody names it.

@@ -51,8 +51,9 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
         ..ProviderSettings::new(Family::Compatible)
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
-    let server = PlaceArgs::here(&folder).start(&folder, true).await?;
-    assistants::beside(server, AssistantsConfig::new(Models::new(vec![provider])), async |server| {
+    let models = Models::new(vec![provider]);
+    let server = PlaceArgs::here(&folder).start(&folder, assistants::offered(&models)).await?;
+    assistants::beside(server, AssistantsConfig::new(models), async |server| {
         tokio::select! {
             ended = play(&args, &folder, server) => ended,
             () = stopped() => Ok(()),

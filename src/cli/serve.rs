@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use notarium_server::{RunningServer, Server, ServerConfig};
+use notarium_wire::rest::Model;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::assistants::{self, ModelArgs};
@@ -115,11 +116,12 @@ impl PlaceArgs {
         Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    /// `assistants`: whether somebody carries their turns on.
-    pub async fn start(&self, folder: &Path, assistants: bool) -> Result<RunningServer, Failure> {
+    /// `models`: what assistants beside the server ask; none: nobody carries their turns on.
+    pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         config.listen = self.listen;
-        config.assistants = assistants;
+        config.assistants = !models.is_empty();
+        config.models = models;
         if let Some(settings) = &self.settings {
             settings.apply(&mut config);
         }
@@ -143,7 +145,7 @@ pub fn data_folder() -> Result<PathBuf, Failure> {
 pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
-    let server = args.place.start(&folder, !config.models.is_empty()).await?;
+    let server = args.place.start(&folder, assistants::offered(&config.models)).await?;
     assistants::beside(server, config, async |server| {
         announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
         announce(format_args!("Confirming: {}", args.place.confirm_with.sentence()));

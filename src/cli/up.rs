@@ -39,7 +39,7 @@ pub struct UpArgs {
 pub async fn up(args: UpArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
-    let server = args.place.start(&folder, !config.models.is_empty()).await?;
+    let server = args.place.start(&folder, assistants::offered(&config.models)).await?;
     let described = config.models.described();
     assistants::beside(server, config, async |server| up_with(&args, &folder, server, &described).await).await
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use notarium_core::{Actor, NotebookId, Rejection, RejectionCode, Standings};
 use notarium_store::{Blobs, EventStore};
+use notarium_wire::rest::Model;
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +59,8 @@ pub struct Parts {
     pub turn_activity: TurnActivityHub,
     /// Something carries turns on here. Without it nobody would answer.
     pub has_assistants: bool,
+    /// What those ask, the default first.
+    pub models: Vec<Model>,
     /// Answers outside assistants, once it is mounted.
     pub mcp: McpMount,
     pub agent_locks: AgentLocks,

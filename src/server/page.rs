@@ -21,7 +21,7 @@ include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
 /// What outputs of notebooks may do in their frame: scripts and styles of their own, images that they bring along; no network,
 /// no storage, no way out. `sandbox` gives them an origin that nobody else has.
-const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; \
+const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; \
     style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'";
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use notarium_store::{CatalogQuery, StoreError};
+use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -70,6 +71,8 @@ pub struct ServerConfig {
     /// Whether whoever starts the server carries the turns of assistants on, through [`RunningServer::assistant_host`]. Where nobody
     /// does, a question is refused at once instead of waiting for ever.
     pub assistants: bool,
+    /// What they ask, the default first: for people who choose.
+    pub models: Vec<Model>,
 }
 
 impl ServerConfig {
@@ -87,6 +90,7 @@ impl ServerConfig {
             auth: AuthOptions::default(),
             clock: Clock::system(),
             assistants: false,
+            models: Vec::new(),
         }
     }
 
@@ -190,6 +194,7 @@ fn app(
         expiring: NoticeQueue::default(),
         turn_activity: TurnActivityHub::default(),
         has_assistants: config.assistants,
+        models: config.models.clone(),
         mcp: McpMount::default(),
         agent_locks: AgentLocks::default(),
         checks: Checks::default(),

@@ -30,4 +30,11 @@ pub struct ReadState {
     pub kernels: Vec<KernelStatus>,
     /// A newer server has written this notebook: commands are refused.
     pub read_only: bool,
+    /// People and guests who follow it, with their names for people: each once, at most [`Self::MAX_HERE`].
+    pub here: Vec<(Actor, String)>,
+}
+
+impl ReadState {
+    /// Connections that are looked at for those who are here.
+    pub const MAX_HERE: usize = 20;
 }

@@ -409,6 +409,7 @@ impl Room {
             role,
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
             read_only: self.read_only.is_some(),
+            here: self.here(),
         })
     }
 

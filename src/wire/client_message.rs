@@ -127,6 +127,10 @@ pub struct HelloMessage {
     /// Optional parts of the protocol that the client knows. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
+    /// From guests: what they want to be called, 1 to 40 characters on one line. Others see it with the label of the link.
+    /// Of everybody else it is passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// Major versions of this protocol, both ends included.

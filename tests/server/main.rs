@@ -14,6 +14,7 @@ mod comments;
 mod errors;
 mod expired;
 mod files;
+mod happening;
 mod means;
 mod oidc;
 mod provider;

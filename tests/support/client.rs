@@ -108,6 +108,19 @@ impl TestClient {
         self.hello_as(token, None).await;
     }
 
+    /// As somebody who wants to have this name.
+    pub async fn hello_named(&mut self, token: &str, name: &str) {
+        let hello = HelloMessage {
+            protocols: PROTOCOLS,
+            token: Some(token.to_owned()),
+            client: "test/1".to_owned(),
+            instance: None,
+            features: Vec::new(),
+            name: Some(name.to_owned()),
+        };
+        self.send(&ClientMessage::Hello(hello)).await;
+    }
+
     async fn hello_as(&mut self, token: Option<&str>, instance: Option<&str>) {
         let hello = HelloMessage {
             protocols: PROTOCOLS,
@@ -115,6 +128,7 @@ impl TestClient {
             client: "test/1".to_owned(),
             instance: instance.map(str::to_owned),
             features: Vec::new(),
+            name: None,
         };
         self.send(&ClientMessage::Hello(hello)).await;
     }

@@ -1,6 +1,7 @@
 // Comments: threads on cells and on their text, with two people in two browsers.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
+import { bringIn } from "./demo.ts";
 import { LOOKS } from "./looks.ts";
 import { type TestServer, expect, fresh, person, saved, test, write } from "./server.ts";
 
@@ -162,4 +163,40 @@ test("axe: comments, also while people are chosen from", async ({ browser, serve
     const wide = await ann.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wide, "nothing sticks out").toBeLessThanOrEqual(0);
   }
+});
+
+test("threads stand at the height of their cells, also when cells grow, and below one another", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  const text = (id: string, lines: number) => ({ id, cell_type: "code", source: Array(lines).fill(`${id} = 1`).join("\n") });
+  const cells = [text("a", 3), text("b", 30), text("c", 3)].map((cell) => ({ ...cell, metadata: {}, outputs: [] }));
+  await bringIn(ann, { nbformat: 4, nbformat_minor: 5, metadata: {}, cells }, "margin.ipynb");
+  const threads = panel(ann).locator(".thread");
+  for (const [at, words] of ["First", "Second", "Third"].entries()) {
+    await ann.locator(".cell").nth(at).focus();
+    await begin(ann);
+    await ann.keyboard.insertText(words);
+    await ann.keyboard.press("Control+Enter");
+    await expect(threads).toHaveCount(at + 1);
+    await expect(threads.nth(at)).toContainText(words);
+  }
+  const top = async (locator: ReturnType<Page["locator"]>) => Math.round((await locator.boundingBox())?.y ?? 0);
+  const sources = ann.locator(".cell .source");
+  // The last one written is the current one: it stands at its cell. The second is far from its neighbours.
+  await expect.poll(async () => (await top(threads.nth(2))) - (await top(sources.nth(2)))).toBe(0);
+  await expect.poll(async () => (await top(threads.nth(1))) - (await top(sources.nth(1)))).toBeLessThanOrEqual(140);
+  const boxes = await threads.evaluateAll((all) => all.map((each) => each.getBoundingClientRect()));
+  for (const [at, box] of boxes.entries()) expect(box.top, "none over another").toBeGreaterThan(boxes[at - 1]?.bottom ?? -Infinity);
+
+  // They go with the cells, by the page's own scrolling, and when a cell above grows.
+  const before = await top(sources.nth(2));
+  await sources.nth(1).click();
+  await ann.locator(".editing .cm-focused").waitFor();
+  await ann.keyboard.press("Control+End");
+  await ann.keyboard.insertText("\nmore = 1".repeat(10));
+  await expect.poll(() => top(sources.nth(2))).not.toBe(before);
+  await expect.poll(async () => (await top(threads.nth(2))) - (await top(sources.nth(2)))).toBe(0);
+  await panel(ann).getByRole("button", { name: "Cell 2" }).click();
+  // On a phone they are a list.
+  await ann.setViewportSize({ width: 360, height: 760 });
+  await expect.poll(async () => (await top(threads.nth(1))) - (await top(threads.nth(0)))).toBeLessThan(260);
 });

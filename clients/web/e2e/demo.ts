@@ -1,4 +1,5 @@
 // A notebook as people have them: text with a formula, code, a table, a chart, colours, an error. It needs no kernel to be looked at.
+import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "@playwright/test";
 import { expect } from "./server.ts";
 
@@ -86,4 +87,25 @@ export async function bringIn(page: Page, notebook: object = demo, name = "Tempe
   const file = { name, mimeType: "application/json", buffer: Buffer.from(JSON.stringify(notebook)) };
   await page.locator("input[type=file]").setInputFiles(file);
   await expect(page.locator(".cell").first()).toBeVisible({ timeout: 60_000 });
+}
+
+/** A small picture: a slope of colours, without compression. */
+export function picture(width = 96, height = 64): Buffer {
+  const rows = Buffer.alloc(height * (width * 3 + 1));
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) rows.set([40 + x, 90 + y, 220 - x], y * (width * 3 + 1) + 1 + x * 3);
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+    const framed = Buffer.alloc(body.length + 8);
+    framed.writeUInt32BE(data.length, 0);
+    body.copy(framed, 4);
+    framed.writeUInt32BE(crc32(body), body.length + 4);
+    return framed;
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const start = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([start, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
 }

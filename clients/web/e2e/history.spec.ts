@@ -14,6 +14,7 @@ test("back in time: look, compare by word, name, restore as one step, and undo t
   const past = page.locator(".past");
   await expect(past.locator(".past-cell")).toHaveCount(1);
   await expect(past).toContainText("total = 1");
+  await past.getByRole("button", { name: "Name this version" }).click();
   await past.getByLabel(/Name of version/).fill("Begin");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("region", { name: "Named versions" })).toContainText("Begin");

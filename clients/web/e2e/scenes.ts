@@ -1,6 +1,6 @@
 // Every screen of the page, each opened as a person would: axe looks at them, and so do people, as pictures.
 import type { Browser, Page } from "@playwright/test";
-import { bringIn } from "./demo.ts";
+import { bringIn, picture } from "./demo.ts";
 import { type TestServer, expect, fresh, person, saved, write } from "./server.ts";
 
 export interface Scene {
@@ -14,6 +14,33 @@ export interface Scene {
 async function settled(page: Page): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
   await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+}
+
+const PROVIDER = { name: "Example University" };
+
+/** A provider of OpenID Connect as the page sees it; `oidc.spec.ts` goes through a real one. */
+async function withProvider(page: Page, server: TestServer): Promise<void> {
+  const answer = (body: object) => ({ contentType: "application/json", body: JSON.stringify(body) });
+  await page.route("**/api/session/options", (route) =>
+    route.fulfill(answer({ oidc: { ...PROVIDER, origin: new URL(server.url).origin } })),
+  );
+  const identity = { id: "i1", issuer: "https://login.example.org/realms/staff", subject: "ann", email: "ann@example.org" };
+  await page.route("**/api/me/identities", (route) => route.fulfill(answer([{ ...identity, created_at: 1_780_000_000_000 }])));
+}
+
+/** A folder as the agent tells it; `beside.spec.ts` looks into real ones. */
+async function withFiles(page: Page): Promise<void> {
+  const entry = (name: string, kind: string, size_bytes?: number) => ({
+    ...{ name, kind, modified_at: 1_780_000_000_000, ...(size_bytes !== undefined && { size_bytes }) },
+  });
+  const files = [
+    entry("data", "folder"),
+    entry("stations.csv", "file", 18_204),
+    entry("a long name that somebody gave to the readings of all four stations.parquet", "file", 48_112_004),
+    entry("models", "other"),
+  ];
+  const body = JSON.stringify({ agent: "a1", agent_name: "harbour-01", files, is_cut: false, max_file_bytes: 1 << 30 });
+  await page.route("**/files?*", (route) => route.fulfill({ contentType: "application/json", body }));
 }
 
 async function demoNotebook(browser: Browser, server: TestServer): Promise<Page> {
@@ -84,6 +111,40 @@ export const scenes: Scene[] = [
     },
   },
   {
+    name: "sign-in-provider",
+    open: async (browser, server) => {
+      const page = await (await fresh(browser)).newPage();
+      await withProvider(page, server);
+      await page.goto(server.url);
+      await page.getByRole("button", { name: "Sign in with Example University" }).waitFor();
+      return page;
+    },
+  },
+  {
+    name: "account",
+    open: async (browser, server) => {
+      const page = await person(browser, server);
+      await withProvider(page, server);
+      await page.getByRole("button", { name: "Owner", exact: true }).click();
+      await page.getByText("ann@example.org").waitFor();
+      await page.getByRole("button", { name: "Link Example University" }).waitFor();
+      return page;
+    },
+  },
+  {
+    name: "home-empty",
+    open: person,
+  },
+  {
+    name: "templates",
+    open: async (browser, server) => {
+      const page = await person(browser, server);
+      await page.getByRole("button", { name: "Begin from a template" }).click();
+      await page.getByRole("menuitem", { name: /Look into a table/ }).waitFor();
+      return page;
+    },
+  },
+  {
     name: "empty",
     open: async (browser, server) => {
       const page = await person(browser, server);
@@ -133,6 +194,40 @@ export const scenes: Scene[] = [
       const page = await demoNotebook(browser, server);
       await page.getByRole("button", { name: "Assistant", exact: true }).click();
       await page.getByRole("button", { name: "Model and policy" }).click();
+      return page;
+    },
+  },
+  {
+    name: "attachments",
+    open: async (browser, server) => {
+      server.model.script = () => ({ text: "The lighthouse is the **mildest** of them." });
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "Assistant", exact: true }).click();
+      const attach = () =>
+        page.getByLabel("Pictures and files to attach").setInputFiles([
+          { name: "the curve of last year.png", mimeType: "image/png", buffer: picture() },
+          { name: "losses.csv", mimeType: "text/csv", buffer: Buffer.from("epoch,loss\n1,0.5\n") },
+        ]);
+      const going = page.getByRole("group", { name: "Goes with your message" });
+      await attach();
+      await going.getByText("losses.csv").waitFor();
+      await expect(going.getByRole("img")).toBeVisible();
+      await page.getByLabel("Message to the assistant").fill("Which of them is the mildest?");
+      await page.keyboard.press("Enter");
+      await expect(page.locator(".transcript")).toContainText("mildest of them");
+      await attach();
+      await going.getByText("losses.csv").waitFor();
+      await expect(going.getByRole("img")).toBeVisible();
+      return page;
+    },
+  },
+  {
+    name: "files",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await withFiles(page);
+      await palette(page, "files beside");
+      await page.getByRole("list", { name: "Files", exact: true }).waitFor();
       return page;
     },
   },

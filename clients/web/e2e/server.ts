@@ -1,6 +1,6 @@
 // A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -135,7 +135,10 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
   if (!PAGE) return context;
   await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(assets\/.*|frame\.html)?(#.*)?$/, async (route) => {
     const path = new URL(route.request().url()).pathname;
-    const file = readFileSync(join(PAGE, path === "/" ? "index.html" : path));
+    const place = join(PAGE, path === "/" ? "index.html" : path);
+    // Where a provider's redirect led the page is the program's own.
+    if (!existsSync(place)) return route.continue();
+    const file = readFileSync(place);
     if (path.startsWith("/assets/")) return route.fulfill({ body: file, contentType: TYPES[path.split(".").at(-1) ?? ""] ?? "" });
     const headers = { "content-security-policy": path === "/" ? policy(new URL(route.request().url()).host) : FRAME_POLICY };
     return route.fulfill({ body: file.toString().replaceAll("{nonce}", "once"), contentType: "text/html", headers });
@@ -147,7 +150,7 @@ const policy = (host: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-once'; img-src 'self' data: blob:; font-src 'self'; ` +
   `connect-src 'self'; frame-src ${host}/frame.html; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 const FRAME_POLICY =
-  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; " +
   "media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 const TYPES: Record<string, string> = { js: "text/javascript", css: "text/css", svg: "image/svg+xml", woff2: "font/woff2" };

@@ -20,6 +20,16 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await expect(guest.getByRole("button", { name: "Run all" })).toBeDisabled();
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Bo is here/);
 
+  // One's own name, beside that of the link; it is remembered.
+  await guest.locator(".tag.plain").click();
+  await guest.getByLabel("Your name, as others see it").fill("Zoë");
+  await guest.keyboard.press("Enter");
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can read");
+  await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
+  await guest.reload();
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can read");
+  await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
+
   await dialog.getByRole("button", { name: "Revoke the link of Bo" }).click();
   await expect(guest.getByText(/signed out|closed to you/i).first()).toBeVisible();
 });
@@ -64,4 +74,25 @@ test("home: a workspace, a copy, the archive, and what waits for me", async ({ b
   await page.getByLabel("Reason, if you deny").fill("not now");
   await page.getByRole("button", { name: "Deny" }).click();
   await expect(page.locator(".call").first()).toContainText("denied · not now");
+});
+
+test("home: who is where, and what runs now", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, "import time; time.sleep(600)");
+  await ann.keyboard.press("Control+Enter");
+  await expect(ann.getByRole("group", { name: /Code cell 1: Running/ })).toBeVisible({ timeout: 60_000 });
+  const id = /n\/([^/]+)/.exec(ann.url())?.[1] ?? "";
+  const { id: user, token } = await server.account("Bo Berg");
+  await server.send("PUT", `/api/notebooks/${id}/access`, { subject: { kind: "user", id: user }, role: "editor" });
+  const bo = await (await fresh(browser)).newPage();
+  await bo.goto(`${server.url}/#token=${token}`);
+  const row = bo.locator(".notebook-row").filter({ hasText: "Untitled" }).first();
+  await expect(row.locator(".now")).toHaveAttribute("title", "Owner is here; 1 run goes on");
+  await expect(row.getByText("running", { exact: true })).toBeVisible();
+
+  // It is kept up while one looks at the list.
+  await ann.keyboard.press("Escape");
+  await ann.getByRole("link", { name: "All notebooks" }).click();
+  await expect(row.locator(".now")).toHaveAttribute("title", "1 run goes on", { timeout: 30_000 });
 });

@@ -210,6 +210,6 @@ test("a kernel that does not answer an interrupt is named, and restarted by a cl
   const state = page.locator(".cell .state");
   await expect(state).toContainText("its kernel does not answer the interrupt: wait until it does, or");
   await state.getByRole("button", { name: "restart the kernel" }).click();
-  await expect(state).toContainText("Cancelled: its kernel was");
+  await expect(state).toContainText("Cancelled: You restarted its kernel");
   await expect(page.locator(".kernel")).toHaveAttribute("title", /is idle/);
 });

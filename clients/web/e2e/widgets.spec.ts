@@ -99,3 +99,61 @@ test("what is captured, clicked and counted is drawn, who may not run looks on, 
   const file = await (await server.send("GET", `/api/notebooks/${notebook}/export`)).text();
   expect(file).toContain("application/vnd.jupyter.widget-state+json");
 });
+
+test("a widget that brings its own module lives in the frame, and loads nothing else; icons are drawn", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const elsewhere: string[] = [];
+  page.on("requestfinished", (request) => !/^(data|blob):/.test(request.url()) && elsewhere.push(request.url()));
+  page.on("requestfailed", (request) => elsewhere.push(`${request.url()}: ${request.failure()?.errorText}`));
+  await page.getByRole("button", { name: "New notebook" }).click();
+  // What anywidget's Python does, without the package.
+  const source = [
+    "import ipywidgets as w, traitlets as t",
+    "class Counter(w.DOMWidget):",
+    "    _model_name = t.Unicode('AnyModel').tag(sync=True); _view_name = t.Unicode('AnyView').tag(sync=True)",
+    "    _model_module = t.Unicode('anywidget').tag(sync=True); _view_module = t.Unicode('anywidget').tag(sync=True)",
+    "    _model_module_version = t.Unicode('0.9').tag(sync=True); _view_module_version = t.Unicode('0.9').tag(sync=True)",
+    "    _css = t.Unicode('.count { color: rgb(1, 2, 3) }').tag(sync=True)",
+    "    value = t.Int(0).tag(sync=True)",
+    '    _esm = t.Unicode("""',
+    "      export default () => ({",
+    "        initialize({ model }) { model.on('msg:custom', (said) => model.set('heard', said)) },",
+    "        render({ model, el }) {",
+    "          const button = Object.assign(document.createElement('button'), { className: 'count' })",
+    "          const draw = () => (button.textContent = `count ${model.get('value')}`)",
+    "          button.onclick = () => { model.set('value', model.get('value') + 1); model.save_changes() }",
+    "          model.on('change:value', draw)",
+    "          draw(); el.append(button)",
+    "        },",
+    "      })",
+    '    """).tag(sync=True)',
+    "c, l = Counter(), w.Label('none')",
+    "c.observe(lambda change: setattr(l, 'value', f'kernel {change.new}'), 'value')",
+    "w.VBox([c, l, w.Button(icon='anchor', description='Cast')])",
+  ];
+  await run(page, source.join("\n"));
+  const button = inside(page).getByRole("button", { name: "count 0" });
+  await expect(button).toBeVisible({ timeout: 60_000 });
+  await expect(button).toHaveCSS("color", "rgb(1, 2, 3)");
+  const icon = inside(page).locator("i.fa-anchor");
+  expect(await icon.evaluate((node) => getComputedStyle(node, "::before").content.length)).toBeGreaterThan(2);
+  await expect.poll(() => icon.evaluate(() => document.fonts.check('900 14px "Font Awesome 7 Free"'))).toBe(true);
+
+  const other = await person(browser, server);
+  await other.goto(page.url());
+  await expect(inside(other).getByRole("button", { name: "count 0" })).toBeVisible({ timeout: 60_000 });
+  await button.click();
+  await expect(inside(page).getByText("kernel 1")).toBeVisible({ timeout: 30_000 });
+  await expect(inside(other).getByRole("button", { name: "count 1" })).toBeVisible({ timeout: 30_000 });
+
+  // Another text is another widget; one that wants something of another host says so.
+  await page.locator(".cell .source").nth(1).click();
+  await page.locator(".cell").nth(1).locator(".cm-focused").waitFor();
+  await run(page, "c._esm = \"import x from 'https://cdn.example/x.js'; export default { render() {} }\"", 1);
+  await expect(inside(page).getByText("This widget could not be drawn")).toBeVisible({ timeout: 30_000 });
+  // The frame's policy stops it before it leaves the browser.
+  expect(elsewhere.filter((each) => !each.startsWith(server.url))).toEqual(["https://cdn.example/x.js: csp"]);
+});

@@ -140,6 +140,7 @@ impl Link {
             client: self.options.client.clone(),
             instance: self.options.instance.clone(),
             features: self.options.features.clone(),
+            name: None,
         });
         let frame = frame_of(&hello).map_err(|error| ConnectError::Refused(error.to_string()))?;
         socket.send(Message::Text(frame)).await.map_err(|error| self.unreachable(error.to_string()))?;

@@ -21,9 +21,14 @@ impl Models {
         self.0.is_empty()
     }
 
-    /// For people: each provider with its default model.
+    /// Each provider with its default model.
+    pub fn defaults(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|provider| (provider.name(), provider.default_model()))
+    }
+
+    /// The same for people.
     pub fn described(&self) -> Vec<String> {
-        self.0.iter().map(|provider| format!("{} ({})", provider.name(), provider.default_model())).collect()
+        self.defaults().map(|(name, model)| format!("{name} ({model})")).collect()
     }
 
     /// What a turn asked for: `provider/model`, the name of a provider, or a model of the first one. Nothing: the first one's

@@ -10,7 +10,7 @@ use notarium_core::{
     missing_results,
 };
 use notarium_wire::rest::{
-    Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, NewFlags, NewGrant, PolicyOf,
+    Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, Models, NewFlags, NewGrant, PolicyOf,
 };
 
 use super::answers::Submit;
@@ -26,6 +26,9 @@ type MessagePath = (NotebookId, ConversationId, MessageId);
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let of = Guard::Notebook;
     router
+        .group("assistants", "/api")
+        .says("The models that assistants of this server ask, the default first.")
+        .on(Guard::Authenticated, Method::GET, "/models", list_models)
         .group("assistants", "/api/notebooks/{notebook}")
         .says("How much assistants may do unasked.")
         .on(of(Operation::Read), Method::GET, "/policy", read_policy)
@@ -57,6 +60,12 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
                 Ok(Command::FlagMessage { conversation_id, message_id, pinned, skipped })
             },
         )
+}
+
+// --- models ---
+
+async fn list_models(State(app): State<App>) -> Json<Models> {
+    Json(Models { models: app.models.clone() })
 }
 
 // --- policy ---

@@ -1,25 +1,28 @@
 //! Notebooks: list, make, read, rename, archive, fork, undo, and any command.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::future::join_all;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use notarium_core::{Command, Document, NotebookId, Operation, Scope, Version, WorkspaceId};
+use notarium_core::{Command, Document, ExecutionStatus, NotebookId, Operation, Scope, Version, WorkspaceId};
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
-    AnyCommand, Fork, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine, NotebookPage, ReadQuery,
-    Steps, TemplateChoice, VersionName,
+    AnyCommand, Fork, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine, NotebookNow, NotebookPage,
+    PersonHere, ReadQuery, Steps, TemplateChoice, VersionName,
 };
 use sha2::{Digest, Sha256};
+use tokio::time::timeout;
 
 use super::answers::{Accepted, Submit, etag, execute};
-use crate::app::App;
+use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::blobs;
 use crate::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
@@ -28,6 +31,7 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{self, Wanted};
 use crate::problem::Problem;
 use crate::replay;
+use crate::rooms::ReadState;
 use crate::templates;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -78,7 +82,25 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 
 // --- list ---
 
-fn line(entry: CatalogEntry, workspace: Option<WorkspaceId>) -> NotebookLine {
+/// How long the list waits for notebooks that are busy.
+const MAX_WAIT_FOR_NOW: Duration = Duration::from_millis(500);
+
+/// What happens in a notebook; nothing where it is closed, or does not say so in time.
+async fn now_in(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Option<NotebookNow> {
+    let room = app.rooms.opened(notebook)?;
+    let reading = room.read(identity(authenticated, notebook, ""));
+    let ReadState { notebook, here, .. } = timeout(MAX_WAIT_FOR_NOW, reading).await.ok()?.ok()?;
+    let count = |wanted: &[ExecutionStatus]| {
+        notebook.executions.values().filter(|execution| wanted.contains(&execution.status)).count() as u64
+    };
+    Some(NotebookNow {
+        running: count(&[ExecutionStatus::Running]),
+        queued: count(&[ExecutionStatus::Queued, ExecutionStatus::Assigned]),
+        people: here.into_iter().map(|(actor, name)| PersonHere { actor, name }).collect(),
+    })
+}
+
+fn line(entry: CatalogEntry, workspace: Option<WorkspaceId>, now: Option<NotebookNow>) -> NotebookLine {
     NotebookLine {
         id: entry.notebook_id,
         title: entry.title,
@@ -89,6 +111,7 @@ fn line(entry: CatalogEntry, workspace: Option<WorkspaceId>) -> NotebookLine {
         workspace,
         cells: entry.cells,
         is_template: entry.template.is_some(),
+        now,
     }
 }
 
@@ -106,7 +129,13 @@ async fn list_notebooks(
         limit: query.limit.unwrap_or(50).clamp(1, 200),
     };
     let page = listing::visible(&app, &authenticated, wanted).await?;
-    let lines = page.entries.into_iter().map(|(entry, workspace)| line(entry, workspace));
+    let (app, who, is_live) = (&app, &authenticated, query.live == Some(true));
+    let now = page.entries.iter().map(async |(entry, _)| match is_live {
+        true => now_in(app, who, &entry.notebook_id).await,
+        false => None,
+    });
+    let happening = join_all(now).await;
+    let lines = page.entries.into_iter().zip(happening).map(|((entry, workspace), now)| line(entry, workspace, now));
     Ok(Json(NotebookPage { notebooks: lines.collect(), next: page.next.as_ref().map(print_cursor) }))
 }
 

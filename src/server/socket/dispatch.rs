@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::check::Asker;
 use super::comm_pace::CommPace;
 use super::follow::Follow;
-use super::hello::{let_in, refusal, welcome};
+use super::hello::{Named, called, let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
 use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
@@ -40,6 +40,8 @@ pub struct Connection {
     connection: String,
     outbox: Outbox,
     authenticated: Authenticated,
+    /// Of a guest.
+    chosen_name: Option<String>,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
     /// Of a runtime agent: it knows `file_request`.
@@ -59,7 +61,7 @@ impl Connection {
     pub fn new(
         app: App,
         protocol: u32,
-        authenticated: Authenticated,
+        Named { authenticated, chosen_name }: Named,
         agent_lock: Option<AgentLock>,
         outbox: Outbox,
         features: &[String],
@@ -75,6 +77,7 @@ impl Connection {
             connection,
             outbox,
             authenticated,
+            chosen_name,
             joined,
             has_offered: false,
             moves_files: features.iter().any(|feature| feature == WORKING_FILES),
@@ -192,7 +195,7 @@ impl Connection {
 
     /// The token allows something else now: every room is notified, and rooms outside its coverage are left.
     pub fn identity_changed(&mut self, authenticated: Authenticated) {
-        self.authenticated = authenticated;
+        self.authenticated = called(authenticated, self.chosen_name.as_deref());
         let lost: Vec<NotebookId> =
             self.joined.keys().filter(|notebook| !self.authenticated.may_see(notebook)).cloned().collect();
         for notebook in lost {

@@ -11,6 +11,7 @@ use crate::auth::{AuthError, Authenticated};
 
 /// Longest name of a runtime agent's process.
 const MAX_INSTANCE_BYTES: usize = 64;
+const MAX_GUEST_NAME_CHARS: usize = 40;
 
 /// Of a runtime agent: the right to be its one connection.
 pub fn agent_lock(
@@ -26,6 +27,42 @@ pub fn agent_lock(
     let taken = "another process is connected as this agent: stop it, or give this one a token of its own \
                  (`notarium agent-token`)";
     app.agent_locks.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
+}
+
+/// Somebody who was let in, with the name that they want to have.
+pub struct Named {
+    pub authenticated: Authenticated,
+    /// Of a guest; nobody else has a choice.
+    pub chosen_name: Option<String>,
+}
+
+impl Named {
+    pub fn new(authenticated: Authenticated, name: Option<String>) -> Result<Self, ErrorMessage> {
+        let is_guest = matches!(authenticated.actor, Actor::Guest { .. });
+        let chosen_name = name.filter(|_| is_guest).map(|name| name.trim().to_owned());
+        if chosen_name.as_deref().is_some_and(|name| !is_good(name)) {
+            let message = format!("hello.name has 1 to {MAX_GUEST_NAME_CHARS} characters on one line: choose another");
+            return Err(fatal(ErrorCode::Malformed, message));
+        }
+        Ok(Self { authenticated: called(authenticated, chosen_name.as_deref()), chosen_name })
+    }
+}
+
+/// Nothing breaks the line, or turns the words around it.
+fn is_good(name: &str) -> bool {
+    let is_unseen = |character: char| {
+        character.is_control()
+            || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    (1..=MAX_GUEST_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(is_unseen)
+}
+
+/// With the chosen name. The link's own stays in sight: a guest is not taken for somebody else.
+pub fn called(mut authenticated: Authenticated, chosen_name: Option<&str>) -> Authenticated {
+    if let Some(chosen) = chosen_name {
+        authenticated.name = format!("{chosen} ({})", authenticated.name);
+    }
+    authenticated
 }
 
 /// Authenticates a token and follows it.

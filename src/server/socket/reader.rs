@@ -16,7 +16,7 @@ use super::budget::ErrorBudget;
 use super::dispatch::Connection;
 use super::follow::Follow;
 use super::handshake::Raw;
-use super::hello::{agent_lock, let_in, refusal};
+use super::hello::{Named, agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
 use super::replies::Replies;
 use crate::agents::frame;
@@ -99,8 +99,9 @@ async fn greet(
     let (authenticated, follow) =
         let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
+    let person = Named::new(authenticated, hello.name)?;
     stranger.budget.lift();
-    let connection = Connection::new(app.clone(), protocol, authenticated, agent_lock, outbox.clone(), &hello.features);
+    let connection = Connection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
     Ok(Some((Box::new(connection), follow)))
 }
 

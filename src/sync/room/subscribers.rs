@@ -7,7 +7,7 @@ use notarium_core::{Actor, KernelSessionId, Millis, Rejection, RejectionCode, Ro
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
 use super::{Cycle, Room};
-use crate::identity::{ClientId, Identity};
+use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
 
@@ -40,6 +40,20 @@ impl Subscriber {
 }
 
 impl Room {
+    /// People and guests who follow, each once; one who has two names (a link's guests) is there with both.
+    pub(super) fn here(&self) -> Vec<(Actor, String)> {
+        let identities = self.subscribers.values().map(|subscriber| &subscriber.identity);
+        let people = identities.filter(|identity| matches!(identity.actor, Actor::User { .. } | Actor::Guest { .. }));
+        let mut here = Vec::new();
+        for identity in people.take(ReadState::MAX_HERE) {
+            let one = (identity.actor.clone(), identity.name.clone());
+            if !here.contains(&one) {
+                here.push(one);
+            }
+        }
+        here
+    }
+
     /// The role that somebody has here now.
     pub(super) fn role(&self, now: Millis, identity: &Identity) -> Option<Role> {
         match &identity.actor {

@@ -18,6 +18,22 @@ pub struct PolicyOf {
     pub policy: Policy,
 }
 
+/// The models that assistants of this server ask.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Models {
+    /// The first is asked where nobody names one. Empty: nobody answers here.
+    pub models: Vec<Model>,
+}
+
+/// A provider that this server was set up with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Model {
+    /// Its name, as calls are recorded under it.
+    pub provider: String,
+    /// The model of it that is asked where nobody names another.
+    pub model: String,
+}
+
 /// The grants of a notebook that hold now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Grants {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, Version, WorkspaceId,
+    Actor, CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, Version, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,8 @@ pub struct ListQuery {
     pub limit: Option<usize>,
     /// `next` of the page before.
     pub cursor: Option<String>,
+    /// True: each line says too what happens in its notebook this moment (`now`).
+    pub live: Option<bool>,
 }
 
 /// Notebooks, the last changed first.
@@ -60,6 +62,29 @@ pub struct NotebookLine {
     /// Others may be made of it (`GET /api/templates`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,
+    /// Where it was asked for with `live`, and the notebook is open on this server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<NotebookNow>,
+}
+
+/// What happens in a notebook this moment. Nothing of it is recorded.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookNow {
+    /// Runs that a kernel has begun.
+    pub running: u64,
+    /// Runs that wait for a kernel, or for those before them.
+    pub queued: u64,
+    /// People and guests who have it open, you among them: each once, at most 20.
+    pub people: Vec<PersonHere>,
+}
+
+/// Somebody who has a notebook open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PersonHere {
+    /// A person or a guest.
+    pub actor: Actor,
+    /// For people to read.
+    pub name: String,
 }
 
 /// A notebook to be made; you are its owner.

@@ -1,4 +1,8 @@
 // Inside the sandboxed frame: draws widgets of a kernel, or what they showed last. A script of its own, handed to the frame by the page.
+import icons from "@fortawesome/fontawesome-free/css/fontawesome.min.css?inline";
+import regular from "@fortawesome/fontawesome-free/css/regular.min.css?inline";
+import solid from "@fortawesome/fontawesome-free/css/solid.min.css?inline";
+import earlier from "@fortawesome/fontawesome-free/css/v4-shims.min.css?inline";
 import * as base from "@jupyter-widgets/base";
 import { ManagerBase } from "@jupyter-widgets/base-manager";
 import * as controls from "@jupyter-widgets/controls";
@@ -8,6 +12,7 @@ import lumino from "@lumino/widgets/style/index.css?inline";
 import { MessageLoop } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
 import type { WidgetChange, WidgetDrawing, WidgetState } from "../outputs/widgets.ts";
+import { AnyModel, AnyView } from "./any.ts";
 import { OutputModel, OutputView } from "./output.ts";
 
 type Post = (message: unknown) => void;
@@ -120,9 +125,13 @@ export class Manager extends ManagerBase {
       "@jupyter-widgets/base": base,
       "@jupyter-widgets/controls": controls,
       "@jupyter-widgets/output": { OutputModel, OutputView },
+      anywidget: { AnyModel, AnyView },
     };
     const found = (modules[module] as Record<string, unknown> | undefined)?.[name];
-    if (!found) throw new Error(`this page has no ${name} of ${module}: it knows the widgets of ipywidgets alone`);
+    if (!found)
+      throw new Error(
+        `this page has no ${name} of ${module}: it knows the widgets of ipywidgets, and those that bring their own module (anywidget)`,
+      );
     return found as never;
   }
 
@@ -141,7 +150,10 @@ let manager: Manager | undefined;
 export async function show(drawing: WidgetDrawing, post: Post): Promise<void> {
   document.head.querySelector("#widgets")?.remove();
   document.head.appendChild(
-    Object.assign(document.createElement("style"), { id: "widgets", textContent: [lumino, variables, look].join("\n") }),
+    Object.assign(document.createElement("style"), {
+      id: "widgets",
+      textContent: [icons, solid, regular, earlier, lumino, variables, look].join("\n"),
+    }),
   );
   const place = document.body.appendChild(document.createElement("div"));
   place.style.padding = "4px";

@@ -1840,6 +1840,11 @@ instance?: (string | null)
  * Optional parts of the protocol that the client knows. Unknown names are ignored.
  */
 features?: string[]
+/**
+ * From guests: what they want to be called, 1 to 40 characters on one line. Others see it with the label of the link.
+ * Of everybody else it is passed over.
+ */
+name?: (string | null)
 }
 /**
  * Major versions of this protocol, both ends included.

@@ -173,6 +173,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The models that assistants of this server ask, the default first. */
+        get: operations["get_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks": {
         parameters: {
             query?: never;
@@ -3530,6 +3547,18 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "user" | "assistant" | "tool";
+        /** @description A provider that this server was set up with. */
+        Model: {
+            /** @description The model of it that is asked where nobody names another. */
+            model: string;
+            /** @description Its name, as calls are recorded under it. */
+            provider: string;
+        };
+        /** @description The models that assistants of this server ask. */
+        Models: {
+            /** @description The first is asked where nobody names one. Empty: nobody answers here. */
+            models: components["schemas"]["Model"][];
+        };
         /** @description A workspace that you are in. */
         MyWorkspace: {
             /** @description Its name stands in `GET /api/workspaces`. */
@@ -3742,6 +3771,8 @@ export interface components {
             id: components["schemas"]["NotebookId"];
             /** @description Others may be made of it (`GET /api/templates`). */
             is_template?: boolean;
+            /** @description Where it was asked for with `live`, and the notebook is open on this server. */
+            now?: components["schemas"]["NotebookNow"] | null;
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
             /**
@@ -3756,6 +3787,21 @@ export interface components {
             version: number;
             /** @description The workspace that it is in, whose members have their role in it. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
+        };
+        /** @description What happens in a notebook this moment. Nothing of it is recorded. */
+        NotebookNow: {
+            /** @description People and guests who have it open, you among them: each once, at most 20. */
+            people: components["schemas"]["PersonHere"][];
+            /**
+             * Format: uint64
+             * @description Runs that wait for a kernel, or for those before them.
+             */
+            queued: number;
+            /**
+             * Format: uint64
+             * @description Runs that a kernel has begun.
+             */
+            running: number;
         };
         /** @description Notebooks, the last changed first. */
         NotebookPage: {
@@ -4016,6 +4062,13 @@ export interface components {
             /** @description As in the actor of events, where names do not stand. */
             id: components["schemas"]["UserId"];
             /** @description As the person chose it: not unique, and it may change. */
+            name: string;
+        };
+        /** @description Somebody who has a notebook open. */
+        PersonHere: {
+            /** @description A person or a guest. */
+            actor: components["schemas"]["Actor"];
+            /** @description For people to read. */
             name: string;
         };
         /** @description Where a cell goes. */
@@ -5399,6 +5452,33 @@ export interface operations {
             };
         };
     };
+    get_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Models"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_notebooks: {
         parameters: {
             query?: {
@@ -5408,6 +5488,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
+                /** @description True: each line says too what happens in its notebook this moment (`now`). */
+                live?: boolean | null;
                 /** @description Words that all stand in title or sources. */
                 text?: string | null;
                 /** @description A workspace's id. */

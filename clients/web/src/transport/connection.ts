@@ -50,6 +50,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #state: ConnectionState = { name: "idle" };
   #token = "";
+  #name: string | undefined;
   #socket: Socket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempt = 0;
@@ -83,6 +84,13 @@ export class Connection {
     this.#token = token;
     this.#attempt = 0;
     this.#connect("");
+  }
+
+  /** What a guest wants to be called: the server hears it when a connection begins. */
+  callMe(name: string | undefined): void {
+    if (name === this.#name) return;
+    this.#name = name;
+    if (this.#state.name === "live") this.start(this.#token);
   }
 
   /** Ends the connection until `start`. */
@@ -121,7 +129,8 @@ export class Connection {
     const socket = this.#options.open();
     this.#socket = socket;
     socket.onopen = () => {
-      const hello = { protocols: PROTOCOLS, token: this.#token, client: this.#options.client };
+      const name = this.#name;
+      const hello = { protocols: PROTOCOLS, token: this.#token, client: this.#options.client, ...(name && { name }) };
       socket.send(JSON.stringify({ hello } satisfies ClientMessage));
     };
     socket.onmessage = ({ data }) => this.#hear(data);

@@ -82,7 +82,7 @@ function SignIns({ session, attempt }: Part) {
             <span className="grow">
               {email ?? subject}{" "}
               <span className="quiet small">
-                at {hostOf(issuer)}, since {date(created_at)}
+                {hostOf(issuer)}, since {date(created_at)}
               </span>
             </span>
             <button

@@ -1,9 +1,10 @@
 // Which model is asked, how much it may do unasked, and what was allowed for a while.
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { date } from "../app/words.ts";
 import type { Policy } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
 import { sentence } from "./ToolCall.tsx";
 
 interface Props {
@@ -20,31 +21,86 @@ const POLICIES: [Policy, string, string][] = [
   ["trusted", "Trusted", "Only what destroys something waits for you."],
 ];
 
-export function AssistantSettings({ store, model, setModel, models }: Props) {
-  useTopics(store, "assistants", "access");
-  const [draft, setDraft] = useState(model);
-  const { policy, grants, conversations } = store.document;
-  const isOwner = store.replica.role === "owner" && store.session.mayManage;
-  return (
-    <section className="settings stack" aria-label="Model and policy">
+type Offered = components["schemas"]["Model"];
+
+interface PickerProps {
+  store: NotebookStore;
+  model: string;
+  setModel: (name: string) => void;
+  answered: string[];
+}
+
+/** What the server was set up with and what has answered here; any other by its name. */
+function ModelPicker({ store, model, setModel, answered }: PickerProps) {
+  const { rest } = store.session;
+  const [offered, setOffered] = useState<Offered[]>([]);
+  const [isTyping, setIsTyping] = useState(false);
+  useEffect(() => {
+    // An older server does not tell: then the name is typed.
+    rest.get<components["schemas"]["Models"]>("/api/models").then(
+      ({ models }) => setOffered(models),
+      () => setIsTyping(true),
+    );
+  }, [rest]);
+  const [first] = offered;
+  const full = ({ provider, model }: Offered) => `${provider}/${model}`;
+  const same = (name: string) => offered.find((each) => name === each.provider || name === full(each));
+  const others = [...new Set([...answered, model])].filter((name) => name !== "" && !same(name));
+  const known = same(model);
+  if (isTyping)
+    return (
       <label className="stack tight">
         <span className="small">Model</span>
         <input
           className="field mono"
-          list="models"
-          value={draft}
+          defaultValue={model}
           placeholder="the server’s default"
           spellCheck={false}
-          onChange={(event) => setDraft(event.target.value)}
-          onBlur={() => setModel(draft.trim())}
+          autoFocus={offered.length > 0}
+          onBlur={({ target }) => {
+            setModel(target.value.trim());
+            if (offered.length > 0) setIsTyping(false);
+          }}
+          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
         />
-        <datalist id="models">
-          {[...new Set(models)].map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
         <span className="small quiet">PROVIDER, PROVIDER/MODEL, or a model of the first provider</span>
       </label>
+    );
+  return (
+    <label className="stack tight">
+      <span className="small">Model</span>
+      <select
+        className="select"
+        value={known === undefined ? model : known === first ? "" : known.provider}
+        onChange={({ target }) => (target.value === OTHER ? setIsTyping(true) : setModel(target.value))}
+      >
+        <option value="">{first ? `${full(first)} (the default)` : "the server’s default"}</option>
+        {offered.slice(1).map((each) => (
+          <option key={each.provider} value={each.provider}>
+            {full(each)}
+          </option>
+        ))}
+        {others.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+        <option value={OTHER}>Another …</option>
+      </select>
+    </label>
+  );
+}
+
+/** No model has this name. */
+const OTHER = " ";
+
+export function AssistantSettings({ store, model, setModel, models }: Props) {
+  useTopics(store, "assistants", "access");
+  const { policy, grants, conversations } = store.document;
+  const isOwner = store.replica.role === "owner" && store.session.mayManage;
+  return (
+    <section className="settings stack" aria-label="Model and policy">
+      <ModelPicker store={store} model={model} setModel={setModel} answered={models} />
       <fieldset className="stack tight" disabled={!isOwner}>
         <legend className="small">What it may do unasked{isOwner ? "" : " (an owner decides)"}</legend>
         {POLICIES.map(([value, name, words]) => (

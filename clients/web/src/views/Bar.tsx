@@ -5,6 +5,7 @@ import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { keyLabel, page } from "../commands/table.ts";
+import { MOST_NAME, guestName, keepGuestName } from "../app/guest.ts";
 import { useNow } from "../app/now.ts";
 import { clock } from "../app/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
@@ -97,10 +98,47 @@ function RoleTag({ store }: { store: NotebookStore }) {
   useTopics(store, "access");
   const { role } = store.replica;
   const words = { viewer: "Can read", commenter: "Can comment", runner: "Can run", author: "Can edit" }[role as string];
-  const isGuest = store.session.me.actor.kind === "guest";
-  if (!words && !isGuest) return null;
-  const who = isGuest ? `Guest “${store.session.me.name}”` : "";
-  return <span className="tag plain">{[who, words].filter(Boolean).join(": ")}</span>;
+  if (store.session.me.actor.kind === "guest") return <GuestTag store={store} words={words} />;
+  return words ? <span className="tag plain">{words}</span> : null;
+}
+
+/** A guest can say how others are to call them: the name of the link is for all who have it. */
+function GuestTag({ store, words }: { store: NotebookStore; words: string | undefined }) {
+  const [name, setName] = useState(() => guestName());
+  const [isNaming, setIsNaming] = useState(false);
+  const { connection, me } = store.session;
+  const save = (text: string) => {
+    setIsNaming(false);
+    const kept = keepGuestName(text);
+    setName(kept);
+    connection.callMe(kept);
+  };
+  if (isNaming)
+    return (
+      <input
+        className="field short guest-name"
+        aria-label="Your name, as others see it"
+        placeholder="Your name"
+        defaultValue={name}
+        maxLength={MOST_NAME}
+        autoFocus
+        onBlur={(event) => save(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") event.currentTarget.blur();
+          if (event.key === "Escape") setIsNaming(false);
+        }}
+      />
+    );
+  const who = `Guest “${name ?? me.name}”`;
+  return (
+    <button
+      className="tag plain"
+      title={`The link is for “${me.name}”. A click: say how others are to call you`}
+      onClick={() => setIsNaming(true)}
+    >
+      {[who, words].filter(Boolean).join(": ")}
+    </button>
+  );
 }
 
 /** What I can take back, in all my sessions together: the server says what it is. */

@@ -76,9 +76,10 @@ export default function CellTools({ store }: { store: NotebookStore }) {
 
 /** The cell under the pointer; a finger points at none. */
 function usePointed(): string | undefined {
-  // The pointer may rest on a cell since before this was loaded.
-  const [pointed, setPointed] = useState(() => document.querySelector<HTMLElement>(".cell[data-cell]:hover")?.dataset.cell);
+  const [pointed, setPointed] = useState<string>();
   useEffect(() => {
+    // The pointer may rest on a cell since before this was loaded.
+    setPointed(document.querySelector<HTMLElement>(".cell[data-cell]:hover")?.dataset.cell);
     const over = ({ target, pointerType }: PointerEvent) => {
       if (pointerType === "touch") return;
       setPointed((target as HTMLElement).closest?.<HTMLElement>(".cell[data-cell]")?.dataset.cell);

@@ -1,6 +1,6 @@
 // The threads of a notebook, in its order, and the one that is being begun. Loaded when it is opened.
 import { MessageSquarePlus, X } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import type { Shown, Unsent } from "../app/comments.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -8,7 +8,8 @@ import { actions, keyLabel } from "../commands/table.ts";
 import { keysOf } from "../commands/keys.ts";
 import { CommentField } from "./CommentField.tsx";
 import { comment } from "./marks.ts";
-import { Place, Thread, UnsentComment } from "./Thread.tsx";
+import { Place, Thread, UnsentComment, lineOf } from "./Thread.tsx";
+import { useIsBeside, useMargin } from "./useMargin.ts";
 
 const FILTERS: [Shown, string][] = [
   ["open", "Open"],
@@ -28,8 +29,17 @@ export default function Comments({ store }: { store: NotebookStore }) {
     return () => document.removeEventListener("visibilitychange", see);
   });
   const isEmpty = threads.length + begun.length === 0 && !comments.draft;
+  const order = new Map(store.document.order.map((id, at) => [id, at]));
+  const notes: Note[] = [
+    ...(comments.draft ? [{ key: "draft", cell: comments.draft.cell, note: <Draft store={store} /> }] : []),
+    ...begun.map((each) => ({ key: each.id, cell: cellOf(each), note: <Unposted store={store} unsent={each} /> })),
+    ...threads.map(([id, thread]) => ({ key: id, cell: thread.cell_id, note: <Thread store={store} id={id} thread={thread} /> })),
+  ].sort((a, b) => (order.get(a.cell) ?? 0) - (order.get(b.cell) ?? 0));
+  const place = useRef<HTMLDivElement>(null);
+  const isBeside = useIsBeside();
+  useMargin(place, isBeside);
   return (
-    <aside className="panel comments" aria-label="Comments">
+    <aside className={isBeside ? "panel comments beside" : "panel comments"} aria-label="Comments">
       <header className="row">
         <h2 className="grow">Comments</h2>
         <select
@@ -60,23 +70,33 @@ export default function Comments({ store }: { store: NotebookStore }) {
           <X size={16} />
         </button>
       </header>
-      <Draft store={store} />
-      {begun.map((each) => (
-        <article key={each.id} className="thread" aria-label="A thread that is not sent yet">
-          <UnsentPlace store={store} unsent={each} />
-          <UnsentComment store={store} unsent={each} />
-        </article>
-      ))}
-      {threads.map(([id, thread]) => (
-        <Thread key={id} store={store} id={id} thread={thread} />
-      ))}
+      <div ref={place} className="margin">
+        {notes.map(({ key, note }) => (
+          <Fragment key={key}>{note}</Fragment>
+        ))}
+      </div>
       {isEmpty && <Nothing store={store} />}
     </aside>
   );
 }
 
-function UnsentPlace({ store, unsent: { target } }: { store: NotebookStore; unsent: Unsent }) {
-  return "cell" in target ? <Place store={store} cell={target.cell} quote={target.marked?.quote} range={undefined} /> : null;
+interface Note {
+  key: string;
+  cell: string;
+  note: ReactNode;
+}
+
+const cellOf = ({ target }: Unsent) => ("cell" in target ? target.cell : "");
+
+/** A thread that is not on the server yet. */
+function Unposted({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
+  const { target } = unsent;
+  return (
+    <article className="thread" aria-label="A thread that is not sent yet" data-about={cellOf(unsent)}>
+      {"cell" in target && <Place store={store} cell={target.cell} quote={target.marked?.quote} range={undefined} />}
+      <UnsentComment store={store} unsent={unsent} />
+    </article>
+  );
 }
 
 function Draft({ store }: { store: NotebookStore }) {
@@ -86,7 +106,13 @@ function Draft({ store }: { store: NotebookStore }) {
   useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [draft]);
   if (!draft) return null;
   return (
-    <section ref={place} className="thread begun" aria-label="A new thread">
+    <section
+      ref={place}
+      className="thread begun"
+      aria-label="A new thread"
+      data-about={draft.cell}
+      data-line={lineOf(store, draft.cell, draft.marked?.from)}
+    >
       <Place
         store={store}
         cell={draft.cell}

@@ -2,6 +2,7 @@
 import { LogOut, Search, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { arrived } from "../app/arrivals.ts";
+import { keptUp } from "../app/happening.ts";
 import { forgetRecent, recent } from "../app/recent.ts";
 import { go } from "../app/route.ts";
 import { type Session, isNotProved } from "../app/session.ts";
@@ -26,6 +27,9 @@ type Filter = { kind: "all" } | { kind: "archived" } | { kind: "workspace"; id: 
 
 const SEARCH_MS = 200;
 const LATER_MS = 1_000;
+/** How often it is asked what happens in the notebooks, and of how many lines. */
+const NOW_MS = 10_000;
+const MOST_KEPT_UP = 200;
 /** What waits may come at any time, from any notebook. */
 const WAITING_MS = 20_000;
 
@@ -204,29 +208,48 @@ function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: 
   const asked = `${text} ${workspace} ${archived}`;
   const latest = useRef(asked);
   latest.current = asked;
+  const get = useCallback(
+    (more: Record<string, string>) => {
+      const which = { ...(text && { text }), ...(workspace && { workspace }), ...(archived && { archived: "true" }) };
+      const query = new URLSearchParams({ limit: "50", live: "true", ...which, ...more });
+      return rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
+    },
+    [rest, text, workspace, archived],
+  );
   const load = useCallback(
     async (cursor?: string) => {
       try {
-        const query = new URLSearchParams({
-          limit: "50",
-          ...(text && { text }),
-          ...(workspace && { workspace }),
-          ...(archived && { archived: "true" }),
-          ...(cursor && { cursor }),
-        });
-        const { notebooks, next } = await rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
+        const { notebooks, next } = await get(cursor ? { cursor } : {});
         if (latest.current !== asked) return;
         setPage((before) => ({ lines: cursor ? [...(before?.lines ?? []), ...notebooks] : notebooks, next: next ?? undefined }));
       } catch (failure) {
         fail((failure as Error).message);
       }
     },
-    [rest, text, workspace, archived, asked, fail],
+    [get, asked, fail],
   );
   useEffect(() => {
     const timer = setTimeout(() => void load(), text ? SEARCH_MS : 0);
     return () => clearTimeout(timer);
   }, [load, text]);
+  const count = page?.lines.length ?? 0;
+  // Who is where and what runs is kept up; no line moves under the pointer for it.
+  useEffect(() => {
+    if (count === 0) return;
+    const look = () =>
+      document.visibilityState === "visible" &&
+      void get({ limit: String(Math.min(count, MOST_KEPT_UP)) }).then(
+        ({ notebooks }) =>
+          latest.current === asked && setPage((before) => before && { ...before, lines: keptUp(before.lines, notebooks) }),
+        () => undefined,
+      );
+    const timer = setInterval(look, NOW_MS);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [get, asked, count]);
   return { page, load };
 }
 

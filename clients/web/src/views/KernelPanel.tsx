@@ -37,17 +37,17 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
             {kernel_notice && (
               <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
             )}
+            <Offered store={store} isNone={all.length === 0} />
             {store.mayRun && store.document.functions.size > 0 && (
-              <Popover.Close className="button" onClick={() => page.functions?.()}>
+              <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
                 <Wrench size={15} aria-hidden /> Call a function
               </Popover.Close>
             )}
             {store.mayRun && (
-              <Popover.Close className="button" onClick={() => page.files?.()}>
+              <Popover.Close className="button bare files-way" onClick={() => page.files?.()}>
                 <FolderOpen size={15} aria-hidden /> Files beside the notebook
               </Popover.Close>
             )}
-            <Offered store={store} isNone={all.length === 0} />
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>

@@ -52,6 +52,7 @@ interface MessageProps {
 function MessageView({ store, conversation, message, results, ends }: MessageProps) {
   const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
   if (message.role === "tool") return null;
+  const attachments = message.blocks.flatMap((block) => (isObject(block) && "attachment" in block ? [block.attachment] : []));
   return (
     <div className={`said ${message.role}${flags?.skipped ? " skipped" : ""}`}>
       {flags?.pinned && (
@@ -67,15 +68,21 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
               <Rendered text={block.text.text} />
             </div>
           );
-        if ("attachment" in block) return <Attached key={index} store={store} attachment={block.attachment} />;
-        // The model's own, and what its calls came to.
-        if ("opaque" in block || "tool_result" in block) return null;
+        // The model's own, what its calls came to, and what stands together below.
+        if ("opaque" in block || "tool_result" in block || "attachment" in block) return null;
         if (!("tool_call" in block)) return <UnknownBlock key={index} block={block} />;
         const { call_id } = block.tool_call;
         return (
           <ToolCallView key={index} store={store} call={block.tool_call} result={results.get(call_id)} end={ends.get(call_id)} />
         );
       })}
+      {attachments.length > 0 && (
+        <div className="row attachments">
+          {attachments.map((attachment, index) => (
+            <Attached key={index} store={store} attachment={attachment} />
+          ))}
+        </div>
+      )}
       <MessageMenu store={store} conversation={conversation} message={message} />
     </div>
   );

@@ -3,6 +3,7 @@ import { Suspense, useEffect, useState } from "react";
 import { takeArrival } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
+import { guestName } from "../app/guest.ts";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { NotebookStore } from "../app/store.ts";
@@ -56,6 +57,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
     const begun = new NotebookStore(session, id);
+    if (session.me.actor.kind === "guest") session.connection.callMe(guestName());
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);
     const drafts = () =>

@@ -4,7 +4,9 @@ import { Suspense, useState } from "react";
 import type { Session } from "../app/session.ts";
 import { ago, date } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
+import { withoutMe } from "../app/happening.ts";
 import { part } from "../ui/parts.ts";
+import { Now } from "./Now.tsx";
 
 export type Line = components["schemas"]["NotebookLine"];
 export type Workspace = components["schemas"]["Workspace"];
@@ -25,6 +27,7 @@ export function NotebookRow({ session, line, workspaces, act }: RowProps) {
         <span className="grow title" dir="auto">
           {line.title || "Untitled"}
         </span>
+        {line.now && <Now now={withoutMe(line.now, session.me.actor)} />}
         {line.is_template && <span className="tag plain">template</span>}
         {workspace && <span className="tag plain">{workspace.name}</span>}
         <span className="quiet small cells">{line.cells === 1 ? "1 cell" : `${line.cells} cells`}</span>

@@ -52,26 +52,29 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
           As it was at version {at}
           {names.has(String(at)) && ` · “${names.get(String(at))}”`}
         </strong>
-        <label className="row small">
-          Compare with{" "}
+        <span className="row ways">
           <select
             className="select"
+            aria-label="Compare with"
             value={other ?? ""}
             onChange={(event) =>
               setOther(event.target.value === "" ? undefined : event.target.value === "now" ? "now" : Number(event.target.value))
             }
           >
-            <option value="">nothing</option>
-            <option value="now">now</option>
-            {at > 1 && <option value={at - 1}>the version before</option>}
+            <option value="">{other === undefined ? "Compare with …" : "Compare with nothing"}</option>
+            <option value="now">with now</option>
+            {at > 1 && <option value={at - 1}>with the version before</option>}
             {[...names].map(([number, name]) => (
               <option key={number} value={number}>
-                {name}
+                with “{name}”
               </option>
             ))}
           </select>
-        </label>
-        <Actions store={store} at={at} past={past} />
+          <Actions store={store} at={at} past={past} />
+        </span>
+        <button className="button primary" onClick={() => store.look(undefined)}>
+          <X size={14} aria-hidden /> Back to now
+        </button>
       </header>
       {error && (
         <p className="error" role="alert">
@@ -94,6 +97,7 @@ const newer = (a: Document, b: Document) => (a.version <= b.version ? b : a);
 
 function Actions({ store, at, past }: { store: NotebookStore; at: number; past: Document | undefined }) {
   const { rest } = store.session;
+  const [isNaming, setIsNaming] = useState(false);
   const fork = async () => {
     try {
       const { notebook } = await rest.json<{ notebook: string }>("POST", `/api/notebooks/${store.id}/fork`, { version: at });
@@ -105,14 +109,30 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
   const name = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const words = String(new FormData(event.currentTarget).get("name") ?? "").trim();
+    setIsNaming(false);
     if (words !== "") void store.do({ NameVersion: { version: at, name: words } });
   };
+  if (isNaming)
+    return (
+      <form className="row grow" onSubmit={name} onKeyDown={({ key }) => key === "Escape" && setIsNaming(false)}>
+        <input
+          className="field short grow"
+          name="name"
+          placeholder="Its name"
+          aria-label={`Name of version ${at}`}
+          maxLength={100}
+          autoFocus
+        />
+        <button className="button">Name it</button>
+      </form>
+    );
   return (
     <>
-      <form className="row" onSubmit={name}>
-        <Tag size={14} className="quiet" aria-hidden />
-        <input className="field short" name="name" placeholder="Name it" aria-label={`Name of version ${at}`} maxLength={100} />
-      </form>
+      {store.mayOrganise && (
+        <button className="button icon" aria-label="Name this version" title="Name this version" onClick={() => setIsNaming(true)}>
+          <Tag size={15} aria-hidden />
+        </button>
+      )}
       <button
         className="button"
         disabled={!store.mayEdit || !past}
@@ -143,9 +163,6 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
           <GitFork size={15} aria-hidden />
         </button>
       )}
-      <button className="button primary" onClick={() => store.look(undefined)}>
-        <X size={14} aria-hidden /> Back to now
-      </button>
     </>
   );
 }

@@ -27,7 +27,8 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
       <Menu.Trigger className="button bare icon" aria-label={`More about “${line.title || "Untitled"}”`}>
         <EllipsisVertical size={16} />
       </Menu.Trigger>
-      <Menu.Portal>
+      {/* Within a landmark, as who hears the page expects. */}
+      <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu">
             <Menu.Item

@@ -20,7 +20,8 @@ export default function Templates({ session, make }: Props) {
       <Menu.Trigger className="button primary icon" aria-label="Begin from a template" title="Begin from a template">
         <ChevronDown size={16} aria-hidden />
       </Menu.Trigger>
-      <Menu.Portal>
+      {/* Within a landmark, as who hears the page expects. */}
+      <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu templates">
             {error && <p className="note small error">{error}</p>}
@@ -28,12 +29,12 @@ export default function Templates({ session, make }: Props) {
             {templates?.starters.map(({ id, title, description }) => (
               <Entry key={id} title={title} description={description} choose={() => make(title, { starter: id })} />
             ))}
-            {templates && <p className="note small">Your templates</p>}
+            {templates && <p className="note small heading">Your templates</p>}
             {templates?.notebooks.map(({ notebook, title, description }) => (
               <Entry key={notebook} title={title} description={description} choose={() => make(title, { notebook })} />
             ))}
             {templates?.notebooks.length === 0 && (
-              <p className="note small quiet">None yet: “Use as a template” in the menu of a notebook makes one.</p>
+              <p className="note small">None yet: “Use as a template” in the menu of a notebook makes one.</p>
             )}
           </Menu.Popup>
         </Menu.Positioner>

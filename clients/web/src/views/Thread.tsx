@@ -27,7 +27,14 @@ export function Thread({ store, id, thread }: Props) {
   const unsent = comments.unsent.filter(({ target }) => "thread" in target && target.thread === id);
   const number = store.document.order.indexOf(cell_id) + 1;
   return (
-    <article ref={place} className="thread" aria-label={`Thread on cell ${number}`} aria-current={isCurrent || undefined}>
+    <article
+      ref={place}
+      className="thread"
+      aria-label={`Thread on cell ${number}`}
+      aria-current={isCurrent || undefined}
+      data-about={cell_id}
+      data-line={lineOf(store, cell_id, range?.[0])}
+    >
       <Place store={store} cell={cell_id} quote={quote ?? undefined} range={range ?? undefined} />
       <ol>
         {thread.comments.map((comment) => (
@@ -43,6 +50,13 @@ export function Thread({ store, id, thread }: Props) {
       {store.mayConverse && <Answer key={id} store={store} id={id} isResolved={Boolean(resolved)} isCurrent={isCurrent} />}
     </article>
   );
+}
+
+/** The line of a cell's text in which something begins. */
+export function lineOf(store: NotebookStore, cell: string, at: number | undefined): number | undefined {
+  if (at === undefined || store.document.cells.get(cell)?.cell_type === "markdown") return undefined;
+  const source = store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "";
+  return source.slice(0, at).split("\n").length - 1;
 }
 
 interface PlaceProps {

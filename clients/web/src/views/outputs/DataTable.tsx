@@ -115,18 +115,20 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, chi
           onChange={(event) => setWanted(event.target.value)}
         />
       )}
-      <Hiding {...{ table, arrangement, arrange }} />
-      <Small
-        label="Wrap long values"
-        isPressed={arrangement.isWrapped}
-        onClick={() => arrange({ ...arrangement, isWrapped: !arrangement.isWrapped })}
-      >
-        <WrapText size={14} aria-hidden />
-      </Small>
-      <Small label="Copy as CSV" onClick={copy}>
-        <Copy size={14} aria-hidden />
-      </Small>
-      {children}
+      <span className="ways">
+        <Hiding {...{ table, arrangement, arrange }} />
+        <Small
+          label="Wrap long values"
+          isPressed={arrangement.isWrapped}
+          onClick={() => arrange({ ...arrangement, isWrapped: !arrangement.isWrapped })}
+        >
+          <WrapText size={14} aria-hidden />
+        </Small>
+        <Small label="Copy as CSV" onClick={copy}>
+          <Copy size={14} aria-hidden />
+        </Small>
+        {children}
+      </span>
     </div>
   );
 }

@@ -1,0 +1,30 @@
+// What happens in a notebook of the list this moment: who is there, and what runs.
+import { hueOf } from "../app/words.ts";
+import { type NotebookNow, nowWords } from "../app/happening.ts";
+
+/** More people are one number. */
+const SHOWN = 3;
+
+export function Now({ now }: { now: NotebookNow }) {
+  const { running, queued, people } = now;
+  const words = nowWords(now);
+  if (words === "") return null;
+  return (
+    <span className="now" title={words}>
+      <span className="hidden">{words}</span>
+      {running + queued > 0 && (
+        <span className={running > 0 ? "tag running" : "tag plain"} aria-hidden>
+          {running > 0 ? "running" : "waits"}
+        </span>
+      )}
+      <span className="faces" aria-hidden>
+        {people.slice(0, SHOWN).map(({ name }, index) => (
+          <span key={index} className={`avatar small peer-hue-${hueOf(name)}`}>
+            {[...name][0]?.toUpperCase()}
+          </span>
+        ))}
+        {people.length > SHOWN && <span className="avatar small more">+{people.length - SHOWN}</span>}
+      </span>
+    </span>
+  );
+}
