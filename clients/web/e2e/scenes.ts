@@ -332,6 +332,42 @@ export const scenes: Scene[] = [
       return page;
     },
   },
+  {
+    // Somebody is in a notebook, and something runs in it.
+    name: "home-busy",
+    open: async (browser, server) => {
+      const there = await demoNotebook(browser, server);
+      const { id, token } = await server.account("Bo Berg");
+      const notebook = /n\/([^/?]+)/.exec(there.url())?.[1] ?? "";
+      await server.send("PUT", `/api/notebooks/${notebook}/access`, { subject: { kind: "user", id }, role: "viewer" });
+      const bo = await (await fresh(browser)).newPage();
+      await bo.goto(`${server.url}/#token=${token}&notebook=${notebook}`);
+      await bo.locator(".sheet").waitFor();
+      await there.locator(".cell.code .source").first().click();
+      await there.locator(".editing .cm-focused").waitFor();
+      await there.keyboard.press("Control+a");
+      await there.keyboard.insertText("import time; time.sleep(600)");
+      await there.keyboard.press("Control+Enter");
+      await expect(there.locator(".cell.is-running")).toHaveCount(1, { timeout: 60_000 });
+      await there.getByRole("link", { name: "All notebooks" }).click();
+      await there.locator(".notebook-row .now .avatar").waitFor();
+      return there;
+    },
+  },
+  {
+    name: "guest",
+    open: async (browser, server) => {
+      const ann = await demoNotebook(browser, server);
+      const notebook = /n\/([^/?]+)/.exec(ann.url())?.[1] ?? "";
+      const answer = await server.send("POST", `/api/notebooks/${notebook}/share-links`, { role: "viewer", label: "Class of 26" });
+      const { token } = (await answer.json()) as { token: string };
+      const page = await (await fresh(browser)).newPage();
+      await page.goto(`${server.url}/#token=${token}&notebook=${notebook}`);
+      await page.locator(".sheet").waitFor();
+      await expect(page.locator(".katex").first()).toBeVisible();
+      return page;
+    },
+  },
 ];
 
 /** Of a server of its own, which is another after it. */

@@ -14,7 +14,7 @@ export function Now({ now }: { now: NotebookNow }) {
       <span className="hidden">{words}</span>
       {running + queued > 0 && (
         <span className={running > 0 ? "tag running" : "tag plain"} aria-hidden>
-          {running > 0 ? "running" : "waits"}
+          <span className="word">{running > 0 ? "running" : "waits"}</span>
         </span>
       )}
       <span className="faces" aria-hidden>

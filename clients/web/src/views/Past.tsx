@@ -61,7 +61,7 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
               setOther(event.target.value === "" ? undefined : event.target.value === "now" ? "now" : Number(event.target.value))
             }
           >
-            <option value="">{other === undefined ? "Compare with …" : "Compare with nothing"}</option>
+            <option value="">{other === undefined ? "Compare …" : "with nothing"}</option>
             <option value="now">with now</option>
             {at > 1 && <option value={at - 1}>with the version before</option>}
             {[...names].map(([number, name]) => (
