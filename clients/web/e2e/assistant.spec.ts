@@ -89,7 +89,7 @@ test("proposals stand in their cells: accepted together, or one by one", async (
     return {
       calls: cells.map(({ cell_id, version }, at) => ({
         name: "modify_cell",
-        arguments: { cell_id, cell_version: version, source: `better_${at} = ${at}` },
+        arguments: { cell_id, cell_version: version, source: `better_${at} = ${at}\nbetter_${at}` },
       })),
     };
   };
@@ -111,7 +111,15 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   await expect(page.locator(".cell").nth(1).locator(".proposal pre")).toContainText("etter_1");
   await page.locator(".cell").nth(1).getByRole("button", { name: "Side by side" }).click();
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "Before" })).toHaveText("b = 0");
-  await expect(page.locator(".cell").nth(1).getByRole("group", { name: "After" })).toHaveText("better_1 = 1");
+  await expect(page.locator(".cell").nth(1).getByRole("group", { name: "After" })).toHaveText(/better_1 = 1/);
+  // It is run before it is accepted: the cell stays, and so do its runs.
+  const second = page.locator(".cell").nth(1);
+  await second.getByRole("button", { name: "Try" }).click();
+  const tried = second.getByRole("group", { name: "What it puts out" });
+  await expect(tried).toContainText("The cell is as it was", { timeout: 60_000 });
+  await expect(tried.locator(".outputs")).toHaveText(/^\s*1\s*$/, { timeout: 60_000 });
+  await expect(second.locator(".source").first()).toHaveText(/b = 0/);
+  await expect(second.locator(".gutter .count")).toHaveCount(0);
   await page.locator(".cell").first().getByRole("button", { name: "Reject" }).click();
   await expect(proposals).toHaveCount(2);
   await page.locator(".review-bar").getByRole("button", { name: "Accept 2" }).click();

@@ -115,3 +115,38 @@ test("five megabytes in a cell: refused with a word when pasted, and nothing is 
   await expect(page.locator(".cell")).toHaveCount(1);
   await page.context().close();
 });
+
+test("a notebook of 20 MB is dropped on the list: it opens, whole, and the page stays quick", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const data = await page.evaluateHandle(() => {
+    const text = "station,month,celsius,wind,pressure,remark that nobody reads\n".repeat(8_600);
+    const cell = (_: unknown, at: number) => ({
+      ...{ id: `c${at}`, cell_type: "code", source: `print(read(${at}))`, execution_count: at + 1, metadata: {} },
+      outputs: [{ output_type: "stream", name: "stdout", text: `part ${at}\n${text}` }],
+    });
+    const notebook = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: Array.from({ length: 40 }, cell) };
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([JSON.stringify(notebook)], "Large.ipynb"));
+    return transfer;
+  });
+  const size = await data.evaluate((transfer) => transfer.files[0]?.size ?? 0);
+  expect(size).toBeGreaterThan(20_000_000);
+  const home = page.locator(".home");
+  await home.dispatchEvent("dragover", { dataTransfer: data });
+  await expect(home).toHaveClass(/over/);
+  await home.dispatchEvent("drop", { dataTransfer: data });
+  await expect(page.getByRole("status")).toContainText("Importing Large.ipynb");
+  await expect(page.locator(".cell")).toHaveCount(40, { timeout: 120_000 });
+  await expect(page.locator(".cell").first()).toContainText("part 0");
+  await expect(page).toHaveTitle(/Large/);
+  await page.locator(".cell .source").first().click();
+  await page.locator(".editing .cm-focused").waitFor();
+  const started = Date.now();
+  await page.keyboard.type("x");
+  await expect(page.locator(".editing .cm-content")).toContainText("x");
+  expect(Date.now() - started).toBeLessThan(2_000);
+  await saved(page);
+  const id = /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
+  const file = (await (await server.send("GET", `/api/notebooks/${id}/export`)).text()).length;
+  expect(file, "nothing of it is lost").toBeGreaterThan(size - 1_000);
+});

@@ -99,6 +99,14 @@ function Empty({ store }: { store: NotebookStore }) {
           <MessageSquareText size={20} aria-hidden /> Ask the assistant
         </button>
       </div>
+      <p className="row small">
+        <button className="button bare quiet" onClick={() => store.edits.insert("end", "sql")}>
+          SQL
+        </button>
+        <button className="button bare quiet" onClick={() => store.edits.insert("end", "raw")}>
+          Raw text
+        </button>
+      </p>
     </div>
   );
 }

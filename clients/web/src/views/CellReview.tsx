@@ -6,6 +6,7 @@ import { confirmedTogether } from "../app/proposals.ts";
 import { useTopics } from "../app/topics.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import { sentence } from "./ToolCall.tsx";
+import { Trial, TryButton, useTrial } from "./Trial.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
 import { part } from "../ui/parts.ts";
 
@@ -32,11 +33,14 @@ function Proposal({ store, id, callId, call }: { store: NotebookStore; id: strin
   const { source } = call.arguments as { source?: unknown };
   const isDeletion = call.function === "delete_cell";
   const mayDecide = full?.may_decide === true && !isDecided;
+  const text = typeof source === "string" ? source : undefined;
+  const trial = useTrial(store, text ?? "");
   return (
     <div className={isDeletion ? "proposal deletion" : "proposal"} role="group" aria-label="A proposal of the assistant">
       <div className="row small">
         <Bot size={14} aria-hidden />
         <span className="grow">The assistant wants to {DOES[call.function] ?? `do this here: ${sentence(call.function)}`}</span>
+        {text !== undefined && cell?.cell_type === "code" && <TryButton trial={trial} isDisabled={!store.mayRun} />}
         <button className="button bare small" disabled={!mayDecide} onClick={() => void decide(confirming(callId, call))}>
           <Check size={13} aria-hidden /> Accept
         </button>
@@ -48,11 +52,12 @@ function Proposal({ store, id, callId, call }: { store: NotebookStore; id: strin
           <X size={13} aria-hidden /> Reject
         </button>
       </div>
-      {typeof source === "string" && cell && (
+      {text !== undefined && cell && (
         <Suspense>
-          <WordDiff before={cell.source} after={source} />
+          <WordDiff before={cell.source} after={text} />
         </Suspense>
       )}
+      <Trial store={store} trial={trial} />
       {full?.confirmation?.void && <p className="error small">It would not happen any more: {full.confirmation.void}</p>}
       {full?.may_decide === false && <p className="small">Somebody else has to decide this.</p>}
       {error && <p className="error small">{error}</p>}

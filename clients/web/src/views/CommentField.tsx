@@ -68,6 +68,7 @@ export function CommentField({ store, label, button, isFirst, text: before = "",
       <textarea
         ref={field}
         className="field"
+        dir="auto"
         rows={1}
         aria-label={label}
         placeholder={`${label} …`}

@@ -106,6 +106,7 @@ export function Composer({ store, ask, isBusy }: Props) {
       />
       <textarea
         className="field"
+        dir="auto"
         rows={1}
         aria-label="Message to the assistant"
         placeholder={isBusy ? "You can write on while it works" : "Ask or tell the assistant …"}

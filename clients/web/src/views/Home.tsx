@@ -293,7 +293,9 @@ function WaitingCalls({ calls }: { calls: Waiting[] }) {
       <ul>
         {calls.map(({ notebook, title, call, confirmation }) => (
           <li key={call.id}>
-            <a href={`#/n/${notebook}?assistant`}>{title || "Untitled"}</a>
+            <a href={`#/n/${notebook}?assistant`} dir="auto">
+              {title || "Untitled"}
+            </a>
             <span className="grow"> {confirmation.summary}</span>
             <span className="quiet small">{ago(call.requested_at)}</span>
           </li>
@@ -313,7 +315,9 @@ function RecentCards({ session, lines }: { session: Session; lines: Line[] }) {
         {all.slice(0, 4).map(({ id, title, at }) => (
           <li key={id}>
             <a href={`#/n/${id}`}>
-              <span className="title">{lines.find((line) => line.id === id)?.title ?? (title || "Untitled")}</span>
+              <span className="title" dir="auto">
+                {lines.find((line) => line.id === id)?.title ?? (title || "Untitled")}
+              </span>
               <span className="quiet small">{ago(at)}</span>
             </a>
             <button

@@ -206,7 +206,9 @@ export function UnsentComment({ store, unsent }: { store: NotebookStore; unsent:
   };
   return (
     <div className="comment unsent">
-      <p className="plain">{unsent.text}</p>
+      <p className="plain" dir="auto">
+        {unsent.text}
+      </p>
       {unsent.error === undefined ? (
         <p className="quiet small" role="status">
           {store.isLive ? "Being sent …" : "Not sent yet: it goes when there is a connection"}

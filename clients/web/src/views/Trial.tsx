@@ -1,0 +1,74 @@
+// A text that is proposed is run before anybody accepts it: its outputs stand in the proposal, and the cell stays as it is.
+import { Play } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+import { statusWords } from "../app/words.ts";
+import { isFinished } from "../protocol/apply/executions.ts";
+import type { Execution } from "../protocol/messages.ts";
+import { InputRequest } from "./InputRequest.tsx";
+import { OutputList } from "./Outputs.tsx";
+
+/** The run of a text that is no cell's. It leaves the document when it has ended: then the record is asked. */
+export function useTrial(store: NotebookStore, source: string) {
+  useTopics(store, "executions");
+  const [id, setId] = useState<string>();
+  const [ended, setEnded] = useState<Execution>();
+  const [error, setError] = useState<string>();
+  const live = id === undefined ? undefined : store.document.executions.get(id);
+  const isOver = id !== undefined && (!live || isFinished(live.status));
+  useEffect(() => {
+    if (id === undefined || !isOver) return;
+    let isGone = false;
+    store.session.rest.get<{ execution: Execution }>(`/api/notebooks/${encodeURIComponent(store.id)}/runs/${id}`).then(
+      ({ execution }) => !isGone && setEnded(execution),
+      (failure: Error) => !isGone && setError(failure.message),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [store, id, isOver]);
+  const start = async () => {
+    setError(undefined);
+    setEnded(undefined);
+    setId(undefined);
+    const target = { scratch: { source, purpose: "a proposal is tried" } };
+    const done = await store.do({ RequestExecution: { target, stop_on_error: true } });
+    setId(done?.outcome.executions?.[0]);
+  };
+  return { id, run: isOver ? ended : live, isGoing: id !== undefined && !isOver, error, start };
+}
+
+export function TryButton({ trial, isDisabled }: { trial: ReturnType<typeof useTrial>; isDisabled: boolean }) {
+  return (
+    <button
+      className="button bare small"
+      title="Run it in the kernel before you decide: the cell stays as it is, what the run does to variables stays too"
+      disabled={isDisabled || trial.isGoing}
+      onClick={() => void trial.start()}
+    >
+      <Play size={13} aria-hidden /> {trial.isGoing ? "Being tried …" : "Try"}
+    </button>
+  );
+}
+
+export function Trial({ store, trial: { id, run, error } }: { store: NotebookStore; trial: ReturnType<typeof useTrial> }) {
+  if (error)
+    return (
+      <p className="error small" role="alert">
+        What it put out could not be read: {error}
+      </p>
+    );
+  if (!run || id === undefined) return null;
+  const outputs = run.outputs ?? [];
+  return (
+    <div className="trial" role="group" aria-label="What it puts out">
+      <p className="small" role="status">
+        Tried: {statusWords(run)}
+        {outputs.length === 0 && isFinished(run.status) && ", without outputs"}. The cell is as it was.
+      </p>
+      {run.pending_input && <InputRequest store={store} executionId={id} input={run.pending_input} />}
+      {outputs.length > 0 && <OutputList store={store} outputs={outputs} run={run} isGrowing={!isFinished(run.status)} />}
+    </div>
+  );
+}
