@@ -1,6 +1,7 @@
 // What runs put out, as people see it. The kernel needs nothing but ipykernel: libraries' outputs are displayed as what they send.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { bringIn } from "./demo.ts";
 import { expect, person, test, write } from "./server.ts";
 
 /** A new notebook with one cell of this source, which is run. */
@@ -146,4 +147,39 @@ test("a picture is enlarged and saved, JSON is a tree, sound plays in its frame"
   await page.keyboard.press("Escape");
   await expect(page.locator(".json-tree")).toContainText("tags");
   await expect(page.frameLocator("iframe.frame").locator("audio")).toBeVisible();
+});
+
+test("what one reads stays where it is while an output above it grows", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const code = (id: string, source: string) => ({
+    id,
+    cell_type: "code",
+    source,
+    execution_count: null,
+    metadata: {},
+    outputs: [],
+  });
+  const text = (id: string) => ({
+    id,
+    cell_type: "markdown",
+    source: `## Part ${id}\n\n${"Words to read. ".repeat(120)}`,
+    metadata: {},
+  });
+  const grows = "import time\nfor line in range(25):\n    print(line)\n    time.sleep(0.1)";
+  const cells = [code("a", grows), ...["1", "2", "3", "4", "5", "6"].map(text)];
+  await bringIn(page, { nbformat: 4, nbformat_minor: 5, metadata: {}, cells }, "drift.ipynb");
+  const read = page.locator(".cell").nth(3);
+  await read.evaluate((cell) => cell.scrollIntoView({ block: "start", behavior: "instant" }));
+  const first = page.locator(".cell").first();
+  const height = () => first.evaluate((cell) => cell.clientHeight);
+  const before = await height();
+  const top = (await read.boundingBox())?.y ?? 0;
+  const id = /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
+  await server.send("POST", `/api/notebooks/${id}/runs`, { cells: ["a"] });
+  let most = 0;
+  await expect(async () => {
+    most = Math.max(most, Math.abs(((await read.boundingBox())?.y ?? 0) - top));
+    expect((await height()) - before).toBeGreaterThan(400);
+  }).toPass({ timeout: 90_000, intervals: [20] });
+  expect(most, "pixels that it moved").toBeLessThanOrEqual(2);
 });
