@@ -97,6 +97,8 @@ const OTHER = " ";
 export function AssistantSettings({ store, model, setModel, models }: Props) {
   useTopics(store, "assistants", "access");
   const { policy, grants, conversations } = store.document;
+  // What was chosen shows at once; the server's word is what stays.
+  const [asked, setAsked] = useState<Policy>();
   const isOwner = store.replica.role === "owner" && store.session.mayManage;
   return (
     <section className="settings stack" aria-label="Model and policy">
@@ -108,8 +110,11 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
             <input
               type="radio"
               name="policy"
-              checked={policy === value}
-              onChange={() => void store.decide({ SetPolicy: { policy: value } })}
+              checked={(asked ?? policy) === value}
+              onChange={() => {
+                setAsked(value);
+                void store.decide({ SetPolicy: { policy: value } }).finally(() => setAsked(undefined));
+              }}
             />
             <span>
               {name}
