@@ -129,6 +129,8 @@ interop: interop-files interop-runs interop-mcp interop-openapi ## files, runs, 
 interop-files: deps
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
 	$(VENV)/bin/python tests/interop/ipynb/check.py --cases 500
+	cargo build --quiet --example names_of -p notarium-judge
+	$(VENV)/bin/python tests/interop/names/check.py target/debug/examples/names_of
 
 interop-runs: deps
 	cargo build --quiet

@@ -2,7 +2,7 @@
 //! names of the notebook a cell reads and writes.
 //!
 //! Purpose: [`judge`] answers with a [`Judgement`], a pure function of the sources, so that the server can keep it by their
-//! hash; [`cell_names`] tells models and people how cells hang together.
+//! hash; [`cell_names`] and [`query_names`] tell how cells hang together: to models, to people, and to reactive notebooks.
 //!
 //! Invariants:
 //! - No panic, whatever the code is; the work is bounded by [`MAX_CHECKED_BYTES`] a piece and a budget of
@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harmless::Known;
 use sha2::{Digest, Sha256};
 
-pub use names::{CellNames, cell_names};
+pub use names::{CellNames, cell_names, query_names};
 
 /// Longer code is not checked: it is a danger by itself.
 pub const MAX_CHECKED_BYTES: usize = 100_000;

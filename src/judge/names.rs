@@ -5,14 +5,16 @@
 //! name that it takes from the module is read only if the cell itself never binds it. Builtins and IPython's own names are no
 //! reads.
 //!
-//! **Limits.** Branches count as taken; names in `exec`, in `from m import *` and in commands of the shell (`!echo {x}`) are
-//! not seen.
+//! **Limits.** Branches count as taken; names in `exec`, `%run` and in commands of the shell (`!echo {x}`) are not seen. Which
+//! names `from m import *` binds nobody sees either: such a cell is a barrier ([`CellNames::has_star`]).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt};
+use ruff_python_ast::{
+    Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
+};
 
 use crate::{MAX_CHECKED_BYTES, magics, python};
 
@@ -27,6 +29,12 @@ pub struct CellNames {
     pub imports: BTreeSet<String>,
     /// The functions and classes among `writes`.
     pub definitions: BTreeSet<String>,
+    /// What it leaves to other cells: `writes` without what it deletes in the end.
+    pub leaves: BTreeSet<String>,
+    /// The names among `writes` that nothing but an import binds.
+    pub imported: BTreeSet<String>,
+    /// It imports all that a module has: it may bind any name.
+    pub has_star: bool,
 }
 
 /// The names of a Python cell; `None` when it does not parse, is longer than [`MAX_CHECKED_BYTES`] or nested too deeply.
@@ -42,9 +50,31 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
     python::with_stack(text.len(), || {
         let parsed = python::parse(&text).filter(|parsed| parsed.errors().is_empty())?;
         let mut walker = Walker::default();
-        walker.visit_body(&parsed.syntax().body);
+        parsed.syntax().body.iter().for_each(|statement| walker.top_statement(statement));
         (!walker.is_too_deep).then(|| walker.finish())
     })
+}
+
+/// The names that a query reads: `{name}` binds a variable of the kernel. What it leaves is not in its text.
+pub fn query_names(source: &str) -> CellNames {
+    let mut names = CellNames::default();
+    let mut rest = source;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((field, behind)) = after.split_once('}') else { break };
+        let name = field.trim();
+        if is_identifier(name) {
+            names.reads.insert(name.to_owned());
+            rest = behind;
+        } else {
+            rest = after;
+        }
+    }
+    names
+}
+
+fn is_identifier(text: &str) -> bool {
+    let is_start = |first: char| first.is_alphabetic() || first == '_';
+    text.starts_with(is_start) && text.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
 #[derive(Default)]
@@ -57,6 +87,12 @@ struct Walker {
     reads_later: BTreeSet<String>,
     imports: BTreeSet<String>,
     definitions: BTreeSet<String>,
+    /// Deleted by a statement of the module itself, and not bound since.
+    deleted: BTreeSet<String>,
+    bound_by_import: BTreeSet<String>,
+    bound_otherwise: BTreeSet<String>,
+    is_import: bool,
+    has_star: bool,
     scopes: Vec<Scope>,
     depth: usize,
     is_too_deep: bool,
@@ -77,7 +113,24 @@ impl Walker {
         let later = self.reads_later.into_iter().filter(|name| !self.writes.contains(name));
         let reads = self.reads.into_iter().chain(later).filter(|name| !is_builtin(name)).collect();
         let writes = &self.writes | &self.writes_later;
-        CellNames { reads, writes, imports: self.imports, definitions: self.definitions }
+        CellNames {
+            reads,
+            leaves: &writes - &self.deleted,
+            imported: &self.bound_by_import - &(&self.bound_otherwise | &self.writes_later),
+            writes,
+            imports: self.imports,
+            definitions: self.definitions,
+            has_star: self.has_star,
+        }
+    }
+
+    /// A statement of the module itself, under no condition.
+    fn top_statement(&mut self, statement: &Stmt) {
+        self.visit_stmt(statement);
+        if let Stmt::Delete(delete) = statement {
+            let names = delete.targets.iter().filter_map(Expr::as_name_expr);
+            self.deleted.extend(names.map(|name| name.id.to_string()));
+        }
     }
 
     fn read(&mut self, name: &str) {
@@ -112,8 +165,15 @@ impl Walker {
             Some(Scope::Function { globals, .. }) if !globals.contains(name) => {}
             Some(Scope::Class(bound)) => drop(bound.insert(name.to_owned())),
             Some(Scope::Function { .. }) => drop(self.writes_later.insert(name.to_owned())),
-            _ => drop(self.writes.insert(name.to_owned())),
+            _ => self.write_in_module(name),
         }
+    }
+
+    fn write_in_module(&mut self, name: &str) {
+        self.deleted.remove(name);
+        self.writes.insert(name.to_owned());
+        let bound = if self.is_import { &mut self.bound_by_import } else { &mut self.bound_otherwise };
+        bound.insert(name.to_owned());
     }
 
     /// A function or a class; at the level of the module it is one that other cells can use.
@@ -134,13 +194,35 @@ impl Walker {
         self.depth -= 1;
     }
 
-    fn function(&mut self, parameters: Option<&Parameters>, walk: impl FnOnce(&mut Self), body: &[Stmt]) {
+    /// `bind` shows the function's body to who collects what it binds, `walk` walks it.
+    fn function(
+        &mut self,
+        parameters: Option<&Parameters>,
+        bind: impl FnOnce(&mut Bound),
+        walk: impl FnOnce(&mut Self),
+    ) {
         let mut bound = Bound { depth: self.depth, ..Bound::default() };
-        bound.visit_body(body);
+        bind(&mut bound);
         let mut locals: BTreeSet<String> = &bound.names - &bound.elsewhere;
         locals
             .extend(parameters.into_iter().flat_map(|list| list.iter()).map(|parameter| parameter.name().to_string()));
         self.scopes.push(Scope::Function { locals, globals: bound.globals });
+        walk(self);
+        self.scopes.pop();
+    }
+
+    fn function_definition(&mut self, function: &StmtFunctionDef) {
+        self.visit_parameters(&function.parameters);
+        function.returns.iter().for_each(|returns| self.visit_annotation(returns));
+        let body = &function.body;
+        self.function(Some(&function.parameters), |bound| bound.visit_body(body), |walker| walker.visit_body(body));
+    }
+
+    /// What stands in the scope of type parameters: `def f[T](…)`.
+    fn with_types(&mut self, types: Option<&TypeParams>, walk: impl FnOnce(&mut Self)) {
+        let Some(types) = types else { return walk(self) };
+        self.scopes.push(Scope::Comprehension(types.iter().map(|one| one.name().to_string()).collect()));
+        types.iter().for_each(|one| self.visit_type_param(one));
         walk(self);
         self.scopes.pop();
     }
@@ -164,18 +246,22 @@ impl Walker {
         match statement {
             Stmt::FunctionDef(function) => {
                 function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
-                self.visit_parameters(&function.parameters);
-                function.returns.iter().for_each(|returns| self.visit_annotation(returns));
                 self.define(function.name.as_str());
-                self.function(Some(&function.parameters), |walker| walker.visit_body(&function.body), &function.body);
+                self.with_types(function.type_params.as_deref(), |walker| walker.function_definition(function));
             }
             Stmt::ClassDef(class) => {
                 class.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
-                class.arguments.iter().for_each(|arguments| self.visit_arguments(arguments));
-                self.scopes.push(Scope::Class(BTreeSet::new()));
-                self.visit_body(&class.body);
-                self.scopes.pop();
+                self.with_types(class.type_params.as_deref(), |walker| {
+                    class.arguments.iter().for_each(|arguments| walker.visit_arguments(arguments));
+                    walker.scopes.push(Scope::Class(BTreeSet::new()));
+                    walker.visit_body(&class.body);
+                    walker.scopes.pop();
+                });
                 self.define(class.name.as_str());
+            }
+            Stmt::TypeAlias(alias) => {
+                self.visit_expr(&alias.name);
+                self.with_types(alias.type_params.as_deref(), |walker| walker.visit_expr(&alias.value));
             }
             Stmt::AugAssign(assign) => {
                 if let Expr::Name(name) = &*assign.target {
@@ -187,7 +273,10 @@ impl Walker {
             Stmt::AnnAssign(assign) if assign.value.is_none() => self.visit_annotation(&assign.annotation),
             _ => {
                 visitor::walk_stmt(self, statement);
+                self.is_import = true;
                 bound_by(statement, |name| self.write(name));
+                self.is_import = false;
+                self.has_star |= is_star(statement);
                 self.imports.extend(imported(statement));
             }
         }
@@ -221,14 +310,21 @@ impl<'a> Visitor<'a> for Walker {
             Expr::Name(name) => match name.ctx {
                 ExprContext::Store => walker.write(name.id.as_str()),
                 ExprContext::Del => {
-                    walker.read(name.id.as_str());
+                    if !matches!(walker.scopes.last(), Some(Scope::Class(_))) {
+                        walker.read(name.id.as_str());
+                    }
                     walker.write(name.id.as_str());
                 }
                 _ => walker.read(name.id.as_str()),
             },
             Expr::Lambda(lambda) => {
                 lambda.parameters.iter().for_each(|parameters| walker.visit_parameters(parameters));
-                walker.function(lambda.parameters.as_deref(), |walker| walker.visit_expr(&lambda.body), &[]);
+                let body = &lambda.body;
+                walker.function(
+                    lambda.parameters.as_deref(),
+                    |bound| bound.visit_expr(body),
+                    |walker| walker.visit_expr(body),
+                );
             }
             Expr::ListComp(list) => walker.comprehension(&list.generators, &[&list.elt]),
             Expr::SetComp(set) => walker.comprehension(&set.generators, &[&set.elt]),
@@ -266,6 +362,10 @@ fn bound_by(statement: &Stmt, mut bind: impl FnMut(&str)) {
         let first = alias.name.as_str().split('.').next().unwrap_or_default();
         bind(alias.asname.as_ref().map_or(first, |name| name.as_str()));
     }
+}
+
+fn is_star(statement: &Stmt) -> bool {
+    statement.as_import_from_stmt().is_some_and(|import| import.names.iter().any(|alias| alias.name.as_str() == "*"))
 }
 
 fn captured(pattern: &Pattern) -> Option<&str> {
@@ -365,7 +465,7 @@ const BUILTINS: &str = "\
     StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True TypeError \
     UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError \
     UnicodeWarning UserWarning ValueError Warning ZeroDivisionError _ _IncompleteInputError __ ___ \
-    __build_class__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ _dh _i \
+    __build_class__ __class__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ _dh _i \
     _ih _oh abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
     compile complex copyright credits delattr dict dir display divmod enumerate eval exec exit filter float \
     format frozenset get_ipython getattr globals hasattr hash help hex id input int isinstance issubclass \

@@ -1,7 +1,9 @@
-//! What cells read and write, by samples. Compared once with Python's `symtable` (which knows no order) on 6,083 cells of
-//! public notebooks: none differed.
+//! What cells read and write, by samples, and as Python's own `symtable` says of real code. `tests/interop/names/check.py`
+//! compares thousands of cells.
 
-use notarium_judge::cell_names;
+use std::collections::BTreeSet;
+
+use notarium_judge::{CellNames, cell_names, query_names};
 use proptest::prelude::*;
 
 /// Source, reads, writes.
@@ -47,9 +49,14 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("f'{x:{w}} {y!r}'", "w x y", ""),
     ("if (n := len(a)) > 1: b = n", "a", "b n"),
     ("await g()", "g", ""),
+    ("f = lambda v: (w := v) + w", "", "f"),
+    ("class A:\n    x = 1\n    del x", "", "A"),
+    ("class A:\n    def m(self): return __class__", "", "A"),
+    ("def f[T: B](a: T) -> T: return T", "B", "f"),
+    ("class A[T](B[T]): x: T\ntype C[T] = list[T]", "B", "A C"),
 ];
 
-fn words(text: &str) -> std::collections::BTreeSet<String> {
+fn words(text: &str) -> BTreeSet<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -65,9 +72,50 @@ fn cells_read_and_write_what_they_should() {
 fn imports_and_definitions_are_told_apart() {
     let source = "import a.b, c as d\nfrom e import f as g\nfrom . import h\nfrom i import *\ndef one():\n    import k\n    def inner(): pass\nclass Two:\n    def method(self): pass\nx = 1";
     let names = cell_names(source).expect("it parses");
-    let listed = |set: std::collections::BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(", ");
+    let listed = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(", ");
     assert_eq!(listed(names.imports), "..h, a.b, c as d, e.f as g, i.*, k");
     assert_eq!(listed(names.definitions), "Two, one");
+}
+
+#[test]
+fn what_a_cell_leaves_is_what_it_does_not_delete() {
+    let left = |source: &str| cell_names(source).map(|names| names.leaves);
+    assert_eq!(left("x = 1\ny = x\ndel x"), Some(words("y")));
+    assert_eq!(left("del x\nx = 2"), Some(words("x")));
+    // Perhaps it is deleted.
+    assert_eq!(left("x = 1\nif y: del x"), Some(words("x")));
+    assert_eq!(left("del x[0], y"), Some(words("")));
+}
+
+#[test]
+fn names_that_only_imports_bind_and_barriers_are_told() {
+    let names = cell_names("import a, b.c as d, e.f\nfrom g import h\na = 1\nx = 2").expect("it parses");
+    assert_eq!((names.imported, names.has_star), (words("d e h"), false));
+    let is_barrier = |source: &str| cell_names(source).is_some_and(|names| names.has_star);
+    assert!(is_barrier("from math import *") && !is_barrier("x = 2 * 3") && !is_barrier("%%bash\nfrom x import *"));
+}
+
+#[test]
+fn a_query_reads_the_names_in_its_braces() {
+    let source = "SELECT * FROM t WHERE a = {low} AND b IN ({ names }) AND c = '{not a name}' AND d = '{\"k\": {n}}' {";
+    let expected = CellNames { reads: words("low n names"), ..CellNames::default() };
+    assert_eq!(query_names(source), expected);
+}
+
+/// `binds` and `refers` are what `symtable` says; it knows no order.
+#[test]
+fn real_code_reads_and_writes_what_symtable_says() {
+    let lines = include_str!("symtable.jsonl").lines();
+    for case in lines.map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")) {
+        let source = case["source"].as_str().expect("a source");
+        let set = |field: &str| -> BTreeSet<String> { serde_json::from_value(case[field].clone()).expect("names") };
+        let (binds, refers) = (set("binds"), set("refers"));
+        let names = cell_names(source).unwrap_or_else(|| panic!("{source} does not parse"));
+        assert_eq!(names.writes, binds, "{source}");
+        assert!(names.reads.is_subset(&refers), "{:?} in {source}", &names.reads - &refers);
+        let unread: BTreeSet<String> = &refers - &names.reads;
+        assert!(unread.is_subset(&names.writes), "{:?} in {source}", &unread - &names.writes);
+    }
 }
 
 #[test]
