@@ -35,7 +35,7 @@ pub enum Operation {
     ConfirmEdit,
     /// Decide on any tool call.
     Confirm,
-    /// Archive, unarchive, name versions.
+    /// Archive, unarchive, name versions; make a notebook reactive.
     Organise,
     /// Grant and revoke access, hand over ownership, make share links.
     Share,
@@ -153,6 +153,7 @@ pub fn operation(command: &Command) -> Operation {
         C::MoveThread { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
         C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
+        C::SetReactivity { .. } => Operation::Organise,
         C::GrantAccess { .. } | C::RevokeAccess { .. } | C::TakeOverNotebook { .. } => Operation::Share,
         C::RequestExecution(_) | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel { .. } => {
             Operation::Run

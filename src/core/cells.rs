@@ -8,14 +8,15 @@ use crate::decision::{Decided, Decision, Outcome};
 use crate::history::History;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
+use crate::reactivity::{blocked_after, removal_after};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::{history, replies};
 use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
     CellMoved, CellOutputsCleared, CellReply, CellRestored, CellSourceEdited, CellType, CellTypeChanged, Document,
-    EndCause, Event, Execution, ExecutionCancelled, ExecutionStatus, HistoryQuery, OrderKey, PastExecution, RawObject,
-    Version,
+    EndCause, Event, Execution, ExecutionCancelled, ExecutionId, ExecutionStatus, HistoryQuery, OrderKey,
+    PastExecution, RawObject, Version,
 };
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.
@@ -353,22 +354,26 @@ pub(crate) fn decide_clear(notebook: &Document, context: &Context, cell_id: Cell
 // --- delete, restore ---
 
 pub(crate) fn decide_delete(
-    notebook: &Document,
-    context: &Context,
+    notebook: &Notebook,
+    context: &mut Context,
     cell_id: CellId,
     cell_version: Option<Version>,
 ) -> Result<Decision, Rejection> {
     let cell = live_cell(notebook, context, &cell_id)?;
     check_cell_version(&cell_id, cell, cell_version)?;
-    Ok(Decision { events: deletion(notebook, &cell_id, cell), outcome: Outcome::default() })
+    let mut events = deletion(notebook, &cell_id, cell);
+    events.extend(removal_after(notebook, context, &cell_id));
+    Ok(Decision { events, outcome: Outcome::default() })
 }
 
-/// What waits to run is cancelled; what runs goes on, and stays in the record.
-pub(crate) fn deletion(notebook: &Document, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
+/// What waits to run is cancelled, and what waits for that is blocked; what runs goes on, and stays in the record.
+pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
     let queued = notebook.executions.iter().filter(|(_, execution)| {
         execution.status == ExecutionStatus::Queued && execution.subject.cell_id() == Some(cell_id)
     });
-    let cancelled = queued.map(|(execution_id, _)| {
+    let queued: Vec<&ExecutionId> = queued.map(|(execution_id, _)| execution_id).collect();
+    let blocked = blocked_after(notebook, &queued).into_iter().map(Decided::from);
+    let cancelled = queued.into_iter().map(|execution_id| {
         let (cause, detail) = (EndCause::CellDeleted.into(), None);
         Decided::from(ExecutionCancelled { execution_id: execution_id.clone(), cause, detail })
     });
@@ -378,7 +383,7 @@ pub(crate) fn deletion(notebook: &Document, cell_id: &CellId, cell: &Cell) -> Ve
         latest_execution: notebook.latest.get(cell_id).cloned(),
         reply: cell.reply.as_deref().map(CellReply::from),
     };
-    cancelled.chain([deleted.into()]).collect()
+    cancelled.chain(blocked).chain([deleted.into()]).collect()
 }
 
 pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {

@@ -12,8 +12,8 @@ use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
     KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy,
-    RawObject, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId,
-    Version,
+    RawObject, Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction,
+    UserId, Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
@@ -361,6 +361,11 @@ pub enum Command {
         /// Never in the assistant's context.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         skipped: Option<bool>,
+    },
+    /// Says whether running a cell brings the cells that hang together with it up to date. For editors and owners.
+    SetReactivity {
+        /// `off`, `lazy` or `eager`, for runs that are requested from then on.
+        reactivity: Reactivity,
     },
     /// Says what assistants may do unasked. For owners.
     SetPolicy {

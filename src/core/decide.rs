@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::decision::Decision;
 use crate::dispatch::{self, decide_all};
 use crate::notebook::Notebook;
+use crate::planned;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::HistoryQuery;
 
@@ -55,5 +56,8 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
         let message = format!("a batch holds at most {limit} commands: split it");
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
-    decide_all(notebook, context, commands)
+    match planned::of_batch(notebook, context, &commands) {
+        Some(commands) => planned::decide(notebook, context, commands),
+        None => decide_all(notebook, context, commands),
+    }
 }

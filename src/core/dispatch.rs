@@ -14,7 +14,7 @@ use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{
     access, call_decisions, cells, comments, conversations, executions, functions, grants, kernels, lifecycle,
-    moved_outputs, revocations, undo, widgets,
+    moved_outputs, planned, revocations, undo, widgets,
 };
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
@@ -58,6 +58,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::ArchiveNotebook {} => Ok(lifecycle::decide_archive(notebook)),
         C::UnarchiveNotebook {} => Ok(lifecycle::decide_unarchive(notebook)),
         C::NameVersion { version, name } => lifecycle::decide_name(notebook, context, version, &name),
+        C::SetReactivity { reactivity } => lifecycle::decide_reactivity(notebook, reactivity),
         C::SetPolicy { policy } => Ok(lifecycle::decide_policy(notebook, policy)),
         C::GrantAccess { subject, role, expires_at } => {
             access::decide_grant(notebook, context, subject, Grant { role, expires_at })
@@ -93,7 +94,10 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::ReopenThread { thread_id } => comments::decide_reopen(notebook, thread_id),
         C::MoveThread { thread_id, place } => comments::decide_move(notebook, context, thread_id, &place),
 
-        C::RequestExecution(command) => executions::decide_request(notebook, context, command),
+        C::RequestExecution(command) => match planned::is_planned(notebook, context, &command) {
+            true => planned::decide(notebook, context, vec![command]),
+            false => executions::decide_request(notebook, context, command),
+        },
         C::CancelExecution { execution_id } => executions::decide_cancel(notebook, &execution_id),
         C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, context, &execution_id),
         C::AnswerInput { execution_id, value } => executions::decide_answer(notebook, context, execution_id, value),

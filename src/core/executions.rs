@@ -1,5 +1,6 @@
 //! Executions: requested, assigned to one kernel session, reported by its agent, ended exactly once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cells;
@@ -13,6 +14,7 @@ use crate::kernel_ends;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::queues::{assigned_at_once, cancelled, successor};
+use crate::reactivity::blocked_after;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::words::word;
 use notarium_record::{
@@ -46,14 +48,24 @@ pub(crate) fn decide_request(
     let RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command;
     check_not_archived(notebook)?;
     check_timeout(timeout_ms)?;
-    check_queue(notebook, context)?;
-    let execution_id = execution_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.executions.contains_key(&execution_id) || context.history.executions.contains_key(&execution_id) {
-        let message = format!("execution {execution_id} exists: choose another id");
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
-    }
+    check_queue(notebook, context, 1)?;
+    let execution_id = new_id(notebook, context, execution_id)?;
     let (subject, kernel_session) = subject_of(notebook, context, target, kernel_session)?;
     request(notebook, context, execution_id, subject, kernel_session, timeout_ms, stop_on_error)
+}
+
+/// The id that the sender has chosen, if it is free, or another.
+pub(crate) fn new_id(
+    notebook: &Document,
+    context: &mut Context,
+    chosen: Option<ExecutionId>,
+) -> Result<ExecutionId, Rejection> {
+    let id = chosen.unwrap_or_else(|| context.ids.ulid().into());
+    if notebook.executions.contains_key(&id) || context.history.executions.contains_key(&id) {
+        let message = format!("execution {id} exists: choose another id");
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    Ok(id)
 }
 
 /// The run of a tool: one that fails stops nothing, and is stopped by nothing that failed before it.
@@ -65,7 +77,7 @@ pub(crate) fn request_tool(
     timeout_ms: Option<Millis>,
 ) -> Result<Decision, Rejection> {
     check_not_archived(notebook)?;
-    check_queue(notebook, context)?;
+    check_queue(notebook, context, 1)?;
     let execution_id = context.ids.ulid().into();
     request(notebook, context, execution_id, subject, kernel_session, timeout_ms, false)
 }
@@ -91,6 +103,8 @@ fn request(
             kernel_session: is_bound.then(|| session_id.clone()),
             timeout_ms,
             stop_on_error,
+            waits_for: Vec::new(),
+            leaves: None,
         }
         .into(),
     );
@@ -99,7 +113,7 @@ fn request(
     Ok(Decision { events, outcome })
 }
 
-fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
+pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
     if timeout_ms != Some(0) {
         return Ok(());
     }
@@ -107,16 +121,21 @@ fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
     Err(Rejection::new(RejectionCode::InvalidValue, message))
 }
 
-fn check_queue(notebook: &Document, context: &Context) -> Result<(), Rejection> {
+/// Whether so many more runs may wait.
+pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -> Result<(), Rejection> {
+    let limit = context.limits.max_queued_executions;
     // Finished ones count too here: a cheap bound that spares the walk in all but huge notebooks.
-    if notebook.executions.len() < context.limits.max_queued_executions {
+    if notebook.executions.len() + more <= limit {
         return Ok(());
     }
     let waiting = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
-    if waiting < context.limits.max_queued_executions {
+    if waiting + more <= limit {
         return Ok(());
     }
-    let message = format!("{waiting} executions wait already: let some end, or stop them");
+    let message = match more {
+        1 => format!("{waiting} executions wait already: let some end, or stop them"),
+        more => format!("{waiting} executions wait already, and this asks for {more}: at most {limit} may wait"),
+    };
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
@@ -146,7 +165,7 @@ fn subject_of(
     }
 }
 
-fn cell_subject(
+pub(crate) fn cell_subject(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -167,7 +186,7 @@ fn cell_subject(
 }
 
 /// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
-fn session_for(
+pub(crate) fn session_for(
     notebook: &Notebook,
     context: &mut Context,
     named: Option<KernelSessionId>,
@@ -199,34 +218,40 @@ fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId
 
 /// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
 /// next of the queue is assigned.
-pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
+pub(crate) fn ended(notebook: &Notebook, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
     over(notebook, id, execution, end, |except| successor(notebook, execution, except))
 }
 
 fn over(
-    notebook: &Document,
+    notebook: &Notebook,
     id: &ExecutionId,
     execution: &Execution,
     end: Decided,
     next: impl FnOnce(&[&ExecutionId]) -> Option<Decided>,
 ) -> Decision {
     let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.outcome == ExecutionOutcome::Ok);
-    let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, execution) };
-    let except: Vec<&ExecutionId> = stopped.iter().copied().chain([id]).collect();
+    let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, id, execution) };
+    let except: Vec<&ExecutionId> = stopped.iter().map(|event| &event.execution_id).chain([id]).collect();
     let next = next(&except);
-    let blocked =
-        |stopped: &ExecutionId| ExecutionBlocked { execution_id: stopped.clone(), blocked_by: id.clone() }.into();
-    let events = [end].into_iter().chain(stopped.into_iter().map(blocked)).chain(next).collect();
+    let events = [end].into_iter().chain(stopped.into_iter().map(Decided::from)).chain(next).collect();
     Decision { events, outcome: Outcome::default() }.led_by_first()
 }
 
-fn stopped_by<'a>(notebook: &'a Document, failed: &Execution) -> Vec<&'a ExecutionId> {
+/// Runs that wait and read from it, or that were asked for so that its failure stops them.
+fn stopped_by(notebook: &Notebook, id: &ExecutionId, failed: &Execution) -> Vec<ExecutionBlocked> {
     let waits = |execution: &Execution| {
         execution.status == ExecutionStatus::Queued
             && execution.stop_on_error
             && execution.correlation_id == failed.correlation_id
     };
-    notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
+    let alike = notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id);
+    let alike: BTreeSet<&ExecutionId> = alike.collect();
+    let failed: Vec<&ExecutionId> = [id].into_iter().chain(alike.iter().copied()).collect();
+    let reading = blocked_after(notebook, &failed).into_iter().filter(|event| !alike.contains(&event.execution_id));
+    let reading = reading.map(|event| ExecutionBlocked { blocked_by: id.clone(), ..event });
+    let blocked =
+        |stopped: &&ExecutionId| ExecutionBlocked { execution_id: (*stopped).clone(), blocked_by: id.clone() };
+    alike.iter().map(blocked).chain(reading).collect()
 }
 
 // --- cancel, give up, answer ---
@@ -240,12 +265,16 @@ fn is_over(id: &ExecutionId) -> Rejection {
     Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
 }
 
-pub(crate) fn decide_cancel(notebook: &Document, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Notebook, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
-    match execution.status {
-        status if status.is_finished() => Err(is_over(id)),
-        status => Ok(Decision { events: vec![cancellation(id, status)], outcome: Outcome::default() }),
-    }
+    let blocked = match execution.status {
+        status if status.is_finished() => return Err(is_over(id)),
+        ExecutionStatus::Queued => blocked_after(notebook, &[id]),
+        // Its agent reports its end.
+        _ => Vec::new(),
+    };
+    let events = [cancellation(id, execution.status)].into_iter().chain(blocked.into_iter().map(Decided::from));
+    Ok(Decision { events: events.collect(), outcome: Outcome::default() }.led_by_first())
 }
 
 /// What waits is cancelled at once; what its kernel has, its agent is asked to interrupt.
@@ -323,6 +352,8 @@ pub(crate) fn decide_record(
         kernel_session: None,
         timeout_ms: None,
         stop_on_error: false,
+        waits_for: Vec::new(),
+        leaves: None,
     };
     let is_error = outputs.iter().any(Output::is_error);
     let outcome = if is_error { ExecutionOutcome::Error } else { ExecutionOutcome::Ok };

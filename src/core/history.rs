@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::reactivity::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{CellId, Event, ExecutionId, Logged, Past, Recorded, ReplayedExecution, Risk, Version};
 
@@ -15,6 +16,8 @@ pub struct History {
     pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
     /// The answer to [`crate::required_judgement`].
     pub judgement: Option<Judgement>,
+    /// The names of the notebook's cells, where [`crate::reactivity::needs_names`] asks for them.
+    pub names: Option<Arc<KnownNames>>,
 }
 
 impl History {

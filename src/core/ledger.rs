@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_uses::KernelUses;
+use crate::reactivity::Reactive;
 use crate::registrations::Registrations;
 use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
@@ -40,6 +41,8 @@ pub struct Ledger {
     pub(crate) kernels: KernelUses,
     /// Which text registered which function.
     pub(crate) registrations: Registrations,
+    /// Of a reactive notebook: what its runs left in the kernel, and which of those that wait read from which.
+    pub(crate) reactive: Reactive,
 }
 
 impl Ledger {
@@ -61,6 +64,7 @@ impl Ledger {
         self.written.apply(&recorded.event);
         self.kernels.apply(recorded);
         self.registrations.apply(document, &recorded.event);
+        self.reactive.apply(&recorded.event);
         self.requesters.apply(recorded);
         match &recorded.event {
             Event::ToolCallRequested(event) => self.note_call(event),

@@ -1,12 +1,13 @@
 //! The notebook as a whole: its making, name, metadata, archive, named versions.
 
-use crate::checks::{check_metadata, checked_title};
+use crate::checks::{check_metadata, check_not_archived, checked_title};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, Document, ForkOrigin, NotebookArchived, NotebookCreated, NotebookMetadataSet, NotebookPolicyChanged,
-    NotebookRenamed, NotebookUnarchived, NotebookVersionNamed, Policy, RawObject, Subject, Version,
+    NotebookReactivitySet, NotebookRenamed, NotebookUnarchived, NotebookVersionNamed, Policy, RawObject, Reactivity,
+    Subject, Version,
 };
 
 pub(crate) fn decide_create(
@@ -65,6 +66,14 @@ pub(crate) fn decide_policy(notebook: &Document, policy: Policy) -> Decision {
         return Decision::nothing();
     }
     Decision::one(NotebookPolicyChanged { policy, previous: notebook.policy })
+}
+
+pub(crate) fn decide_reactivity(notebook: &Document, reactivity: Reactivity) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    if reactivity == notebook.reactivity {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(NotebookReactivitySet { reactivity, previous: notebook.reactivity }))
 }
 
 pub(crate) fn decide_name(

@@ -40,6 +40,8 @@ pub enum RejectionCode {
     InvalidChange,
     /// Only code cells run, and the kernel's tools only in Python kernels. 400
     NotRunnable,
+    /// In a reactive notebook cells read from each other in a circle; the message names it. 409
+    DependencyCycle,
     /// No such execution, or it is over and out of the state. 404
     UnknownExecution,
     /// The execution is not in a state for this. 409

@@ -137,7 +137,7 @@ impl Report {
 
     fn running(
         self,
-        notebook: &Document,
+        notebook: &Notebook,
         execution: &Execution,
         report: ExecutionReport,
         is_limit_notice: bool,
@@ -202,7 +202,7 @@ fn size_of(report: &ExecutionReport) -> usize {
 }
 
 /// An interrupted run ends as cancelled: its error is the interrupt's.
-fn complete(notebook: &Document, execution: &Execution, completed: ExecutionCompleted) -> Decision {
+fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
     let execution_id = completed.execution_id.clone();
     let end = if execution.cancel_requested && completed.outcome != ExecutionOutcome::Ok {
         cancelled(&execution_id, EndCause::Interrupted.into())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::AccessEntry;
 use crate::cell::is_default;
-use crate::execution::ExecutionSubject;
+use crate::execution::{ExecutionSubject, Reactivity};
 use crate::ids::{
     CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ThreadId, ToolCallId, TurnId,
     Version,
@@ -68,6 +68,9 @@ pub struct Document {
     /// What assistants may do unasked. Left out where it is the default.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
+    /// Whether running a cell brings others up to date. Left out where it is `off`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reactivity: Reactivity,
     /// Without their messages, which are a projection of the log.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conversations: BTreeMap<ConversationId, Conversation>,
@@ -104,6 +107,7 @@ impl Document {
             functions: BTreeMap::new(),
             named_versions: BTreeMap::new(),
             policy: Policy::default(),
+            reactivity: Reactivity::default(),
             conversations: BTreeMap::new(),
             turns: BTreeMap::new(),
             tool_calls: BTreeMap::new(),

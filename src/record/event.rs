@@ -95,6 +95,7 @@ events! {
         AccessGranted,
         AccessRevoked,
         NotebookPolicyChanged,
+        NotebookReactivitySet,
         UndoSkipped,
     ]
     /// Cells: text, type, place, marks.

@@ -62,7 +62,7 @@ impl ExecutionSubject {
 }
 
 /// Why something was executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionCause {
     /// Somebody asked for it.
@@ -71,6 +71,26 @@ pub enum ExecutionCause {
     Imported,
     /// A new kernel is to have the functions again that the one before it had from this very text.
     FunctionsRestored,
+    /// The notebook is reactive: another run reads what this one leaves, this one reads what another leaves, or it removes
+    /// variables that no cell defines any more.
+    Dependency {
+        /// The run that somebody asked for, planned at the same version. Absent: a cell was deleted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<ExecutionId>,
+    },
+}
+
+/// Whether running a cell brings the cells that hang together with it up to date.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reactivity {
+    /// A run is one cell's, as in Jupyter.
+    #[default]
+    Off,
+    /// Stale cells from which the cell reads run before it. What reads from it is stale afterwards.
+    Lazy,
+    /// As `lazy`, and what reads from it runs behind it.
+    Eager,
 }
 
 /// How a run stands. The last five are its end.

@@ -285,7 +285,6 @@ fn bless_missing(path: &str, text: &str) {
     }
 }
 
-/// The event by itself: sealed as if the version before it had the hash 00…00.
 /// What there is no room for goes by an event: an idle conversation, functions of a dead kernel, an expired grant.
 fn making_room() -> World {
     let mut world = crate::functions::again();
@@ -316,6 +315,7 @@ fn taken_over() -> World {
     world
 }
 
+/// The event by itself: sealed as if the version before it had the hash 00…00.
 fn alone(recorded: &Recorded) -> Stored {
     let mut world = World::new();
     let mut context = world.context(&user("ann"), None);
@@ -335,7 +335,7 @@ fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), crate::comments::commented()];
+    let worlds = [life(), assistance(), making_room(), crate::comments::commented(), crate::reactive::story()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -350,7 +350,7 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. The files of the same schema without them stay as they are.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), taken_over()];
+    let worlds = [life(), assistance(), making_room(), taken_over(), crate::reactive::story()];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -373,6 +373,10 @@ const ADDED: &[(&str, IsEvent)] = &[
     ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.reply.is_some())),
     ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.reply.is_some())),
     ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.reply.is_some())),
+    (
+        "ExecutionRequested.1.plan",
+        |event| matches!(event, Event::ExecutionRequested(event) if !event.waits_for.is_empty()),
+    ),
     ("ToolCallRequested.1.after", |event| matches!(event, Event::ToolCallRequested(event) if event.after.is_some())),
     ("TurnStarted.1.is_bound", |event| matches!(event, Event::TurnStarted(event) if event.is_bound)),
     ("TurnStarted.1.scopes", |event| matches!(event, Event::TurnStarted(event) if event.scopes.len() < 3)),
@@ -478,7 +482,7 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
-    let scenarios: [(&str, &str, World); 6] = [
+    let scenarios: [(&str, &str, World); 7] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
         (
@@ -488,6 +492,11 @@ fn the_golden_scenarios_lead_to_their_states() {
         ),
         ("comments", "threads on cells and ranges; edits, a split, a merge, the trash", crate::comments::commented()),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
+        (
+            "reactive",
+            "plans of a reactive notebook, one that fails, variables that are removed",
+            crate::reactive::story(),
+        ),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];
     for (name, about, world) in scenarios {

@@ -29,6 +29,8 @@ mod masking;
 mod moved_outputs;
 mod properties;
 mod races;
+mod reactive;
+mod reactive_property;
 mod replies;
 mod reports;
 mod requesters;

@@ -18,6 +18,7 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         }
         Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
         Event::NotebookPolicyChanged(event) => document.policy = event.policy,
+        Event::NotebookReactivitySet(event) => document.reactivity = event.reactivity,
         _ => {}
     }
 }

@@ -28,6 +28,12 @@ pub struct ExecutionRequested {
     /// When it fails, executions of the same correlation that still wait are blocked.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub stop_on_error: bool,
+    /// In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, this one is blocked.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub waits_for: Vec<ExecutionId>,
+    /// In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub leaves: Option<Vec<String>>,
 }
 
 /// One winner: the session that runs it. Writes about it must carry that session's fence.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{ForkOrigin, Role, Subject};
+use crate::execution::Reactivity;
 use crate::ids::{Millis, UserId, Version};
 use crate::json::RawObject;
 use crate::tool_call::Policy;
@@ -86,6 +87,15 @@ pub struct NotebookPolicyChanged {
     pub policy: Policy,
     /// What it was before, for undo.
     pub previous: Policy,
+}
+
+/// Running a cell now brings other cells up to date, or does so no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookReactivitySet {
+    /// Holds for runs that are requested from here on.
+    pub reactivity: Reactivity,
+    /// What it was before.
+    pub previous: Reactivity,
 }
 
 /// Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.

@@ -320,6 +320,9 @@ const EVENTS = {
   KernelFunctionsForgotten(s, p) {
     for (const name of p.names) drop(s, 'functions', name)
   },
+  NotebookReactivitySet(s, p) {
+    put(s, 'reactivity', p.reactivity === 'off' ? null : p.reactivity)
+  },
   NotebookPolicyChanged(s, p) {
     put(s, 'policy', p.policy === 'guarded' ? null : p.policy)
   },

@@ -37,6 +37,7 @@ export class Document {
   order: string[] = [];
   kernel_notice: KernelNotice | undefined;
   policy: Policy = "guarded";
+  reactivity: Reactivity = "off";
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
   /** Threads of comments; one whose cell is not in `cells` is in the trash with it. */
@@ -56,6 +57,7 @@ export class Document {
     const document = new Document(snapshot.notebook_id);
     const { version, title, archived, metadata, created_at, updated_at, access, order, kernel_notice, policy } = snapshot;
     Object.assign(document, { version, title, metadata, access, order });
+    document.reactivity = snapshot.reactivity ?? "off";
     Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
     Object.assign(document, { created_at: created_at ?? 0, updated_at: updated_at ?? 0, policy: policy ?? "guarded" });
     for (const name of [...ALWAYS, ...SOMETIMES]) {
@@ -77,6 +79,7 @@ export class Document {
       ...(this.archived && { archived: true }),
       ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
       ...(this.policy !== "guarded" && { policy: this.policy }),
+      ...(this.reactivity !== "off" && { reactivity: this.reactivity }),
     } as Snapshot;
   }
 

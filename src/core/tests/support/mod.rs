@@ -2,6 +2,7 @@
 
 mod expected;
 mod fixtures;
+mod small_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use serde_json::Value;
 pub use expected::*;
 pub use fixtures::*;
 pub use serde_json::json;
+pub use small_names::*;
 
 /// A connection: who, with which rights.
 #[derive(Debug, Clone)]
@@ -165,6 +167,7 @@ impl World {
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
+        context.history.names = reactivity::needs_names(&self.notebook, &command).then(|| names_of_all(&self.notebook));
         context.standings = self.look_up(&command);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();

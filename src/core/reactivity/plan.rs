@@ -1,0 +1,127 @@
+//! Which runs bring a cell, and what hangs together with it, up to date.
+
+use std::collections::BTreeSet;
+
+use super::graph::{Cells, Graph, distinct};
+use super::standing::standings;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{CellId, CellType, ExecutionId, KernelSessionId, Reactivity};
+
+/// Cells of a circle that a sentence names.
+const MAX_NAMED: usize = 8;
+
+/// One run of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub(crate) cell_id: CellId,
+    /// Indexes of runs before it in the plan.
+    pub(crate) waits_for: Vec<usize>,
+    /// Runs that are under way.
+    pub(crate) waits_for_others: Vec<ExecutionId>,
+    /// What its text binds in the kernel; `None` where the text does not parse.
+    pub(crate) leaves: Option<Vec<String>>,
+}
+
+/// Runs in the order in which they are to be asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) runs: Vec<Planned>,
+    /// Variables that only earlier texts of these cells have bound.
+    pub(crate) abandoned: BTreeSet<String>,
+}
+
+/// The cells and what is stale of that from which they read; in eager notebooks also all that reads from any of these, with
+/// what is stale of that from which they read.
+pub(crate) fn plan(
+    notebook: &Notebook,
+    graph: &Graph,
+    roots: &[CellId],
+    session: Option<&KernelSessionId>,
+) -> Result<Plan, Rejection> {
+    let mut wanted: Cells = vec![false; graph.len()];
+    graph.places(roots).into_iter().for_each(|place| wanted[place] = true);
+    check_no_cycle(graph, &wanted)?;
+    let doomed = graph.doomed();
+    let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, &graph.ids()[cell]);
+    let cells = loop {
+        let before = wanted.clone();
+        if notebook.reactivity == Reactivity::Eager {
+            wanted = graph.with_descendants(&wanted, runs);
+        }
+        let near = graph.with_ancestors(&wanted);
+        let stale = standings(notebook, graph, session, &near);
+        let stale = (0..graph.len()).filter(|cell| near[*cell] && stale[*cell].is_some() && runs(*cell));
+        stale.for_each(|cell| wanted[cell] = true);
+        if wanted == before {
+            break wanted;
+        }
+    };
+    Ok(of_cells(notebook, graph, &cells))
+}
+
+fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> Plan {
+    let order = graph.in_order(cells);
+    let mut index = vec![usize::MAX; graph.len()];
+    order.iter().enumerate().for_each(|(at, cell)| index[*cell] = at);
+    let mut plan = Plan::default();
+    for cell in order {
+        let (cell_id, known) = (graph.ids()[cell].clone(), graph.known(cell));
+        let (inside, outside): (Vec<usize>, Vec<usize>) =
+            distinct(graph.parents(cell)).partition(|parent| cells[*parent]);
+        let under_way = |parent: usize| {
+            let (id, run) = notebook.latest_execution(&graph.ids()[parent])?;
+            (!run.status.is_finished()).then(|| id.clone())
+        };
+        let leaves = (!known.is_outdated).then(|| graph.names_of(&known.leaves));
+        let abandoned = leaves.iter().flat_map(|leaves| notebook.ledger.reactive.abandoned(&cell_id, leaves));
+        plan.abandoned.extend(abandoned);
+        plan.runs.push(Planned {
+            cell_id,
+            waits_for: inside.into_iter().map(|parent| index[parent]).collect(),
+            waits_for_others: outside.into_iter().filter_map(under_way).collect(),
+            leaves,
+        });
+    }
+    // Another run of the plan binds it.
+    let bound: BTreeSet<&String> = plan.runs.iter().flat_map(|run| run.leaves.iter().flatten()).collect();
+    plan.abandoned.retain(|name| !bound.contains(name));
+    plan
+}
+
+fn is_runnable(notebook: &Notebook, cell_id: &CellId) -> bool {
+    notebook.cells.get(cell_id).is_some_and(|cell| cell.content.cell_type == CellType::Code)
+}
+
+/// A cell that is in a circle, or reads from one, cannot be brought up to date.
+fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<(), Rejection> {
+    let near = graph.with_ancestors(wanted);
+    let circles = |cells: &Cells| (0..graph.len()).find(|cell| cells[*cell] && graph.is_cyclic(*cell));
+    let Some(cyclic) = circles(wanted).or_else(|| circles(&near)) else { return Ok(()) };
+    let way = cycle_in_words(graph, cyclic);
+    let message = format!(
+        "nothing was run: cells read from each other in a circle, {way}; change a name in one of them, or turn \
+         reactivity off"
+    );
+    Err(Rejection::new(RejectionCode::DependencyCycle, message))
+}
+
+/// "a → b → a", with the names.
+pub(super) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
+    let way = graph.cycle(cell);
+    let shown = way.len().min(MAX_NAMED + 1);
+    let mut words = String::new();
+    for (at, cell) in way.iter().enumerate().take(shown) {
+        words.push_str(graph.ids()[*cell].as_str());
+        let next = way.get(at + 1);
+        let name = next.and_then(|next| graph.children(*cell).iter().find(|edge| edge.cell == *next));
+        if let Some(edge) = name {
+            words.push_str(&format!(" (`{}`) → ", graph.name(edge)));
+        }
+    }
+    if way.len() > shown {
+        let rest = way.len() - shown;
+        words.push_str(&format!("… {rest} more … → {}", graph.ids()[cell]));
+    }
+    words
+}

@@ -1,0 +1,161 @@
+//! The graph of a notebook as people and programs read it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::graph::{Edge, Graph};
+use super::names::KnownNames;
+use super::plan::cycle_in_words;
+use super::standing::{Stale, standings};
+use crate::kernel_sessions::default_session;
+use crate::notebook::Notebook;
+use crate::words::word;
+use notarium_record::{CellId, ExecutionStatus, Reactivity, Version};
+
+/// How a cell stands to what is in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// What it shows is what running it now would give, as far as names tell.
+    Fresh,
+    /// It is not.
+    Stale,
+    /// It did not run, because a cell before it did not succeed.
+    Blocked,
+    /// It reads, over others, from itself: it does not run.
+    Cycle,
+}
+
+/// Another cell, and through which names they hang together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkReport {
+    /// The other cell.
+    pub cell_id: CellId,
+    /// One or more. Of a cell that may leave any name (`from m import *`): those that are looked for there.
+    pub names: Vec<String>,
+}
+
+/// A name that more than one cell leaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClashReport {
+    /// The name.
+    pub name: String,
+    /// The cells, in the order of the page.
+    pub cells: Vec<CellId>,
+}
+
+/// One code or query cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellReport {
+    /// The cell.
+    pub cell_id: CellId,
+    /// Names that it reads from other cells, sorted.
+    pub reads: Vec<String>,
+    /// Names that it leaves to other cells, sorted.
+    pub writes: Vec<String>,
+    /// Its text does not parse (or is too long): the names are those of an earlier one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outdated: bool,
+    /// From which cells it reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<LinkReport>,
+    /// Which cells read from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<LinkReport>,
+    /// How it stands.
+    pub standing: Standing,
+    /// A sentence: why it is not fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The cell of which the sentence speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because_of: Option<CellId>,
+    /// Names that it reads and no cell leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// How the cells of a notebook hang together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotebookGraph {
+    /// Of the notebook of which it tells.
+    pub version: Version,
+    /// Whether runs follow it.
+    pub reactivity: Reactivity,
+    /// In the order of the page.
+    pub cells: Vec<CellReport>,
+    /// Names that several cells leave, but for what all of them import.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defined_twice: Vec<ClashReport>,
+}
+
+/// Of names that are those of the notebook's cells, as far as they are known.
+pub fn notebook_graph(notebook: &Notebook, names: Arc<KnownNames>) -> NotebookGraph {
+    let graph = Graph::of(names);
+    let stale = standings(notebook, &graph, default_session(notebook), &vec![true; graph.len()]);
+    let cells = stale.iter().enumerate().map(|(cell, stale)| cell_report(&graph, cell, stale.as_ref()));
+    let ids = |cells: &[usize]| cells.iter().map(|cell| graph.ids()[*cell].clone()).collect();
+    let clashes = graph.clashes().map(|(name, cells)| ClashReport { name: name.to_owned(), cells: ids(cells) });
+    NotebookGraph {
+        version: notebook.version,
+        reactivity: notebook.reactivity,
+        cells: cells.collect(),
+        defined_twice: clashes.collect(),
+    }
+}
+
+fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport {
+    let known = graph.known(cell);
+    let (why, because_of) = stale.map(|stale| why(graph, cell, stale)).unzip();
+    CellReport {
+        cell_id: graph.ids()[cell].clone(),
+        reads: sorted(graph.names_of(&known.reads)),
+        writes: sorted(graph.names_of(&known.leaves)),
+        outdated: known.is_outdated,
+        parents: links(graph, graph.parents(cell)),
+        children: links(graph, graph.children(cell)),
+        standing: match stale {
+            None => Standing::Fresh,
+            Some(Stale::Cyclic) => Standing::Cycle,
+            Some(Stale::Blocked(_)) => Standing::Blocked,
+            Some(_) => Standing::Stale,
+        },
+        why,
+        because_of: because_of.flatten(),
+        missing: sorted(graph.missing(cell).map(str::to_owned).collect()),
+    }
+}
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names
+}
+
+fn links(graph: &Graph, edges: &[Edge]) -> Vec<LinkReport> {
+    let by_cell = edges.chunk_by(|one, other| one.cell == other.cell);
+    let link = |edges: &[Edge]| LinkReport {
+        cell_id: graph.ids()[edges[0].cell].clone(),
+        names: sorted(edges.iter().map(|edge| graph.name(edge).to_owned()).collect()),
+    };
+    by_cell.map(link).collect()
+}
+
+fn why(graph: &Graph, cell: usize, stale: &Stale) -> (String, Option<CellId>) {
+    let id = |cell: &usize| Some(graph.ids()[*cell].clone());
+    let (sentence, of) = match stale {
+        Stale::NeverRan => ("it has not run here".to_owned(), None),
+        Stale::KernelGone => ("the kernel that ran it is gone".to_owned(), None),
+        Stale::Edited => ("its text has changed since it ran".to_owned(), None),
+        Stale::Unsuccessful(ExecutionStatus::Error) => ("its run failed".to_owned(), None),
+        Stale::Unsuccessful(status) => (format!("its run was {}", word(status)), None),
+        Stale::Blocked(Some(by)) => (format!("cell {by}, from which it reads, did not succeed"), Some(by.clone())),
+        Stale::Blocked(None) => ("a cell from which it reads did not succeed".to_owned(), None),
+        Stale::VariablesGone => ("it was deleted and came back, and its variables did not".to_owned(), None),
+        Stale::Cyclic => (format!("cells read from each other in a circle: {}", cycle_in_words(graph, cell)), None),
+        Stale::Reran(of) => (format!("cell {}, from which it reads, has run since", graph.ids()[*of]), id(of)),
+        Stale::Ancestor(of) => (format!("cell {}, from which it reads, is not up to date", graph.ids()[*of]), id(of)),
+    };
+    (sentence, of)
+}

@@ -1,0 +1,36 @@
+//! Names of a language of one line: `x y = a b` leaves `x y` and reads `a b`; `*` leaves anything, `(` does not parse.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use notarium_core::Document;
+use notarium_core::reactivity::{CodeNames, KnownNames};
+
+pub fn small_names(source: &str) -> Option<CodeNames> {
+    if source.contains('(') {
+        return None;
+    }
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split_whitespace().filter(|word| word.starts_with(|first: char| first.is_ascii_lowercase()));
+        words.map(str::to_owned).collect()
+    };
+    let (left, right) = source.split_once('=').unwrap_or(("", source));
+    let (leaves, imported) = match left.strip_prefix("import ") {
+        Some(left) => (words(left), words(left)),
+        None => (words(left), BTreeSet::new()),
+    };
+    Some(CodeNames { reads: words(right), leaves, imported, has_star: source.contains('*') })
+}
+
+/// What the server finds out for `needs_names`.
+pub fn names_of_all(notebook: &Document) -> Arc<KnownNames> {
+    let mut names = KnownNames::default();
+    learn(&mut names, notebook);
+    Arc::new(names)
+}
+
+pub fn learn(names: &mut KnownNames, notebook: &Document) {
+    for text in names.refresh(notebook) {
+        names.learn(&text.cell_id, text.source_version, small_names(&text.source).as_ref());
+    }
+}
