@@ -42,6 +42,7 @@ pub mod failure;
 mod find;
 mod follow;
 mod fresh;
+mod graph;
 mod history;
 mod input;
 mod kernels;
@@ -177,6 +178,10 @@ commands! {
         /// List the comments: the open threads, or all.
         Comments(comments::CommentsArgs) => comments::comments,
 
+        /// Show how cells hang together: who reads what from whom, and what is stale.
+        Graph(graph::GraphArgs) => graph::graph,
+        /// Show or set whether running a cell brings others up to date.
+        Reactive(graph::ReactiveArgs) => graph::reactive,
         /// Run cells or code, and show the outputs as they come.
         Exec(exec::ExecArgs) => exec::exec,
         /// List the functions that cells have registered, or call one.

@@ -134,6 +134,9 @@ pub struct CellState<'a> {
     /// Names that it binds or deletes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<&'a BTreeSet<String>>,
+    /// In a reactive notebook: why what it shows, or left in the kernel, is not what running it now would give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale_because: Option<&'a str>,
     /// Previews; absent when outputs were not asked for or there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
@@ -191,6 +194,7 @@ fn cell_state<'a>(
     id: &'a CellId,
     cell: &'a Cell,
     names: Option<&'a CellNames>,
+    stale_because: Option<&'a str>,
     blobs: Option<&ReadBlob>,
     detail: CellDetail,
 ) -> CellState<'a> {
@@ -208,6 +212,7 @@ fn cell_state<'a>(
         waits_for_input: input.map(|input| truncated(&input.prompt)),
         reads: names.map(|names| &names.reads),
         writes: names.map(|names| &names.writes),
+        stale_because,
         outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs, detail)).unwrap_or_default(),
     }
 }

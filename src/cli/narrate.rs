@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     CellId, Document, EndCause, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject,
-    Millis, MissingFunctions, Recorded, Stored, Subject,
+    Millis, MissingFunctions, Reactivity, Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -146,6 +146,10 @@ impl Narrator {
             Event::ExecutionRequested(event) => match event.cause.known() {
                 Some(ExecutionCause::Requested) => format!("asked to run {run}"),
                 None => format!("asked to run {run} ({})", print::clean(&event.cause.to_string())),
+                Some(ExecutionCause::Dependency { of: Some(of) }) => {
+                    format!("asked to run {run}, because {} runs", self.run_name(of))
+                }
+                Some(ExecutionCause::Dependency { of: None }) => format!("asked to run {run}, because a cell is gone"),
                 Some(ExecutionCause::Imported) => format!("brought {run}, which happened elsewhere"),
                 Some(ExecutionCause::FunctionsRestored) => {
                     format!("runs {run} again, for the functions that it registers")
@@ -246,6 +250,10 @@ fn notebook_sentence(event: &Event) -> Option<String> {
         Event::NotebookMetadataSet(_) => "changed the metadata".to_owned(),
         Event::NotebookArchived(_) => "archived it".to_owned(),
         Event::NotebookUnarchived(_) => "took it out of the archive".to_owned(),
+        Event::NotebookReactivitySet(event) => match event.reactivity {
+            Reactivity::Off => "made it not reactive".to_owned(),
+            mode => format!("made it reactive ({})", word(&mode)),
+        },
         Event::NotebookVersionNamed(event) => {
             format!("called version {} \"{}\"", event.version, print::clean(&event.name))
         }

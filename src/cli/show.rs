@@ -1,7 +1,10 @@
 //! A notebook as text, with its outputs previewed.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reply, ReplyStatus, Version};
+use notarium_core::reactivity::{CellReport, NotebookGraph, Standing};
+use notarium_core::{
+    Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reactivity, Reply, ReplyStatus, Version,
+};
 use notarium_wire::rest::NotebookAnswer;
 
 use super::client::at_version;
@@ -10,7 +13,7 @@ use super::narrate::word;
 use super::people::People;
 use super::print::style;
 use super::runs::told_end;
-use super::{Context, Ended, outputs, print, sandbox};
+use super::{Context, Ended, graph, outputs, print, sandbox};
 
 /// Lines of an output that a preview shows.
 const PREVIEW_LINES: usize = 10;
@@ -44,6 +47,11 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
     if let Some(advice) = gone.advice(&args.notebook) {
         print::line(style(advice).red())?;
     }
+    let reports = match state.reactivity {
+        Reactivity::Off => Vec::new(),
+        _ if args.at.is_some() => Vec::new(),
+        _ => notebook.get::<NotebookGraph>("/graph").await?.cells,
+    };
     let mut people = People::new(&notebook.client);
     for (cell_id, cell) in state.ordered_cells() {
         let latest = state.latest_execution(cell_id);
@@ -51,7 +59,8 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
             Some((id, run)) => told_end(&notebook, &mut people, id, run).await,
             None => None,
         };
-        cell_heading(state, cell_id, cell, &gone, end)?;
+        let report = reports.iter().find(|report| report.cell_id == *cell_id);
+        cell_heading(state, cell_id, cell, &gone, end, report)?;
         print::block("    ", &print::clean_block(&cell.content.source))?;
         if let Some(reply) = &cell.reply {
             preview(&print::clean_block(&reply.text), args.full)?;
@@ -73,8 +82,12 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let archived = if state.archived { ", archived" } else { "" };
     let cells = print::count(state.cells.len(), "cell");
     print::line(style(print::clean(&state.title)).bold())?;
-    let facts =
-        format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, word(&answer.role));
+    let reactive = match state.reactivity {
+        Reactivity::Off => String::new(),
+        mode => format!(", reactive ({})", word(&mode)),
+    };
+    let (id, version, role) = (&state.notebook_id, answer.version, word(&answer.role));
+    let facts = format!("{id}, version {version}, {cells}{reactive}, you are {role}{archived}");
     print::line(style(facts).dim())?;
     for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
         let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));
@@ -86,7 +99,14 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     }
 }
 
-fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreachable, end: Option<String>) -> Ended {
+fn cell_heading(
+    state: &Document,
+    cell_id: &CellId,
+    cell: &Cell,
+    gone: &Unreachable,
+    end: Option<String>,
+    report: Option<&CellReport>,
+) -> Ended {
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
     facts.extend(latest.map(|(_, execution)| run_facts(execution, end)));
@@ -94,7 +114,9 @@ fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreacha
         latest.and_then(|(_, execution)| gone.of_run(state, execution)).map(|words| style(words).red().to_string()),
     );
     facts.extend(cell.reply.as_deref().map(reply_facts));
-    if state.is_stale(cell_id) {
+    if let Some(report) = report.filter(|report| report.standing != Standing::Fresh) {
+        facts.push(graph::standing(report));
+    } else if state.is_stale(cell_id) {
         let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
         facts.push(style(since).yellow().to_string());
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 pub const ROLES: [&str; 7] = ["viewer", "commenter", "runner", "author", "editor", "owner", "agent"];
 pub const CELL_TYPES: [&str; 5] = ["code", "markdown", "raw", "sql", "prompt"];
 pub const SCOPES: [&str; 6] = ["read", "edit", "run", "confirm", "manage", "admin"];
+pub const REACTIVITIES: [&str; 3] = ["off", "lazy", "eager"];
 pub const POLICIES: [&str; 3] = ["guarded", "ask-for-every-edit", "trusted"];
 
 /// One value of a type, by its name on the wire.

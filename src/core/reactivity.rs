@@ -1,7 +1,7 @@
 //! Reactive notebooks: which cell reads what another leaves, what is stale, and which runs bring it up to date.
 //!
-//! Purpose: [`Graph`] is a pure function of a notebook's cells and their names, [`Standings`](standing::Standings) of that
-//! and the latest runs, a [`Plan`](plan::Plan) of both. What names a cell has, the core cannot tell: [`KnownNames`] is
+//! Purpose: [`Graph`] is a pure function of a notebook's cells and their names; what is stale is one of that and the latest
+//! runs, and a plan one of both. What names a cell has, the core cannot tell: [`KnownNames`] is
 //! filled from outside, as judgements are.
 //!
 //! The rules, beside those of others: `protocol/reactivity.md`.
@@ -18,8 +18,7 @@ pub(crate) use plan::{Plan, Planned, plan};
 
 pub use graph::{Edge, Graph};
 pub use names::{CodeNames, CodeText, KnownNames};
-pub use report::{CellReport, ClashReport, LinkReport, NotebookGraph, Standing, notebook_graph};
-pub use standing::{Stale, standings};
+pub use report::{CellReport, ClashReport, LinkReport, NotebookGraph, Standing, document_graph, notebook_graph};
 
 use crate::command::Command;
 use crate::command_values::{ExecutionTarget, RequestExecution};

@@ -119,7 +119,8 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::InvalidArguments => StatusCode::BAD_REQUEST,
         C::LimitExceeded | C::OutputLimit => StatusCode::PAYLOAD_TOO_LARGE,
         C::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        C::NotebookExists
+        C::DependencyCycle
+        | C::NotebookExists
         | C::NotebookArchived
         | C::Conflict
         | C::BaseTooOld

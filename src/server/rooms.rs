@@ -9,6 +9,7 @@ mod clock;
 mod faults;
 mod frame;
 mod judge;
+mod names;
 mod outbox;
 mod projections;
 pub(crate) mod snapshot;
@@ -38,6 +39,7 @@ use clock::Clock;
 use faults::Faults;
 pub use frame::Frame;
 pub use judge::Judge;
+pub use names::Names;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, owners, subject_key};
@@ -78,6 +80,7 @@ pub struct Rooms {
     room_config: Arc<RoomConfig>,
     max_inbox_bytes: usize,
     judge: Judge,
+    names: Names,
     work: mpsc::UnboundedSender<WorkNotice>,
     clock: Clock,
     open: DashMap<NotebookId, Inbox>,
@@ -121,6 +124,7 @@ impl Rooms {
             room_config: Arc::new(room_config),
             max_inbox_bytes: config.max_inbox_bytes,
             judge: config.judge,
+            names: Names::default(),
             work,
             clock: Clock::start(),
             open: DashMap::new(),
@@ -132,6 +136,11 @@ impl Rooms {
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })
+    }
+
+    /// Reads the names of cells.
+    pub fn names(&self) -> Names {
+        self.names.clone()
     }
 
     /// The room of a notebook; its task is started when there is none. A notebook that does not exist is an empty room:

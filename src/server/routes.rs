@@ -11,6 +11,7 @@ pub mod chat;
 pub mod comments;
 pub mod files;
 pub mod functions;
+mod graph;
 pub mod history;
 pub mod kernels;
 pub mod live;
@@ -69,6 +70,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = cells::routes(routes);
     let routes = comments::routes(routes);
     let routes = runs::routes(routes);
+    let routes = graph::routes(routes);
     let routes = kernels::routes(routes);
     let routes = functions::routes(routes);
     let routes = history::routes(routes);

@@ -7,5 +7,6 @@ mod faults;
 mod judging;
 mod kernels;
 mod maintenance;
+mod reactive;
 mod rendering;
 mod scene;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use notarium_core::reactivity::KnownNames;
 use notarium_core::{Actor, Authority, Head, Notebook, Role};
 use notarium_wire::KernelStatus;
 
@@ -21,13 +22,15 @@ pub struct Identity {
 }
 
 /// A notebook as it is: everything in it is on disk.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ReadState {
     pub notebook: Arc<Notebook>,
     pub head: Head,
     /// Of the reader.
     pub role: Role,
     pub kernels: Vec<KernelStatus>,
+    /// Of the cells of a reactive notebook, as far as they were looked at.
+    pub names: Arc<KnownNames>,
     /// A newer server has written this notebook: commands are refused.
     pub read_only: bool,
     /// People and guests who follow it, with their names for people: each once, at most [`Self::MAX_HERE`].

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use notarium_core::reactivity::{CodeNames, CodeText};
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
     KernelSessionId, Millis, Notebook, Past, Rejection, Stored, Version,
@@ -104,6 +105,10 @@ pub enum Input {
         ticket: Ticket,
         judgement: Option<Judgement>,
     },
+    /// The answer to [`Output::ReadNames`], for each text; `None`: it does not parse.
+    Names {
+        names: Vec<(CodeText, Option<CodeNames>)>,
+    },
     /// The answer to [`Output::Render`]; `None`: it cannot be written.
     Rendered(Option<Box<Rendered>>),
     /// The client's state is not the notebook's: it gets the whole state.
@@ -176,6 +181,10 @@ pub enum Output {
     Judge {
         ticket: Ticket,
         query: JudgementQuery,
+    },
+    /// Find the names in these texts; each is to be answered. One such question is open at a time.
+    ReadNames {
+        texts: Vec<CodeText>,
     },
     /// Write the state with [`Rendered::of`]. Everything else goes on meanwhile.
     Render {

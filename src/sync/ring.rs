@@ -164,7 +164,7 @@ impl Ring {
         for query in queries {
             past.extend(query.answer(select).ok()?);
         }
-        Some(History { events: past.events, executions: past.executions, judgement: None })
+        Some(History { events: past.events, executions: past.executions, ..History::default() })
     }
 
     /// Whether there is an event about the subject after `since`. Needs `covers(since)`.

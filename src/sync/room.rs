@@ -8,6 +8,7 @@ mod joining;
 mod judging;
 mod listing;
 mod maintenance;
+mod names;
 mod presence;
 mod rendering;
 mod retries;
@@ -38,6 +39,7 @@ use batch::{Batch, Recovery};
 use fanout::FanOut;
 use joining::{Join, Waiting};
 use listing::Listing;
+use names::Names;
 use presence::PresenceQueue;
 use retries::Lookup;
 use subscribers::Subscriber;
@@ -106,6 +108,8 @@ pub struct Room {
     lookups: BTreeMap<Ticket, Lookup>,
     /// Commands whose code is being judged, each with those that must not go before it.
     pub(crate) judging: BTreeMap<Ticket, Vec<Pending>>,
+    /// Of the cells of a reactive notebook.
+    names: Names,
     arrivals: u64,
     tickets: Ticket,
     subscribers: BTreeMap<ClientId, Subscriber>,
@@ -154,6 +158,7 @@ impl Room {
             joins: BTreeMap::new(),
             lookups: BTreeMap::new(),
             judging: BTreeMap::new(),
+            names: Names::default(),
             arrivals: 0,
             tickets: 0,
             subscribers: BTreeMap::new(),
@@ -232,6 +237,7 @@ impl Room {
             Input::Past { ticket, past } => self.take_past(cycle, ticket, past),
             Input::Commands { ticket, records } => self.take_records(cycle, ticket, records),
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
+            Input::Names { names } => self.take_names(&names),
             Input::Rendered(rendered) => self.take_rendered(cycle, rendered.map(|rendered| *rendered)),
             Input::Differs { client } => self.take_differing(cycle, client),
             Input::List { caller } => self.take_list(cycle.now, caller),
@@ -408,6 +414,7 @@ impl Room {
             head: self.head,
             role,
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
+            names: self.names.known.clone(),
             read_only: self.read_only.is_some(),
             here: self.here(),
         })

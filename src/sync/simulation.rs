@@ -10,12 +10,13 @@ mod check;
 mod disk;
 mod editor;
 mod fault;
+mod plans;
 mod replica;
 mod totals;
 mod wishes;
 mod world;
 
-pub(crate) use disk::{Disk, context_notebook, harmless, rendered};
+pub(crate) use disk::{Disk, context_notebook, harmless, named, rendered};
 pub(crate) use fault::Fault;
 
 use world::World;

@@ -11,6 +11,7 @@ mod doors;
 mod files;
 mod kernels;
 mod provenance;
+mod reactive;
 mod starts;
 mod support;
 mod templates;

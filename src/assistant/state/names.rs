@@ -1,9 +1,11 @@
 //! What cells read and write, kept between states: a cell is parsed once for each version of its source.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use notarium_core::{Cell, CellId, CellType, Document, Version};
-use notarium_judge::{CellNames, cell_names};
+use notarium_core::reactivity::{self, CodeNames};
+use notarium_core::{Cell, CellId, CellType, Document, Reactivity, Version};
+use notarium_judge::{CellNames, cell_names, query_names};
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
 #[derive(Debug, Clone, Default)]
@@ -47,4 +49,23 @@ fn is_parsed(cell: &Cell, is_python: bool) -> bool {
 /// The names of one cell, parsed now; `None` as with [`KnownNames::of`].
 pub(super) fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
     is_parsed(cell, is_python).then(|| cell_names(&cell.content.source)).flatten()
+}
+
+/// Why cells of a reactive notebook are stale; nothing of another.
+pub(super) fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, String> {
+    if notebook.reactivity == Reactivity::Off || !is_python {
+        return BTreeMap::new();
+    }
+    let mut names = reactivity::KnownNames::default();
+    for text in names.refresh(notebook) {
+        let found = if text.is_query { Some(query_names(&text.source)) } else { cell_names(&text.source) };
+        names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
+    }
+    let cells = reactivity::document_graph(notebook, Arc::new(names)).cells;
+    cells.into_iter().filter_map(|cell| Some((cell.cell_id, cell.why?))).collect()
+}
+
+fn code_names(names: CellNames) -> CodeNames {
+    let CellNames { reads, leaves, imported, has_star, .. } = names;
+    CodeNames { reads, leaves, imported, has_star }
 }

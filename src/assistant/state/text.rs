@@ -3,12 +3,12 @@
 //! What is left out is not looked at: cells are parsed, previewed and written one by one until the result is full, so a notebook
 //! of 10,000 cells costs little more than one of 100.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{CellId, Document, is_python};
 use serde_json::value::RawValue;
 
-use super::names::names_of;
+use super::names::{names_of, stale};
 use super::{CellDetail, CellState, FunctionState, StateError, cell_state, frame, known};
 use crate::preview::ReadBlob;
 
@@ -36,7 +36,9 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
     if let Some(ids) = query.cell_ids {
         known(notebook, ids)?;
     }
-    let writer = Writer { notebook, is_python: is_python(notebook), blobs: query.include_outputs.then_some(blobs) };
+    let is_python = is_python(notebook);
+    let stale = stale(notebook, is_python);
+    let writer = Writer { notebook, is_python, stale, blobs: query.include_outputs.then_some(blobs) };
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &&CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted: Vec<&CellId> = notebook.order.iter().filter(is_wanted).collect();
@@ -46,6 +48,8 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
 struct Writer<'a> {
     notebook: &'a Document,
     is_python: bool,
+    /// Why cells of a reactive notebook are stale.
+    stale: BTreeMap<CellId, String>,
     /// `None`: outputs are not asked for.
     blobs: Option<&'a ReadBlob<'a>>,
 }
@@ -54,7 +58,8 @@ impl Writer<'_> {
     fn text(&self, id: &CellId, detail: CellDetail) -> Option<Box<RawValue>> {
         let cell = self.notebook.cells.get(id)?;
         let names = names_of(cell, self.is_python);
-        let state: CellState = cell_state(self.notebook, id, cell, names.as_ref(), self.blobs, detail);
+        let stale_because = self.stale.get(id).map(String::as_str);
+        let state: CellState = cell_state(self.notebook, id, cell, names.as_ref(), stale_because, self.blobs, detail);
         serde_json::value::to_raw_value(&state).ok()
     }
 

@@ -272,7 +272,9 @@ impl Left {
             bound.for_each(|(symbol, _)| otherwise[*symbol as usize] = true);
         }
         let symbols = (0..names.symbols()).filter_map(|symbol| Symbol::try_from(symbol).ok());
-        let clash = |symbol: &Symbol| self.who(*symbol).len() > 1 && otherwise[*symbol as usize];
+        // By custom a name that begins so is no other cell's business.
+        let is_own = |symbol: Symbol| names.name(symbol).starts_with('_');
+        let clash = |symbol: &Symbol| self.who(*symbol).len() > 1 && otherwise[*symbol as usize] && !is_own(*symbol);
         symbols.filter(clash).map(|symbol| (symbol, self.who(symbol).to_vec())).collect()
     }
 }

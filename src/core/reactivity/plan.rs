@@ -44,13 +44,14 @@ pub(crate) fn plan(
     check_no_cycle(graph, &wanted)?;
     let doomed = graph.doomed();
     let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, &graph.ids()[cell]);
+    let is_gone = |cell: &CellId| notebook.ledger.reactive.is_gone(cell);
     let cells = loop {
         let before = wanted.clone();
         if notebook.reactivity == Reactivity::Eager {
             wanted = graph.with_descendants(&wanted, runs);
         }
         let near = graph.with_ancestors(&wanted);
-        let stale = standings(notebook, graph, session, &near);
+        let stale = standings(notebook, &is_gone, graph, session, &near);
         let stale = (0..graph.len()).filter(|cell| near[*cell] && stale[*cell].is_some() && runs(*cell));
         stale.for_each(|cell| wanted[cell] = true);
         if wanted == before {

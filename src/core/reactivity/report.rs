@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::graph::{Edge, Graph};
 use super::names::KnownNames;
 use super::plan::cycle_in_words;
-use super::standing::{Stale, standings};
+use super::standing::{IsGone, Stale, standings};
 use crate::kernel_sessions::default_session;
 use crate::notebook::Notebook;
 use crate::words::word;
-use notarium_record::{CellId, ExecutionStatus, Reactivity, Version};
+use notarium_record::{CellId, Document, ExecutionStatus, Reactivity, Version};
 
 /// How a cell stands to what is in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,8 +93,17 @@ pub struct NotebookGraph {
 
 /// Of names that are those of the notebook's cells, as far as they are known.
 pub fn notebook_graph(notebook: &Notebook, names: Arc<KnownNames>) -> NotebookGraph {
+    graph_of(notebook, &|cell| notebook.ledger.reactive.is_gone(cell), names)
+}
+
+/// The same for who has no ledger: a cell that was deleted and came back counts as if its variables had, too.
+pub fn document_graph(document: &Document, names: Arc<KnownNames>) -> NotebookGraph {
+    graph_of(document, &|_| false, names)
+}
+
+fn graph_of(notebook: &Document, is_gone: IsGone, names: Arc<KnownNames>) -> NotebookGraph {
     let graph = Graph::of(names);
-    let stale = standings(notebook, &graph, default_session(notebook), &vec![true; graph.len()]);
+    let stale = standings(notebook, is_gone, &graph, default_session(notebook), &vec![true; graph.len()]);
     let cells = stale.iter().enumerate().map(|(cell, stale)| cell_report(&graph, cell, stale.as_ref()));
     let ids = |cells: &[usize]| cells.iter().map(|cell| graph.ids()[*cell].clone()).collect();
     let clashes = graph.clashes().map(|(name, cells)| ClashReport { name: name.to_owned(), cells: ids(cells) });

@@ -1,12 +1,11 @@
 //! Which cells are stale, and why.
 
 use super::graph::{Cells, Graph, distinct};
-use crate::notebook::Notebook;
-use notarium_record::{CellId, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Version};
+use notarium_record::{CellId, Document, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Version};
 
 /// Why what a cell shows, or left in the kernel, is not what running it now would give.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stale {
+pub(super) enum Stale {
     /// It has not run, or a file tells of the run.
     NeverRan,
     /// It ran in another kernel, or in one that is gone.
@@ -27,9 +26,15 @@ pub enum Stale {
     Ancestor(usize),
 }
 
+/// What the ledger knows of a cell's variables.
+pub(super) type IsGone<'a> = &'a dyn Fn(&CellId) -> bool;
+
 /// By cell; those that were not asked for are not stale.
-pub fn standings(
-    notebook: &Notebook,
+///
+/// `is_gone`: whether the kernel has lost what the cell's latest run left.
+pub(super) fn standings(
+    notebook: &Document,
+    is_gone: IsGone,
     graph: &Graph,
     session: Option<&KernelSessionId>,
     of: &[bool],
@@ -37,7 +42,7 @@ pub fn standings(
     let mut standings = vec![None; graph.len()];
     let mut versions = vec![0; graph.len()];
     for cell in graph.in_order(&of.to_vec()) {
-        let (version, own) = own(notebook, &graph.ids()[cell], session);
+        let (version, own) = own(notebook, is_gone, &graph.ids()[cell], session);
         versions[cell] = version;
         standings[cell] = own.or_else(|| {
             let mut parents = distinct(graph.parents(cell)).filter(|parent| of[*parent]);
@@ -64,7 +69,12 @@ fn mark_cycles(graph: &Graph, of: &[bool], standings: &mut [Option<Stale>]) {
 }
 
 /// When the run was asked for that the cell shows, and why it is stale whatever other cells are.
-fn own(notebook: &Notebook, cell_id: &CellId, session: Option<&KernelSessionId>) -> (Version, Option<Stale>) {
+fn own(
+    notebook: &Document,
+    is_gone: IsGone,
+    cell_id: &CellId,
+    session: Option<&KernelSessionId>,
+) -> (Version, Option<Stale>) {
     let Some((_, run)) = notebook.latest_execution(cell_id).filter(|(_, run)| !run.is_imported()) else {
         return (0, Some(Stale::NeverRan));
     };
@@ -78,13 +88,13 @@ fn own(notebook: &Notebook, cell_id: &CellId, session: Option<&KernelSessionId>)
         ExecutionStatus::Error | ExecutionStatus::Cancelled | ExecutionStatus::Lost => {
             Some(Stale::Unsuccessful(run.status))
         }
-        _ if notebook.ledger.reactive.is_gone(cell_id) => Some(Stale::VariablesGone),
+        _ if is_gone(cell_id) => Some(Stale::VariablesGone),
         _ => None,
     };
     (run.requested_version, stale)
 }
 
-fn blocker(notebook: &Notebook, run: &Execution) -> Option<CellId> {
+fn blocker(notebook: &Document, run: &Execution) -> Option<CellId> {
     match &notebook.executions.get(run.blocked_by.as_ref()?)?.subject {
         ExecutionSubject::Cell { cell_id, .. } => Some(cell_id.clone()),
         _ => None,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::edits::edit;
 use crate::held_calls::assistant_in;
+use crate::reactive::story;
 use crate::support::*;
 use notarium_core::*;
 
@@ -308,14 +309,12 @@ fn making_room() -> World {
     world
 }
 
-/// Ann has left, and an administrator has put Bo in her place.
 fn taken_over() -> World {
     let mut world = crate::access::orphaned();
     world.step(&user("root"), json!({"TakeOverNotebook": {"from": "ann", "to": "bo"}}));
     world
 }
 
-/// The event by itself: sealed as if the version before it had the hash 00…00.
 fn alone(recorded: &Recorded) -> Stored {
     let mut world = World::new();
     let mut context = world.context(&user("ann"), None);
@@ -335,7 +334,7 @@ fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), crate::comments::commented(), crate::reactive::story()];
+    let worlds = [life(), assistance(), making_room(), crate::comments::commented(), story()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -350,7 +349,7 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. The files of the same schema without them stay as they are.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room(), taken_over(), crate::reactive::story()];
+    let worlds = [life(), assistance(), making_room(), taken_over(), story()];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -492,11 +491,7 @@ fn the_golden_scenarios_lead_to_their_states() {
         ),
         ("comments", "threads on cells and ranges; edits, a split, a merge, the trash", crate::comments::commented()),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
-        (
-            "reactive",
-            "plans of a reactive notebook, one that fails, variables that are removed",
-            crate::reactive::story(),
-        ),
+        ("reactive", "plans, one that fails, variables that are removed", story()),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];
     for (name, about, world) in scenarios {

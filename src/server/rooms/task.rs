@@ -283,6 +283,10 @@ impl Task {
                 let judge = self.rooms.judge.clone();
                 async move { Input::Judged { ticket, judgement: judge.judge(query).await } }.boxed()
             }
+            Output::ReadNames { texts } => {
+                let names = self.rooms.names.clone();
+                async move { Input::Names { names: names.read_all(texts).await } }.boxed()
+            }
             _ => return,
         };
         self.pending.push(answer);

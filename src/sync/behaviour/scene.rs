@@ -14,7 +14,7 @@ use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output, Ticket};
 use crate::room::Room;
-use crate::simulation::{Disk, context_notebook, harmless, rendered};
+use crate::simulation::{Disk, context_notebook, harmless, named, rendered};
 use crate::submission::{Caller, ReplyTo, Submission};
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
@@ -156,6 +156,7 @@ impl Scene {
                 | Output::ReadHistory { .. }
                 | Output::FindCommands { .. }
                 | Output::Render { .. }
+                | Output::ReadNames { .. }
                 | Output::Judge { .. }) => {
                     if self.is_held {
                         self.held.push(question);
@@ -189,6 +190,7 @@ impl Scene {
             }
             Output::Render { document, event_id } => rendered(&document, event_id),
             Output::Judge { ticket, query } => Input::Judged { ticket, judgement: Some(harmless(query)) },
+            Output::ReadNames { texts } => named(texts),
             other => panic!("{other:?} is no question"),
         };
         self.feed(input);

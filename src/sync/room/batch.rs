@@ -60,6 +60,8 @@ enum Step {
     Done,
     /// It waits for the store, so what is decided is appended first.
     Wait(Box<Pending>, Vec<notarium_core::HistoryQuery>),
+    /// It waits for the names of cells, in the same way.
+    WaitForNames(Box<Pending>),
 }
 
 impl Room {
@@ -74,10 +76,12 @@ impl Room {
         };
         while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
             let Some(pending) = self.queue.pop() else { break };
-            if let Step::Wait(pending, queries) = self.decide_next(cycle, &mut batch, pending) {
-                self.hold(cycle, &batch, *pending, queries);
-                break;
+            match self.decide_next(cycle, &mut batch, pending) {
+                Step::Done => continue,
+                Step::Wait(pending, queries) => self.hold(cycle, &batch, *pending, queries),
+                Step::WaitForNames(pending) => self.hold_for_names(cycle, batch.entries.is_empty(), *pending),
             }
+            break;
         }
         self.append(cycle, batch);
     }
@@ -127,6 +131,10 @@ impl Room {
             self.judging.entry(ticket).or_default().push(pending);
             return Step::Done;
         }
+        if self.lacks_names(cycle, &pending, &command) {
+            pending.command = Some(command);
+            return Step::WaitForNames(Box::new(pending));
+        }
         let mut context = self.context(cycle, &mut pending);
         match self.history_for(cycle, &context, &pending, &command) {
             Ok(Some(history)) => context.history = history,
@@ -137,6 +145,7 @@ impl Room {
             }
         }
         context.history.judgement = pending.judgement.take();
+        context.history.names = self.names_for(&command);
         self.decide_one(cycle, batch, pending, context, command);
         Step::Done
     }

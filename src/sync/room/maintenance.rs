@@ -57,6 +57,7 @@ impl Room {
         self.recheck_when_due(cycle);
         self.end_leases(cycle);
         self.sweep_tool_calls(cycle);
+        self.look_ahead_for_names(cycle);
         self.send_presence(cycle);
         if self.is_settled() {
             self.list_when_due(cycle);

@@ -12,6 +12,7 @@ use notarium_wire::CommandMessage;
 
 use super::agent::line;
 use super::disk::context_notebook;
+use super::plans::Plans;
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub(crate) struct Audit {
     done: BTreeMap<ToolCallId, u32>,
     /// How many lines of each run are in the log.
     printed: BTreeMap<ExecutionId, u64>,
+    plans: Plans,
 }
 
 impl Audit {
@@ -51,6 +53,7 @@ impl Audit {
             said: BTreeMap::new(),
             done: BTreeMap::new(),
             printed: BTreeMap::new(),
+            plans: Plans::default(),
         }
     }
 
@@ -95,6 +98,7 @@ impl Audit {
         if let Some(needed) = needed(&recorded.event) {
             who.check(&self.document, needed, &envelope.event_type)?;
         }
+        self.plans.see(&self.document, recorded)?;
         match &recorded.event {
             Event::ExecutionOutputAppended(event) if matches!(envelope.actor, Actor::Agent { .. }) => {
                 self.print(&event.execution_id, &event.outputs)
@@ -261,6 +265,7 @@ fn needed(event: &Event) -> Option<Needed> {
     use Event as E;
     Some(match event {
         E::NotebookCreated(_) => return None,
+        E::NotebookReactivitySet(_) => Needed::Confirm,
         E::AccessGranted(_) | E::AccessRevoked(_) | E::NotebookPolicyChanged(_) => Needed::Own,
         E::CellInserted(_) | E::CellSourceEdited(_) | E::CellMoved(_) | E::CellDeleted(_) | E::CellRestored(_) => {
             Needed::Edit

@@ -5,6 +5,8 @@ use notarium_core::{
     Judgement, JudgementQuery, Notebook, NotebookId, Past, Risk, Salt, Selection, Stored, Version, seal,
 };
 
+use notarium_core::reactivity::{CodeNames, CodeText};
+
 use crate::io::{AppendFailure, Input};
 use crate::rendering::Rendered;
 use crate::replay::{Loaded, Replay};
@@ -26,6 +28,26 @@ pub(crate) fn judged(query: JudgementQuery) -> Judgement {
         return Judgement { query, risk: Risk::Destructive, each, reasons: vec!["It has an é.".to_owned()] };
     }
     harmless(query)
+}
+
+/// Names of a small language: each line `a b = c d` leaves what stands before its `=` and reads what stands behind it.
+pub(crate) fn named(texts: Vec<CodeText>) -> Input {
+    let named = |text: CodeText| {
+        let names = names_of(&text.source);
+        (text, Some(names))
+    };
+    Input::Names { names: texts.into_iter().map(named).collect() }
+}
+
+pub(crate) fn names_of(source: &str) -> CodeNames {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let mut names = CodeNames::default();
+    for (left, right) in source.lines().filter_map(|line| line.split_once('=')) {
+        let read = words(right).into_iter().filter(|name| !names.leaves.contains(name)).collect::<Vec<_>>();
+        names.reads.extend(read);
+        names.leaves.extend(words(left));
+    }
+    names
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
 /// Each must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 25] = [
+const AT_LEAST_ONCE: [&str; 29] = [
     "crash",
     "resync",
     "conflict",
@@ -21,6 +21,10 @@ const AT_LEAST_ONCE: [&str; 25] = [
     "AccessGranted",
     "AccessRevoked",
     "NotebookPolicyChanged",
+    "NotebookReactivitySet",
+    "ExecutionBlocked",
+    "planned",
+    "removal",
     "ExecutionLost",
     "ToolCallConfirmed",
     "ToolCallDenied",
@@ -59,7 +63,13 @@ impl Totals {
                 Ok((Actor::Agent { .. }, Event::KernelLaunchRequested(_))) => self.count("launched for the waiting"),
                 _ => {}
             }
-            for (word, what) in [("outcome_unknown", "outcome unknown"), (r#""cause":"imported""#, "imported")] {
+            let words = [
+                ("outcome_unknown", "outcome unknown"),
+                (r#""cause":"imported""#, "imported"),
+                (r#""waits_for":["#, "planned"),
+                ("remove variables", "removal"),
+            ];
+            for (word, what) in words {
                 if stored.payload.get().contains(word) {
                     self.count(what);
                 }

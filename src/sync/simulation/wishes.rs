@@ -2,8 +2,8 @@
 
 use notarium_core::{
     Actor, CellFlagChanges, CellReply, CellType, Command, ExecutionTarget, Hash, InsertCell, Millis, Output, Place,
-    Policy, RawJson, RawObject, ReplyStatus, RequestExecution, Role, ShareLinkId, StartTurn, Subject, ToolCallPhase,
-    UserId,
+    Policy, RawJson, RawObject, Reactivity, ReplyStatus, RequestExecution, Role, ShareLinkId, StartTurn, Subject,
+    ToolCallPhase, UserId,
 };
 
 use super::assistant::conversation_of;
@@ -11,6 +11,9 @@ use super::chance::Chance;
 use super::editor::Editor;
 
 const ROLES: [Role; 5] = [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor];
+
+/// The first reads and leaves nothing; the names of the others hang together, in a circle too.
+const SOURCES: [&str; 6] = ["print('😀')", "x = 1", "y = x", "z = x y", "x = z", "= y z"];
 
 pub(crate) const EDITORS: usize = 4;
 
@@ -77,6 +80,9 @@ impl Editor {
                 Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
             }
             12 => some_sharing(chance, now)?,
+            13 => Command::SetReactivity {
+                reactivity: [Reactivity::Off, Reactivity::Lazy, Reactivity::Eager, Reactivity::Eager][chance.index(4)],
+            },
             14 => Command::SetPolicy {
                 policy: [Policy::Guarded, Policy::AskForEveryEdit, Policy::Trusted][chance.index(3)],
             },
@@ -139,7 +145,8 @@ fn some_sharing(chance: &mut Chance, now: Millis) -> Option<Command> {
 
 fn insertion(chance: &mut Chance) -> Command {
     let place = if chance.percent(50) { Place::End } else { Place::Start };
-    Command::InsertCell(cell(CellType::Code, "print('😀')", place))
+    let source = SOURCES[chance.index(SOURCES.len())];
+    Command::InsertCell(cell(CellType::Code, source, place))
 }
 
 fn cell(cell_type: CellType, source: &str, place: Place) -> InsertCell {

@@ -16,7 +16,7 @@ use super::agent::Agent;
 use super::assistant::{Assistant, Step};
 use super::audit::Audit;
 use super::chance::Chance;
-use super::disk::{Disk, context_notebook, judged, rendered};
+use super::disk::{Disk, context_notebook, judged, named, rendered};
 use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;

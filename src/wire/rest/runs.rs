@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Actor, CellId, Execution, ExecutionId, KernelSessionId, Millis, Version};
+use notarium_core::{Actor, CellId, Execution, ExecutionId, KernelSessionId, Millis, Reactivity, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -99,4 +99,13 @@ pub struct Comparison {
 pub struct InputValue {
     /// Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing.
     pub value: String,
+}
+
+/// Whether running a cell brings the cells that hang together with it up to date.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReactivityOf {
+    /// `off`, `lazy` (what is stale of that from which a cell reads runs before it) or `eager` (and what reads from it runs
+    /// behind it).
+    pub reactivity: Reactivity,
 }

@@ -13,6 +13,7 @@ import { Authors } from "./authors.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
 import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
+import { Graph } from "./graph.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -75,6 +76,7 @@ export class NotebookStore extends Topics {
   readonly runs: Runs;
   readonly comments: Comments;
   readonly authors: Authors;
+  readonly graph: Graph;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
@@ -121,6 +123,7 @@ export class NotebookStore extends Topics {
     this.runs = new Runs(this);
     this.comments = new Comments(this);
     this.authors = new Authors(this);
+    this.graph = new Graph(this);
   }
 
   get document() {

@@ -12,6 +12,7 @@ import type {
   KernelNotice,
   KernelSession,
   Policy,
+  Reactivity,
   RegisteredFunction,
   Thread,
   ToolCall,

@@ -10,6 +10,7 @@ import { type Token, highlight, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
 import { CellReview, Proposals } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
+import { Standing } from "./Graph.tsx";
 import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
@@ -97,6 +98,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         {run?.status === "running" && (
           <RunProgress store={store} execution={store.document.latest.get(id) ?? ""} kernel={run.kernel_session} />
         )}
+        <Standing store={store} id={id} />
         {run?.pending_input && (
           <InputRequest store={store} executionId={store.document.latest.get(id) ?? ""} input={run.pending_input} />
         )}

@@ -127,7 +127,8 @@ export function HiddenCells({ store, id }: { store: NotebookStore; id: string })
 /** Nothing where all is well: the clock in the gutter says enough. */
 export function RunState({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
   const isOpen = !isFinished(run.status);
-  const isStale = store.document.isStale(id);
+  // In a reactive notebook its standing says it.
+  const isStale = store.document.isStale(id) && !store.graph.of(id);
   const name = useName(store, run.requested_by);
   if (run.status === "ok" && !isStale && !endSentence(run)) return null;
   const isBad = run.status === "error" || run.status === "lost";

@@ -10,6 +10,7 @@ import { causeWords, clock, plain } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { ReactivityChoice } from "./Graph.tsx";
 import { kernelWords, statusOf } from "./Kernel.tsx";
 
 type Kernels = components["schemas"]["Kernels"];
@@ -38,6 +39,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
               <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
             )}
             <Offered store={store} isNone={all.length === 0} />
+            <ReactivityChoice store={store} />
             {store.mayRun && store.document.functions.size > 0 && (
               <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
                 <Wrench size={15} aria-hidden /> Call a function

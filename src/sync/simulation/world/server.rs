@@ -54,6 +54,7 @@ impl World {
                 | Output::ReadHistory { .. }
                 | Output::FindCommands { .. }
                 | Output::Render { .. }
+                | Output::ReadNames { .. }
                 | Output::Judge { .. }
                 | Output::WriteSnapshot { .. }) => self.ask(question),
                 _ => {}
@@ -131,6 +132,7 @@ impl World {
             Output::Judge { ticket, query } => {
                 Input::Judged { ticket, judgement: (!self.fails(3)).then(|| judged(query)) }
             }
+            Output::ReadNames { texts } => named(texts),
             Output::WriteSnapshot { notebook, head } => {
                 self.totals.count("snapshot");
                 return self.disk.keep_snapshot(Arc::unwrap_or_clone(notebook), head);

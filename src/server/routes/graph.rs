@@ -1,0 +1,64 @@
+//! How the cells of a notebook hang together, and whether runs follow it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::{Method, StatusCode};
+use notarium_core::reactivity::{KnownNames, NotebookGraph, notebook_graph};
+use notarium_core::{Command, NotebookId, Operation, is_python};
+use notarium_wire::rest::ReactivityOf;
+
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::extract::{JsonBody, Params};
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let of = Guard::Notebook;
+    router
+        .group("reactivity", "/api/notebooks/{notebook}")
+        .says("Whether running a cell brings the cells that hang together with it up to date.")
+        .on(of(Operation::Read), Method::GET, "/reactivity", read_reactivity)
+        .says("Sets it. For editors and owners.")
+        .command(
+            of(Operation::Organise),
+            Method::PUT,
+            "/reactivity",
+            |_: NotebookId, JsonBody(ReactivityOf { reactivity })| Ok(Command::SetReactivity { reactivity }),
+        )
+        .says("Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.")
+        .on(of(Operation::Read), Method::GET, "/graph", read_graph)
+}
+
+async fn read_reactivity(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params(notebook): Params<NotebookId>,
+) -> Result<Json<ReactivityOf>, Problem> {
+    let reactivity = app.read(&authenticated, &notebook).await?.notebook.reactivity;
+    Ok(Json(ReactivityOf { reactivity }))
+}
+
+async fn read_graph(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params(notebook): Params<NotebookId>,
+) -> Result<Json<NotebookGraph>, Problem> {
+    let state = app.read(&authenticated, &notebook).await?;
+    let notebook = state.notebook;
+    let mut names = KnownNames::default();
+    if is_python(&notebook) {
+        names = KnownNames::clone(&state.names);
+        let texts = names.refresh(&notebook);
+        for (text, found) in app.rooms.names().read_all(texts).await {
+            names.learn(&text.cell_id, text.source_version, found.as_ref());
+        }
+    }
+    let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, Arc::new(names)));
+    graph.await.map(Json).map_err(|error| {
+        tracing::error!(%error, "the graph of a notebook could not be made");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the graph could not be made: report it")
+    })
+}
