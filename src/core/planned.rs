@@ -1,6 +1,6 @@
 //! Runs in a reactive notebook: what somebody asks for, and what must run with it, planned at one version.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::access::authorise_command;
@@ -120,13 +120,13 @@ impl Runs {
         for request in &self.requests {
             asked.push(new_id(notebook, context, request.execution_id.clone())?);
         }
-        let place = |cell_id: &CellId| self.cells.iter().position(|cell| cell == cell_id);
+        let places: BTreeMap<&CellId, usize> = self.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
         let of = asked.first().cloned();
         let mut requested: Vec<ExecutionRequested> =
             removal(notebook, || context.ids.ulid().into(), plan.abandoned, of.clone()).into_iter().collect();
         let mut ids: Vec<ExecutionId> = Vec::new();
         for planned in plan.runs {
-            let place = place(&planned.cell_id);
+            let place = places.get(&planned.cell_id).copied();
             let id = place.map_or_else(|| context.ids.ulid().into(), |place| asked[place].clone());
             let request = place.map(|place| &self.requests[place]);
             requested.push(self.one(notebook, context, planned, &id, request, &ids, of.as_ref())?);

@@ -445,6 +445,10 @@ pinned?: (boolean | null)
 skipped?: (boolean | null)
 }
 } | {
+SetReactivity: {
+reactivity: Reactivity
+}
+} | {
 SetPolicy: {
 policy: Policy
 }
@@ -817,6 +821,11 @@ export type ConversationId = string
  * 
  */
 export type MessageId = string
+/**
+ * Whether running a cell brings the cells that hang together with it up to date.
+ * 
+ */
+export type Reactivity = ("off" | "lazy" | "eager")
 /**
  * How much an assistant may do unasked in a notebook. What destroys asks under every policy.
  * 
@@ -1236,7 +1245,14 @@ export type OpenExecutionCause = (ExecutionCause | (string | {
  * Why something was executed.
  * 
  */
-export type ExecutionCause = ("requested" | "imported")
+export type ExecutionCause = ("requested" | "imported" | {
+dependency: {
+/**
+ * The run that somebody asked for, planned at the same version. Absent: a cell was deleted.
+ */
+of?: (ExecutionId | null)
+}
+})
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -1356,7 +1372,7 @@ claimant: InstanceId
  * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * `block` counts the blocks of one model call's reply, from 0.
  * 
@@ -1636,6 +1652,7 @@ StartTurn?: StartTurn
 ConversationId?: ConversationId
 Attachment?: Attachment
 MessageId?: MessageId
+Reactivity?: Reactivity
 Policy?: Policy
 ToolCallId?: ToolCallId
 Hash?: Hash
@@ -1736,6 +1753,7 @@ NotebookVersionNamed?: NotebookVersionNamed
 AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
 NotebookPolicyChanged?: NotebookPolicyChanged
+NotebookReactivitySet?: NotebookReactivitySet
 UndoSkipped?: UndoSkipped
 CellInserted?: CellInserted
 CellContent?: CellContent
@@ -2738,6 +2756,7 @@ named_versions?: {
 [k: string]: string
 }
 policy?: Policy
+reactivity?: Reactivity
 /**
  * Without their messages, which are a projection of the log.
  */
@@ -3560,6 +3579,7 @@ NotebookVersionNamed?: NotebookVersionNamed
 AccessGranted?: AccessGranted
 AccessRevoked?: AccessRevoked
 NotebookPolicyChanged?: NotebookPolicyChanged
+NotebookReactivitySet?: NotebookReactivitySet
 UndoSkipped?: UndoSkipped
 CellInserted?: CellInserted
 CellSourceEdited?: CellSourceEdited
@@ -3720,6 +3740,14 @@ subject: Subject
 export interface NotebookPolicyChanged {
 policy: Policy
 previous: Policy
+}
+/**
+ * Running a cell now brings other cells up to date, or does so no longer.
+ * 
+ */
+export interface NotebookReactivitySet {
+reactivity: Reactivity
+previous: Reactivity
 }
 /**
  * Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
@@ -4043,6 +4071,14 @@ timeout_ms?: (number | null)
  * When it fails, executions of the same correlation that still wait are blocked.
  */
 stop_on_error?: boolean
+/**
+ * In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, this one is blocked.
+ */
+waits_for?: ExecutionId[]
+/**
+ * In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked.
+ */
+leaves?: (string[] | null)
 }
 /**
  * One winner: the session that runs it. Writes about it must carry that session's fence.

@@ -52,6 +52,7 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map([
   ["NotebookCreated", 1],
   ["NotebookMetadataSet", 1],
   ["NotebookPolicyChanged", 1],
+  ["NotebookReactivitySet", 1],
   ["NotebookRenamed", 1],
   ["NotebookUnarchived", 1],
   ["NotebookVersionNamed", 1],
