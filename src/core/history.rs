@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::reactivity::KnownNames;
+use crate::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{CellId, Event, ExecutionId, Logged, Past, Recorded, ReplayedExecution, Risk, Version};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_uses::KernelUses;
-use crate::reactivity::Reactive;
+use crate::left_behind::Reactive;
 use crate::registrations::Registrations;
 use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};

@@ -120,7 +120,8 @@ impl Runs {
         for request in &self.requests {
             asked.push(new_id(notebook, context, request.execution_id.clone())?);
         }
-        let places: BTreeMap<&CellId, usize> = self.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
+        let places: BTreeMap<&CellId, usize> =
+            self.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
         let of = asked.first().cloned();
         let mut requested: Vec<ExecutionRequested> =
             removal(notebook, || context.ids.ulid().into(), plan.abandoned, of.clone()).into_iter().collect();

@@ -8,17 +8,17 @@
 
 mod graph;
 mod left;
-mod names;
 mod plan;
 mod report;
 mod standing;
 
-pub(crate) use left::{Reactive, blocked_after, removal, removal_after};
+pub(crate) use left::{blocked_after, removal, removal_after};
 pub(crate) use plan::{Plan, Planned, plan};
 
 pub use graph::{Edge, Graph};
-pub use names::{CodeNames, CodeText, KnownNames};
 pub use report::{CellReport, ClashReport, LinkReport, NotebookGraph, Standing, document_graph, notebook_graph};
+
+pub use crate::code_names::{CodeNames, CodeText, KnownNames};
 
 use crate::command::Command;
 use crate::command_values::{ExecutionTarget, RequestExecution};

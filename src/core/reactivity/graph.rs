@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use super::names::{KnownNames, Symbol};
+use crate::code_names::{Known, KnownNames, Symbol};
 use notarium_record::CellId;
 
 /// One cell reads a name that another leaves.
@@ -130,7 +130,7 @@ impl Graph {
         cells.iter().filter_map(|cell| places.get(cell).copied()).collect()
     }
 
-    pub(super) fn known(&self, cell: usize) -> &super::names::Known {
+    pub(super) fn known(&self, cell: usize) -> &Known {
         self.names.known(cell)
     }
 

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Edge, Graph};
-use super::names::KnownNames;
 use super::plan::cycle_in_words;
 use super::standing::{IsGone, Stale, standings};
+use crate::code_names::KnownNames;
 use crate::kernel_sessions::default_session;
 use crate::notebook::Notebook;
 use crate::words::word;

@@ -13,7 +13,13 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   const lines = [
     // What has not run yet says so by its empty gutter, what is blocked beside its run.
     report.standing !== "fresh" && report.standing !== "blocked" && run && !isOpen && (
-      <Why key="why" store={store} why={report.why ?? ""} cell={report.because_of ?? undefined} isCycle={report.standing === "cycle"} />
+      <Why
+        key="why"
+        store={store}
+        why={report.why ?? ""}
+        cell={report.because_of ?? undefined}
+        isCycle={report.standing === "cycle"}
+      />
     ),
     report.standing === "cycle" && !run && <Why key="cycle" store={store} why={report.why ?? ""} cell={undefined} isCycle />,
     report.outdated && <span key="outdated">It does not parse: what it reads and defines is that of its earlier text</span>,

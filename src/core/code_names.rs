@@ -32,22 +32,22 @@ pub struct CodeText {
 }
 
 /// A name, by its number in [`KnownNames`].
-pub(super) type Symbol = u32;
+pub(crate) type Symbol = u32;
 
 /// One cell's.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
-    pub(super) cell_id: CellId,
+pub(crate) struct Known {
+    pub(crate) cell_id: CellId,
     cell_type: CellType,
     /// Of the text that was looked at last; `None`: of none yet.
     looked_at: Option<Version>,
     /// `reads` and its like are of an earlier text: the present one does not parse, or nobody has looked at it.
-    pub(super) is_outdated: bool,
-    pub(super) reads: Vec<Symbol>,
-    pub(super) leaves: Vec<Symbol>,
+    pub(crate) is_outdated: bool,
+    pub(crate) reads: Vec<Symbol>,
+    pub(crate) leaves: Vec<Symbol>,
     /// Parallel to `leaves`.
-    pub(super) imported: Vec<bool>,
-    pub(super) has_star: bool,
+    pub(crate) imported: Vec<bool>,
+    pub(crate) has_star: bool,
 }
 
 impl Known {
@@ -75,7 +75,7 @@ pub struct KnownNames {
     /// By id, as the document has them: both are walked side by side, and nothing is looked up.
     cells: Vec<Known>,
     /// Indexes of `cells` in the order of the page.
-    pub(super) page: Vec<u32>,
+    pub(crate) page: Vec<u32>,
     /// The document's, of which `page` was made.
     order: Vec<CellId>,
     symbols: BTreeMap<Arc<str>, Symbol>,
@@ -146,21 +146,21 @@ impl KnownNames {
     }
 
     /// How many names there are.
-    pub(super) fn symbols(&self) -> usize {
+    pub(crate) fn symbols(&self) -> usize {
         self.names.len()
     }
 
-    pub(super) fn name(&self, symbol: Symbol) -> &Arc<str> {
+    pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
         &self.names[symbol as usize]
     }
 
     /// The cell at this place of the page, counted without those that have no names.
-    pub(super) fn known(&self, place: usize) -> &Known {
+    pub(crate) fn known(&self, place: usize) -> &Known {
         &self.cells[self.page[place] as usize]
     }
 
     /// Cells in the order of the page.
-    pub(super) fn in_page_order(&self) -> impl ExactSizeIterator<Item = &Known> {
+    pub(crate) fn in_page_order(&self) -> impl ExactSizeIterator<Item = &Known> {
         self.page.iter().map(|index| &self.cells[*index as usize])
     }
 
