@@ -72,6 +72,16 @@ fn the_dependency_graph_changing_while_a_run_is_planned_changes_no_plan() {
 }
 
 #[test]
+fn a_cell_that_was_only_moved_holds_nothing_up() {
+    let mut scene = held();
+    scene.send(1, &user("anna"), r#"{"MoveCell":{"cell_id":"three","place":"start"}}"#);
+    scene.send(1, &user("anna"), r#"{"DeleteCell":{"cell_id":"a"}}"#);
+    scene.send(1, &user("anna"), &run("one"));
+    answer_all(&mut scene);
+    assert_eq!(requested(&scene), pairs(&[("one", "x = 1"), ("two", "y = x"), ("three", "z = y")]));
+}
+
+#[test]
 fn a_text_that_nobody_could_read_holds_nothing_up() {
     let mut scene = held();
     scene.send(1, &user("anna"), &insert("four", "v = x"));

@@ -31,6 +31,8 @@ impl Room {
             && needs_names(&self.state, command)
             && self.role(cycle.now, pending.identity()).is_some()
             && !self.names.known.is_complete(&self.state)
+            // Where cells were only moved or deleted, nothing is to be asked.
+            && !Arc::make_mut(&mut self.names.known).refresh(&self.state).is_empty()
     }
 
     /// For the decision of a command that does not lack them.
