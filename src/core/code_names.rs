@@ -41,8 +41,10 @@ pub(crate) struct Known {
     cell_type: CellType,
     /// Of the text that was looked at last; `None`: of none yet.
     looked_at: Option<Version>,
-    /// `reads` and its like are of an earlier text: the present one does not parse, or nobody has looked at it.
-    pub(crate) is_outdated: bool,
+    /// That is the text of the document of the last `refresh`.
+    is_current: bool,
+    /// It parsed; else `reads` and its like are of an earlier one.
+    parses: bool,
     pub(crate) reads: Vec<Symbol>,
     pub(crate) leaves: Vec<Symbol>,
     /// Parallel to `leaves`.
@@ -56,12 +58,18 @@ impl Known {
             cell_id: cell_id.clone(),
             cell_type: cell.content.cell_type,
             looked_at: None,
-            is_outdated: true,
+            is_current: false,
+            parses: false,
             reads: Vec::new(),
             leaves: Vec::new(),
             imported: Vec::new(),
             has_star: false,
         }
+    }
+
+    /// Whether `reads` and its like are of an earlier text: the present one does not parse, or nobody has looked at it.
+    pub(crate) fn is_outdated(&self) -> bool {
+        !(self.is_current && self.parses)
     }
 
     fn is_of(&self, cell_id: &CellId, cell: &Cell) -> bool {
@@ -95,11 +103,8 @@ impl KnownNames {
         }
         let cells = named_cells(document).zip(&mut self.cells);
         let changed = cells.filter_map(|((cell_id, cell), known)| {
-            if known.looked_at == Some(cell.source_version) {
-                return None;
-            }
-            known.is_outdated = true;
-            Some(CodeText {
+            known.is_current = known.looked_at == Some(cell.source_version);
+            (!known.is_current).then(|| CodeText {
                 cell_id: cell_id.clone(),
                 source_version: cell.source_version,
                 source: cell.content.source.clone(),
@@ -114,7 +119,7 @@ impl KnownNames {
         self.is_aligned(document)
             && named_cells(document)
                 .zip(&self.cells)
-                .all(|((_, cell), known)| known.looked_at == Some(cell.source_version))
+                .all(|((_, cell), known)| known.is_current && known.looked_at == Some(cell.source_version))
     }
 
     /// What was found in a text. `None`: it does not parse; the cell keeps what is known of an earlier one.
@@ -127,7 +132,7 @@ impl KnownNames {
         });
         let known = &mut self.cells[index];
         known.looked_at = Some(source_version);
-        known.is_outdated = names.is_none();
+        (known.is_current, known.parses) = (true, names.is_some());
         if let (Some(names), Some((reads, leaves, imported))) = (names, found) {
             (known.reads, known.leaves, known.imported) = (reads, leaves, imported);
             known.has_star = names.has_star;

@@ -122,7 +122,7 @@ fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport 
         cell_id: graph.ids()[cell].clone(),
         reads: sorted(graph.names_of(&known.reads)),
         writes: sorted(graph.names_of(&known.leaves)),
-        outdated: known.is_outdated,
+        outdated: known.is_outdated(),
         parents: links(graph, graph.parents(cell)),
         children: links(graph, graph.children(cell)),
         standing: match stale {
