@@ -1,0 +1,55 @@
+"""SQL cells in a kernel: PostgreSQL, SQLite and DuckDB, with variables as bound parameters.
+
+    -- @warehouse > orders
+    SELECT * FROM orders WHERE day >= {start} AND region IN {regions}
+
+A notebook's SQL cells come here by themselves. From Python: `notarium.sql.query("SELECT 1")`, `notarium.sql.tables("warehouse")`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import cell, connections
+from .connections import Connection
+from .errors import Cancelled, ConnectionFailed, MissingDriver, ParameterError, SqlError, TooLarge
+from .results import Settings
+
+settings = cell.settings
+"""How results are kept in this kernel."""
+
+__all__ = [
+    "Cancelled",
+    "Connection",
+    "ConnectionFailed",
+    "MissingDriver",
+    "ParameterError",
+    "Settings",
+    "SqlError",
+    "TooLarge",
+    "query",
+    "settings",
+    "tables",
+]
+
+
+def query(sql: str, connection: str = "duckdb", *, write: bool = False, **variables: Any) -> Any:
+    """Runs SQL and returns the rows of its last statement: `query("SELECT {a} + 1 AS b", a=1)`. None: it gives no rows."""
+    head = f"-- @{connection}{' write' if write else ''} > _result\n"
+    namespace = dict(variables)
+    try:
+        return cell.run(head + sql, namespace, lambda *_: None)
+    except SqlError as error:
+        if error.line:
+            error.line -= 1
+        if "_result is not set: no statement" in str(error):
+            return None
+        raise
+
+
+def tables(connection: str = "duckdb") -> list[dict[str, Any]]:
+    """What there is: `{"schema", "table", "columns": [{"name", "type"}]}`, and no row of it."""
+    found: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for schema, table, column, kind in connections.kept.engine(connection, False).tables():
+        found.setdefault((schema, table), []).append({"name": column, "type": kind})
+    return [{"schema": schema, "table": table, "columns": columns} for (schema, table), columns in found.items()]

@@ -1,0 +1,307 @@
+"""The broker of one connection: the one process that has its URL. The runtime agent starts it outside the kernel's sandbox.
+
+It speaks with one kernel over the socket that is its standard output, and ends with it. Its standard input gives it, one JSON
+line, the connection and this code, with `wire.py` and `rows.py` before it in one namespace: nothing of it is read from a place
+that a kernel could have written. What it writes to standard error goes to the agent's log.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import socket
+import sys
+import threading
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+CONNECT_SECONDS = 15
+BATCH_ROWS = 8_192
+FIRST_ROWS = 1_000
+_INSTALL = "the connection {name} needs {packages} in the Python of the runtime agent's kernels ({python}): {python} -m pip install {packages}"
+
+
+class Refused(Exception):
+    """`kind` is what the kernel makes an error of."""
+
+    def __init__(self, kind: str, message: str, code: str | None = None, line: int | None = None):
+        super().__init__(message)
+        self.told = {"kind": kind, "message": message, "code": code, "line": line}
+
+
+class Secrets:
+    """What of the connection must be in no message."""
+
+    def __init__(self, url: str):
+        parts = urlsplit(url)
+        found = {url, parts.netloc, parts.password, parts.password and unquote(parts.password)}
+        # A password in the query, or in libpq's own form: `host=h password='a b'`.
+        found.update(re.findall(r"(?:password|sslpassword|options)\s*=\s*'?([^\s'&]+)", url))
+        self.words = sorted((word for word in found if word), key=len, reverse=True)
+        self.places = [word for word in (parts.hostname, parts.username) if word]
+
+    def scrub(self, text: str) -> str:
+        for word in self.words:
+            text = text.replace(word, "***")
+        return text
+
+    def scrub_place(self, text: str) -> str:
+        """A message about the connection itself names where it goes, which is the operator's to know."""
+        for word in self.places:
+            text = re.sub(rf"(?<![\w.]){re.escape(word)}(?![\w.])", "***", text)
+        place = r'server (?:at|on socket) "[^"]*"(?: \([^)]*\))?(?:, port \d+)?'
+        return re.sub(place, "the server", self.scrub(text))
+
+
+class PostgreSql:
+    def __init__(self, name: str, url: str):
+        self.name, self.url, self.secrets = name, url, Secrets(url)
+        self.connection: Any = None
+        self.names: dict[int, str] = {}
+
+    def drivers(self) -> tuple[Any, Any]:
+        try:
+            import psycopg
+            import pyarrow
+        except ImportError:
+            raise Refused(
+                "driver", _INSTALL.format(name=self.name, packages='"psycopg[binary]" pyarrow', python=sys.executable)
+            ) from None
+        return psycopg, pyarrow
+
+    def connect(self) -> Any:
+        psycopg, _ = self.drivers()
+        if self.connection is not None and not self.connection.closed and not self.connection.broken:
+            return self.connection
+        try:
+            self.connection = psycopg.connect(
+                self.url,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                connect_timeout=CONNECT_SECONDS,
+                application_name="notarium",
+                keepalives_idle=10,
+                keepalives_interval=5,
+                keepalives_count=3,
+            )
+        except psycopg.Error as error:
+            print(self.secrets.scrub(f"{self.name}: {error}"), file=sys.stderr, flush=True)
+            reason = self.secrets.scrub_place(str(error).strip())
+            raise Refused(
+                "connection", f"the connection {self.name} cannot be opened: {reason}", error.sqlstate
+            ) from None
+        self.prepare_types(psycopg)
+        return self.connection
+
+    def prepare_types(self, psycopg: Any) -> None:
+        """What Python has no faithful type for comes as the database writes it."""
+        from psycopg.types.string import TextLoader
+
+        for name in ("interval", "timetz", "json", "jsonb", "uuid"):
+            self.connection.adapters.register_loader(name, TextLoader)
+
+    def execute(self, sql: str, values: list[Any], writes: bool, tell: Any) -> None:
+        psycopg, pyarrow = self.drivers()
+        connection = self.connect()
+        try:
+            connection.execute("BEGIN" if writes else "BEGIN READ ONLY")
+            if not writes:
+                # Behind the first query the transaction cannot be made a writing one.
+                connection.execute("SELECT 1")
+            self.run(connection, pyarrow, sql, values, tell)
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("COMMIT")
+        except psycopg.Error as error:
+            raise self.refusal(psycopg, error, sql) from None
+        finally:
+            self.end(psycopg, connection)
+
+    def end(self, psycopg: Any, connection: Any) -> None:
+        """Whatever happened, the next statement begins afresh."""
+        if connection.closed or connection.broken:
+            return
+        try:
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
+        except psycopg.Error:
+            connection.close()
+
+    def run(self, connection: Any, pyarrow: Any, sql: str, values: list[Any], tell: Any) -> None:
+        cursor = connection.cursor()
+        if not self.gives_rows(connection, sql, values):
+            # As one statement: the simple protocol would take several.
+            cursor.execute(sql, values, binary=True)
+            tell({"affected": cursor.rowcount if cursor.rowcount >= 0 else None})
+            return
+        rows: list[tuple] = []
+        types: list[Any] = []
+        limit = FIRST_ROWS
+        for row in cursor.stream(sql, values):
+            if not types:
+                types = self.describe(connection, cursor, pyarrow, tell)
+            rows.append(row)
+            if len(rows) >= limit:
+                self.flush(pyarrow, rows, types, tell)
+                rows, limit = [], BATCH_ROWS
+        if not types:
+            types = self.describe(connection, cursor, pyarrow, tell)
+        self.flush(pyarrow, rows, types, tell)
+        tell({"done": True})
+
+    def gives_rows(self, connection: Any, sql: str, values: list[Any]) -> bool:
+        from psycopg import adapt, errors, pq
+
+        dumper = adapt.Transformer(connection)
+        dumper.dump_sequence(values, [adapt.PyFormat.AUTO] * len(values))
+        prepared = connection.pgconn.prepare(b"", sql.encode(), dumper.types)
+        if prepared.status != pq.ExecStatus.COMMAND_OK:
+            raise errors.error_from_result(prepared, connection.info.encoding)
+        return connection.pgconn.describe_prepared(b"").nfields > 0
+
+    def flush(self, pyarrow: Any, rows: list[tuple], types: list[Any], tell: Any) -> None:
+        batch = of_rows([str(at) for at in range(len(types))], rows, types)  # noqa: F821
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        tell({"batch": len(rows)}, memoryview(sink.getvalue()))
+
+    def describe(self, connection: Any, cursor: Any, pyarrow: Any, tell: Any) -> list[Any]:
+        types, columns = [], []
+        for column in cursor.description or []:
+            types.append(_arrow_type(pyarrow, column, connection))
+            columns.append(
+                [column.name, column.type_display if hasattr(column, "type_display") else str(column.type_code)]
+            )
+        tell({"columns": columns})
+        return types
+
+    def refusal(self, psycopg: Any, error: Any, sql: str) -> Refused:
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            return Refused(
+                "cancelled",
+                "the statement was cancelled on the server: " + self.secrets.scrub(_words(error)),
+                error.sqlstate,
+            )
+        if self.connection.closed or self.connection.broken:
+            reason = self.secrets.scrub_place(_words(error))
+            return Refused(
+                "connection", f"the connection {self.name} ended while the statement ran: {reason}", error.sqlstate
+            )
+        position = error.diag.statement_position
+        line = sql.count("\n", 0, int(position) - 1) + 1 if position else None
+        message = self.secrets.scrub(_words(error))
+        if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+            message += ": a cell that writes says so in its first line, as in `-- @connection write`"
+        return Refused("statement", message, error.sqlstate, line)
+
+    def cancel(self) -> None:
+        if self.connection is not None and not self.connection.closed:
+            self.connection.cancel_safe(timeout=5)
+
+
+def _words(error: Any) -> str:
+    """The message, with the database's own hint; without the picture of the place, which is by the text with placeholders."""
+    parts = [error.diag.message_primary or str(error).split("\nLINE ")[0].strip()]
+    if error.diag.message_detail:
+        parts.append(error.diag.message_detail)
+    if error.diag.message_hint:
+        parts.append("hint: " + error.diag.message_hint)
+    return ". ".join(part.rstrip(".") for part in parts)
+
+
+def _arrow_type(pa: Any, column: Any, connection: Any) -> Any:
+    """By the database's type; None: by the values."""
+    info = connection.adapters.types.get(column.type_code)
+    name = info.name if info else ""
+    if name == "numeric":
+        precision, scale = column.precision, column.scale
+        return (
+            pa.decimal128(precision, scale)
+            if precision and precision <= 38 and 0 <= (scale or 0) <= precision
+            else None
+        )
+    zone = connection.info.parameter_status("TimeZone") or "UTC"
+    return {
+        "bool": pa.bool_(),
+        "int2": pa.int16(),
+        "int4": pa.int32(),
+        "oid": pa.int64(),
+        "int8": pa.int64(),
+        "float4": pa.float32(),
+        "float8": pa.float64(),
+        "date": pa.date32(),
+        "time": pa.time64("us"),
+        "timestamp": pa.timestamp("us"),
+        "timestamptz": pa.timestamp("us", zone),
+        "bytea": pa.binary(),
+        **dict.fromkeys(
+            ("text", "varchar", "bpchar", "name", "uuid", "json", "jsonb", "interval", "timetz"), pa.string()
+        ),
+    }.get(name if not info or column.type_code == info.oid else "")
+
+
+class Broker:
+    """Frames in, frames out. Statements run in the main thread, so that one can be cancelled while it runs."""
+
+    def __init__(self, channel: socket.socket, database: Any):
+        self.channel, self.database = channel, database
+        self.asked: queue.SimpleQueue = queue.SimpleQueue()
+        self.current: int | None = None
+
+    def run(self) -> None:
+        threading.Thread(target=self.listen, daemon=True).start()
+        while (head := self.asked.get()) is not None:
+            self.current = head["execute"]
+            self.serve(head)
+            self.current = None
+
+    def listen(self) -> None:
+        try:
+            while True:
+                head, _ = receive(self.channel)  # noqa: F821
+                if "execute" in head:
+                    self.asked.put(head)
+                elif head.get("cancel") == self.current:
+                    self.cancel()
+        except Exception:
+            # The kernel is gone: so goes what it asked for.
+            self.cancel()
+            os._exit(0)
+
+    def cancel(self) -> None:
+        try:
+            self.database.cancel()
+        except Exception as error:
+            print(f"not cancelled: {type(error).__name__}", file=sys.stderr, flush=True)
+
+    def serve(self, head: dict) -> None:
+        number = head["execute"]
+
+        def tell(what: dict, body: Any = b"") -> None:
+            send(self.channel, {"of": number, **what}, body)  # noqa: F821
+
+        try:
+            if head["writes"] and not self.database.writes:
+                message = f"the connection {self.database.name} is for reading alone: whoever runs the agent lets it write with --connection-writes"
+                raise Refused("statement", message)
+            values = [unpacked(value) for value in head["values"]]  # noqa: F821
+            self.database.execute(head["sql"], values, head["writes"], tell)
+        except Refused as refused:
+            tell({"error": refused.told})
+        except (KeyboardInterrupt, BrokenPipeError):
+            raise
+        except Exception as error:
+            message = self.database.secrets.scrub(f"{type(error).__name__}: {error}")
+            tell({"error": {"kind": "statement", "message": message, "code": None, "line": None}})
+
+
+def main(given: dict) -> None:
+    channel = socket.socket(fileno=os.dup(1))
+    os.dup2(2, 1)
+    database = PostgreSql(given["name"], given["url"])
+    database.writes = given["writes"]
+    try:
+        Broker(channel, database).run()
+    except (BrokenPipeError, KeyboardInterrupt):
+        return

@@ -1,0 +1,116 @@
+"""Which connections the kernel has: those that the operator named, files of the working folder, and DuckDB in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import header
+from .errors import SqlError
+from .local import DuckDb, Sqlite
+from .remote import Remote
+
+VARIABLE = "NOTARIUM_CONNECTIONS"
+"""Set by the runtime agent: names and kinds, and where the brokers are. No URL, no credential."""
+
+FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+"""By the ending, what a file of the working folder is: `-- @data/shop.sqlite`."""
+
+_SQLITE_BEGINS = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True)
+class Connection:
+    name: str
+    kind: str
+    """`postgresql`, `sqlite` or `duckdb`."""
+    writes: bool = False
+    """Whether a cell that says `write` may."""
+    path: str | None = None
+    """Of a file that the operator named."""
+
+
+def _told() -> dict:
+    try:
+        return json.loads(os.environ.get(VARIABLE) or "{}")
+    except ValueError:
+        return {}
+
+
+def named() -> list[Connection]:
+    """Those that the operator named."""
+    return [
+        Connection(each["name"], each["kind"], each.get("writes", False), each.get("path"))
+        for each in _told().get("connections", [])
+    ]
+
+
+def dialect(name: str) -> str:
+    """What a connection speaks."""
+    return _find(name).kind
+
+
+def _find(name: str) -> Connection:
+    for connection in named():
+        if connection.name == name:
+            return connection
+    if name == header.DEFAULT:
+        return Connection(name, "duckdb", writes=True)
+    kind = FILES.get(Path(name).suffix.lower())
+    if kind is None:
+        known = ", ".join([*(connection.name for connection in named()), header.DEFAULT])
+        raise SqlError(
+            f"there is no connection {name!r}; there are: {known}. Whoever runs the agent names them (notarium agent "
+            "--connection NAME=URL); a file of the working folder is named by its path, as in `-- @data/shop.sqlite`"
+        )
+    return Connection(name, kind, writes=True, path=name)
+
+
+class Open:
+    """The connections that this kernel has opened. They stay open: temporary tables live from cell to cell."""
+
+    def __init__(self) -> None:
+        self.opened: dict[tuple[str, bool], Any] = {}
+
+    def engine(self, name: str, writes: bool) -> Any:
+        connection = _find(name)
+        if writes and not connection.writes:
+            raise SqlError(
+                f"the connection {name} is for reading alone: whoever runs the agent lets it write with --connection-writes {name}"
+            )
+        if name == header.DEFAULT and connection.path is None:
+            writes = False
+        key = (name, writes)
+        if key not in self.opened:
+            if connection.path is not None:
+                self.close(name)
+            self.opened[key] = self._made(connection, writes)
+        return self.opened[key]
+
+    def close(self, name: str) -> None:
+        """Two ways into one file hinder each other."""
+        for key in [key for key in self.opened if key[0] == name]:
+            self.opened.pop(key).close()
+
+    def _made(self, connection: Connection, writes: bool) -> Any:
+        if connection.kind == "postgresql":
+            return Remote(_told().get("socket", ""), connection.name, connection.kind, writes)
+        if connection.path is None:
+            return DuckDb()
+        path = Path(connection.path)
+        if not path.exists() and not writes:
+            raise SqlError(
+                f"there is no file {connection.path}: a cell that makes it says so, as in `-- @{connection.path} write`"
+            )
+        if connection.kind == "sqlite" and not path.exists():
+            path.touch()
+        is_sqlite = path.exists() and (path.stat().st_size == 0 or path.open("rb").read(16) == _SQLITE_BEGINS)
+        if connection.kind == "sqlite" and not is_sqlite:
+            raise SqlError(f"{connection.path} is no SQLite database")
+        return Sqlite(path, writes) if connection.kind == "sqlite" else DuckDb(path, writes)
+
+
+kept = Open()

@@ -1,0 +1,197 @@
+"""DuckDB and SQLite in the kernel itself: what they reach, the kernel's own code reaches, and no credential is needed."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .binding import Bound
+from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
+from .results import BATCH_ROWS, Column, Result
+from .rows import of_rows
+
+Take = Callable[[Any], bool]
+"""Takes a batch; False: no more is wanted."""
+
+
+class DuckDb:
+    """A database in memory, or a file. `writes` of a file: it is opened for one statement, so that others can open it too."""
+
+    dialect = "duckdb"
+
+    def __init__(self, path: Path | None = None, writes: bool = False):
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingDriver(
+                "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
+            ) from None
+        self.duckdb = duckdb
+        try:
+            self.connection = duckdb.connect(str(path)) if path and writes else self._connected(path)
+        except duckdb.Error as error:
+            raise ConnectionFailed(f"{path} cannot be opened: {_short(error)}") from None
+        # Names of the kernel's variables are no tables: a table of Python is named in braces.
+        for setting in ("python_enable_replacements", "python_scan_all_frames"):
+            self.connection.execute(f"SET {setting} = false")
+
+    def _connected(self, path: Path | None) -> Any:
+        return self.duckdb.connect(":memory:") if path is None else self.duckdb.connect(str(path), read_only=True)
+
+    def execute(self, bound: Bound, result: Result, take: Take) -> None:
+        for name, table in bound.relations.items():
+            self.connection.register(name, table)
+        try:
+            self._execute(bound, result, take)
+        except self.duckdb.InterruptException:
+            raise Cancelled("the statement was interrupted") from None
+        except (self.duckdb.Error, RuntimeError, ValueError, NotImplementedError) as error:
+            raise SqlError(_short(error), line=_line_in(str(error), bound)) from None
+        finally:
+            for name in bound.relations:
+                self.connection.unregister(name)
+
+    def _execute(self, bound: Bound, result: Result, take: Take) -> None:
+        statements = self.connection.extract_statements(bound.text)
+        is_select = [each.type for each in statements] == [self.duckdb.StatementType.SELECT]
+        self._select(bound, result, take) if is_select else self._other(bound, result, take)
+
+    def _select(self, bound: Bound, result: Result, take: Take) -> None:
+        """By a relation, which gives its rows as they come: nothing else does without holding all of them."""
+        relation = self.connection.sql(bound.text, params=bound.values or None)
+        kinds = zip(relation.columns, relation.types, strict=True)
+        result.columns = [Column(name, str(kind)) for name, kind in kinds]
+        open_reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+        reader = open_reader(BATCH_ROWS)
+        try:
+            for batch in reader:
+                if not take(batch):
+                    break
+        finally:
+            reader.close()
+
+    def _other(self, bound: Bound, result: Result, take: Take) -> None:
+        """Runs once, whatever a relation would do."""
+        self.connection.execute(bound.text, bound.values)
+        described = self.connection.description or []
+        if [each[0] for each in described] == ["Count"]:
+            counted = self.connection.fetchone()
+            result.affected = counted[0] if counted else None
+        elif described:
+            result.columns = [Column(each[0], str(each[1])) for each in described]
+            while rows := self.connection.fetchmany(BATCH_ROWS):
+                if not take(of_rows([column.name for column in result.columns], rows)):
+                    return
+
+    def cancel(self) -> None:
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def tables(self) -> list[tuple[str, str, str, str]]:
+        query = "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns ORDER BY 1, 2, ordinal_position"
+        return self.connection.execute(query).fetchall()
+
+
+def _short(error: BaseException) -> str:
+    """The first paragraph: behind it DuckDB draws the place, by the text with placeholders."""
+    return str(error).split("\n\nLINE ")[0].strip()
+
+
+def _line_in(message: str, bound: Bound) -> int:
+    found = re.search(r"^LINE (\d+):", message, re.M)
+    return bound.line + int(found[1]) - 1 if found else bound.line
+
+
+class Sqlite:
+    """A file. Without `writes` the system itself opens it for reading alone."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: Path, writes: bool = False):
+        mode = "rw" if writes else "ro"
+        try:
+            # Each statement runs in a thread of its own; never two at once.
+            self.connection = sqlite3.connect(
+                f"file:{quote(str(path))}?mode={mode}", uri=True, check_same_thread=False, isolation_level=None
+            )
+            self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.Error as error:
+            raise ConnectionFailed(f"{path} cannot be opened as SQLite: {error}") from None
+        if not writes:
+            self.connection.set_authorizer(_reads)
+
+    def execute(self, bound: Bound, result: Result, take: Take) -> None:
+        before = self.connection.total_changes
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute(bound.text, [_storable(value) for value in bound.values])
+            if cursor.description is None:
+                if cursor.rowcount >= 0:
+                    result.affected = self.connection.total_changes - before
+                return
+            result.columns = [Column(each[0]) for each in cursor.description]
+            while rows := cursor.fetchmany(BATCH_ROWS):
+                if not take(of_rows([column.name for column in result.columns], rows)):
+                    return
+        except sqlite3.OperationalError as error:
+            if "interrupted" in str(error):
+                raise Cancelled("the statement was interrupted") from None
+            raise SqlError(_advice(error), line=bound.line) from None
+        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+            raise SqlError(_advice(error), line=bound.line) from None
+        finally:
+            cursor.close()
+
+    def cancel(self) -> None:
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def tables(self) -> list[tuple[str, str, str, str]]:
+        query = "SELECT 'main', m.name, c.name, c.type FROM sqlite_master m, pragma_table_info(m.name) c "
+        return self.connection.execute(query + "WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid").fetchall()
+
+
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+_READING_PRAGMAS = {
+    "table_info",
+    "table_xinfo",
+    "table_list",
+    "index_list",
+    "index_info",
+    "foreign_key_list",
+    "database_list",
+}
+
+
+def _reads(action: int, first: str | None, second: str | None, *_: Any) -> int:
+    """What a connection for reading alone may do: the file cannot be written, and no other is opened beside it."""
+    is_allowed = (
+        action in _READING
+        or action == sqlite3.SQLITE_FUNCTION
+        and second != "load_extension"
+        or action == sqlite3.SQLITE_PRAGMA
+        and str(first).lower() in _READING_PRAGMAS
+    )
+    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+
+
+def _advice(error: Exception) -> str:
+    message = str(error)
+    if "readonly database" in message or "not authorized" in message:
+        return f"{message}, for this cell is read-only: one that writes says so in its first line, as in `-- @connection write`"
+    return message
+
+
+def _storable(value: Any) -> Any:
+    """SQLite has numbers, texts and bytes: dates and the like are the texts that its own functions read."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return value
+    return value.isoformat(" ") if hasattr(value, "hour") and hasattr(value, "year") else str(value)

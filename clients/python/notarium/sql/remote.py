@@ -1,0 +1,100 @@
+"""A connection whose credentials the kernel never has: its statements go to the broker that the runtime agent starts."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Any
+
+from . import wire
+from .binding import Bound
+from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
+from .results import Column, Result, arrow
+
+_GONE = (
+    "the broker of the connection {name} is gone: run the cell again; if it stays away, look at the runtime agent's log"
+)
+
+
+class Remote:
+    """One connection of one kernel. The broker keeps it open between cells."""
+
+    def __init__(self, address: str, name: str, kind: str, writes: bool = False):
+        self.name, self.dialect, self.writes = name, kind, writes
+        self.number = 0
+        self.sending = threading.Lock()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self.socket.connect(address)
+            self.socket.sendall(name.encode() + b"\n")
+        except OSError as error:
+            raise ConnectionFailed(
+                f"the runtime agent offers the connection {name} no more ({error}): restart the kernel"
+            ) from None
+
+    def execute(self, bound: Bound, result: Result, take: Any) -> None:
+        self.number += 1
+        values = [wire.packed(value) for value in bound.values]
+        try:
+            self.send({"execute": self.number, "sql": bound.text, "values": values, "writes": self.writes})
+            self.follow(bound, result, take)
+        except (wire.Closed, OSError):
+            raise ConnectionFailed(_GONE.format(name=self.name)) from None
+
+    def send(self, head: dict) -> None:
+        with self.sending:
+            wire.send(self.socket, head)
+
+    def follow(self, bound: Bound, result: Result, take: Any) -> None:
+        pa, is_wanted = arrow(), True
+        while True:
+            head, body = wire.receive(self.socket)
+            if head.get("of") != self.number:
+                continue
+            if "columns" in head:
+                result.columns = [Column(name, kind) for name, kind in head["columns"]]
+            elif "batch" in head:
+                for batch in pa.ipc.open_stream(body) if is_wanted else ():
+                    is_wanted = is_wanted and take(batch)
+                if not is_wanted:
+                    self.cancel()
+            elif "error" in head:
+                if is_wanted or head["error"]["kind"] != "cancelled":
+                    raise _error(head["error"], bound)
+                return
+            else:
+                result.affected = head.get("affected")
+                return
+
+    def cancel(self) -> None:
+        """May come from another thread than the one that follows."""
+        try:
+            self.send({"cancel": self.number})
+        except OSError:
+            return
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def tables(self) -> list[tuple[str, str, str, str]]:
+        found: list[Any] = []
+        self.execute(Bound(1, TABLES_OF_POSTGRESQL), Result(), lambda batch: found.append(batch) is None)
+        rows = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+        return rows
+
+
+TABLES_OF_POSTGRESQL = """
+SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'm', 'f', 'p')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+ORDER BY 1, 2, a.attnum LIMIT 20000
+"""
+
+
+def _error(error: dict, bound: Bound) -> SqlError:
+    line = error.get("line")
+    kinds = {"connection": ConnectionFailed, "driver": MissingDriver, "cancelled": Cancelled}
+    kind = kinds.get(error["kind"], SqlError)
+    at = bound.line + line - 1 if line else bound.line if kind is SqlError else None
+    return kind(error["message"], line=at, code=error.get("code"))

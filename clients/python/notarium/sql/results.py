@@ -1,0 +1,150 @@
+"""The result of one statement: what is kept of it, bounded, and in which shape it becomes a variable."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import MissingDriver, SqlError
+
+PAGE_ROWS = 1_000
+"""Rows that are shown at once."""
+BATCH_ROWS = 16_384
+
+
+def arrow() -> Any:
+    """pyarrow, which holds every result."""
+    try:
+        import pyarrow
+    except ImportError:
+        message = "SQL cells need the package pyarrow in the kernel's Python: run `%pip install pyarrow` in a cell, then this again"
+        raise MissingDriver(message) from None
+    return pyarrow
+
+
+@dataclass
+class Settings:
+    """How results are kept; `notarium.sql.settings` is the kernel's."""
+
+    frame: str | None = None
+    """`pandas`, `polars` or `arrow`; None: the first of these that is installed."""
+    max_bytes: int = 1 << 30
+    """Of a result that a variable gets. A larger one fails: a part of a table taken for the whole gives wrong sums."""
+    max_shown_bytes: int = 16 << 20
+    """Of a result that is only shown: what is more is not fetched, and a notice says so."""
+
+    def chosen_frame(self) -> str:
+        if self.frame in ("pandas", "polars", "arrow"):
+            return self.frame
+        if self.frame is not None:
+            raise SqlError(f"notarium.sql.settings.frame is {self.frame!r}: it is 'pandas', 'polars' or 'arrow'")
+        return next((name for name in ("pandas", "polars") if _is_installed(name)), "arrow")
+
+
+def _is_installed(name: str) -> bool:
+    return name in sys.modules or importlib.util.find_spec(name) is not None
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: str | None = None
+    """In the database's words, where it tells."""
+
+
+@dataclass
+class Result:
+    """What a statement gave."""
+
+    columns: list[Column] | None = None
+    """None: it gives no rows."""
+    batches: list[Any] = field(default_factory=list)
+    rows: int = 0
+    """That were read."""
+    size: int = 0
+    affected: int | None = None
+    seconds: float = 0.0
+    is_cut: bool = False
+    """There are more rows, which nobody has read."""
+
+    def add(self, batch: Any) -> None:
+        self.batches.append(batch)
+        self.rows += batch.num_rows
+        self.size += batch.nbytes
+
+    def table(self) -> Any:
+        """All rows that were read, with names that differ and types that hold every batch."""
+        pa = arrow()
+        names = unique([column.name for column in self.columns or []])
+        tables = [pa.Table.from_batches([batch]).rename_columns(names) for batch in self.batches]
+        return joined(tables)
+
+
+def unique(names: list[str]) -> list[str]:
+    """`id`, `id` become `id`, `id_1`: what a table's columns are called in Python must differ."""
+    found: list[str] = []
+    taken = set(names)
+    for name in names:
+        other, number = name, 0
+        while other in found:
+            number += 1
+            candidate = f"{name}_{number}"
+            other = candidate if candidate not in taken else other
+        found.append(other)
+    return found
+
+
+def joined(tables: list[Any]) -> Any:
+    """Batches whose types differ: what no type holds is text."""
+    pa = arrow()
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return pa.concat_tables([_texts_where_needed(table, tables) for table in tables], promote_options="permissive")
+
+
+def _texts_where_needed(table: Any, tables: list[Any]) -> Any:
+    pa = arrow()
+    for at, field_ in enumerate(table.schema):
+        types = {other.schema.field(at).type for other in tables} - {pa.null()}
+        if len(types) > 1:
+            texts = [None if value is None else str(value) for value in table.column(at).to_pylist()]
+            table = table.set_column(at, pa.field(field_.name, pa.string()), pa.array(texts, pa.string()))
+    return table
+
+
+def frame(table: Any, settings: Settings) -> Any:
+    """The value of the variable that a cell names."""
+    wanted = settings.chosen_frame()
+    if wanted == "arrow":
+        return table
+    if not _is_installed(wanted):
+        raise MissingDriver(
+            f"notarium.sql.settings.frame is {wanted!r}, which is not installed: run `%pip install {wanted}`"
+        )
+    if wanted == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return _of_pandas(table)
+
+
+def _of_pandas(table: Any) -> Any:
+    """As pandas has them by itself, but that whole numbers and truth values stay what they are where some are missing."""
+    import pandas
+
+    pa = arrow()
+    nullable = {pa.bool_(): pandas.BooleanDtype()}
+    for bits in (8, 16, 32, 64):
+        nullable[getattr(pa, f"int{bits}")()] = getattr(pandas, f"Int{bits}Dtype")()
+        nullable[getattr(pa, f"uint{bits}")()] = getattr(pandas, f"UInt{bits}Dtype")()
+    has_missing = any(table.column(at).null_count for at in range(table.num_columns))
+    if not has_missing:
+        return table.to_pandas()
+    parts = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        mapper = nullable.get if column.null_count else None
+        parts[name] = pa.table({name: column}).to_pandas(types_mapper=mapper)[name]
+    return pandas.DataFrame(parts)

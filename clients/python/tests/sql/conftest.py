@@ -1,0 +1,196 @@
+"""A real PostgreSQL on a socket of its own, and the broker as the runtime agent starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PACKAGE))
+SQL = PACKAGE / "notarium" / "sql"
+BOOT = """
+import json, sys
+given = json.loads(sys.stdin.buffer.readline())
+space = {"__name__": "notarium_broker"}
+for name, code in given["code"]:
+    exec(compile(code, name, "exec"), space)
+space["main"](given)
+"""
+PASSWORD = "s3cret/word"
+
+
+def found(program: str) -> str | None:
+    places = [Path(folder) / program for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    return next((str(place) for place in places if place.exists()), shutil.which(program))
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """The folder of its socket. It refuses root, so another account runs it there."""
+    initdb, server = found("initdb"), found("postgres")
+    if not initdb or not server:
+        print("PostgreSQL is not installed (Debian: apt install postgresql): its tests are skipped")
+        pytest.skip("PostgreSQL is not installed: scripts/need-postgresql says how")
+    account = {}
+    if os.getuid() == 0:
+        account = {"user": pwd.getpwnam("nobody").pw_uid, "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []}
+    folder = Path(tempfile.mkdtemp(prefix="notarium-pg-"))
+    if account:
+        os.chown(folder, account["user"], account["group"])
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    run = {"env": environment, "cwd": folder, **account}
+    data = folder / "data"
+    subprocess.run(
+        [initdb, "-D", data, "-U", "owner", "-A", "trust", "--no-sync", "-E", "UTF8"],
+        check=True,
+        capture_output=True,
+        **run,
+    )
+    (data / "pg_hba.conf").write_text("local all owner trust\nlocal all all scram-sha-256\n")
+    settings = [f"unix_socket_directories={folder}", "listen_addresses=", "fsync=off", "max_connections=30"]
+    options = [part for setting in settings for part in ("-c", setting)]
+    process = subprocess.Popen([server, "-D", data, *options], stderr=subprocess.PIPE, text=True, **run)
+    for line in process.stderr:
+        if "ready to accept connections" in line:
+            break
+    else:
+        pytest.fail("PostgreSQL did not start")
+    threading.Thread(target=lambda: [None for _ in process.stderr], daemon=True).start()
+    try:
+        with owner(folder) as connection:
+            connection.execute(f"CREATE ROLE ann LOGIN PASSWORD '{PASSWORD}'")
+            connection.execute("GRANT ALL ON SCHEMA public TO ann")
+        yield folder
+    finally:
+        process.terminate()
+        process.wait(20)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def owner(folder: Path):
+    import psycopg
+
+    return psycopg.connect(f"host={folder} user=owner dbname=postgres", autocommit=True)
+
+
+def url(folder: Path, password: str = PASSWORD) -> str:
+    from urllib.parse import quote
+
+    return f"postgresql://ann:{quote(password, safe='')}@/postgres?host={quote(str(folder), safe='')}"
+
+
+class Agent:
+    """What the runtime agent does for one kernel: one socket, and a broker for each that connects."""
+
+    def __init__(self, folder: Path, connections: dict[str, dict]):
+        self.address = str(folder / "sql")
+        self.connections = connections
+        self.brokers: list[subprocess.Popen] = []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.address)
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                channel, _ = self.listener.accept()
+            except OSError:
+                return
+            name = b""
+            while not name.endswith(b"\n"):
+                name += channel.recv(1)
+            code = [[part, (SQL / part).read_text()] for part in ("wire.py", "rows.py", "broker.py")]
+            given = {"name": name.decode().strip(), **self.connections[name.decode().strip()], "code": code}
+            broker = subprocess.Popen(
+                [sys.executable, "-I", "-c", BOOT],
+                stdin=subprocess.PIPE,
+                stdout=channel,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            channel.close()
+            broker.stdin.write(json.dumps(given) + "\n")
+            broker.stdin.flush()
+            self.brokers.append(broker)
+
+    def told(self) -> str:
+        named = [
+            {"name": name, "kind": "postgresql", "writes": each["writes"]} for name, each in self.connections.items()
+        ]
+        return json.dumps({"socket": self.address, "connections": named})
+
+    def close(self) -> None:
+        self.listener.close()
+        for broker in self.brokers:
+            broker.kill()
+            broker.wait()
+
+
+@pytest.fixture
+def agent(postgresql, tmp_path, monkeypatch):
+    """Connections `warehouse` (reads), `desk` (may write), `wrong` (a bad password) and `down`."""
+    good = url(postgresql)
+    made = Agent(
+        tmp_path,
+        {
+            "warehouse": {"url": good, "writes": False},
+            "desk": {"url": good, "writes": True},
+            "wrong": {"url": url(postgresql, "guessed-word"), "writes": False},
+            "down": {"url": f"postgresql://ann:{'hidden-word'}@/postgres?host={tmp_path}", "writes": False},
+        },
+    )
+    monkeypatch.setenv("NOTARIUM_CONNECTIONS", made.told())
+    yield made
+    made.close()
+
+
+class Shown(list):
+    """What a cell showed: `data`, the last of each display."""
+
+    def __call__(self, data, metadata, display_id, update):
+        if update:
+            at = next(at for at, each in enumerate(self) if each[2] == display_id)
+            self[at] = (data, metadata, display_id)
+        else:
+            self.append((data, metadata, display_id))
+
+    @property
+    def text(self) -> str:
+        return self[-1][0]["text/plain"]
+
+    @property
+    def resource(self) -> dict:
+        return self[-1][0]["application/vnd.dataresource+json"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs a cell in a working folder of its own; gives what it showed. The kernel's variables are `run.names`."""
+    from notarium.sql import cell, connections
+
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(connections, "kept", connections.Open())
+
+    def run(source: str, **names) -> Shown:
+        shown = Shown()
+        run.names.update(names)
+        cell.run(source, run.names, shown)
+        return shown
+
+    run.names = {}
+    yield run
+    for engine in connections.kept.opened.values():
+        engine.close()
