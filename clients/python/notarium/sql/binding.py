@@ -99,9 +99,11 @@ def _placeholders(
     if len(value) > MAX_LISTED:
         message = f"{{{parameter.name}}} has {len(value)} values, and behind IN stand at most {MAX_LISTED}: "
         raise refuse(message + "join with a table of them (in DuckDB a DataFrame, as in FROM {frame})")
+    if not value and parameter.place == "list":
+        raise refuse(f"{{{parameter.name}}} is an empty list among other values: make one list of all of them")
     # Nothing is in an empty list, and everything is not in it: `IN (NULL)` would say "unknown" to both.
     listed = ", ".join(placeholder(each) for each in value) if value else "SELECT NULL WHERE 1 = 0"
-    return f"({listed})" if parameter.place == "bare list" or not value else listed
+    return f"({listed})" if parameter.place == "bare list" else listed
 
 
 def is_frame(value: Any) -> bool:

@@ -90,7 +90,8 @@ class Parameter:
 
     name: str
     place: str
-    """What can stand there: a `value`, a `list` in the brackets of IN, `bare list` right behind IN, a `relation`, a `name`."""
+    """What can stand there: a `value`, a `relation`, a `name`; a `list` among others in the brackets of IN, the `only list` of
+    them, a `bare list` behind IN without brackets."""
     line: int
 
 
@@ -219,7 +220,7 @@ class _Parser:
             self.follow(token)
             return 2
         if len(follows) == 2 and follows[1] == "}" and listed[at + 1].kind == "word":
-            self.parameter(token, follows[0], listed[at + 3] if at + 3 < len(listed) else None)
+            self.parameter(token, follows[0], listed[at + 3 :])
             return 3
         # DuckDB writes structs so: {'a': 1}.
         is_struct = self.dialect == "duckdb" and self.is_struct(listed, at)
@@ -251,14 +252,15 @@ class _Parser:
         self.follow(token)
         return 2 if opened == "{{" else 1
 
-    def parameter(self, token: Token, name: str, behind: Token | None) -> None:
+    def parameter(self, token: Token, name: str, rest: list[Token]) -> None:
+        behind = next((other.text for other in rest[:8] if other.kind != "space"), "")
         self.add(Parameter(name, self.place(behind), line_of(self.sql, token.at)), token.at)
         self.follow(Token("text", "", token.at))
 
-    def place(self, behind: Token | None) -> str:
+    def place(self, behind: str) -> str:
         last = self.before[-1] if self.before else ""
         level = self.levels[-1]
-        if last == "." or (behind and behind.text == ".") or last == "AS":
+        if last == "." or behind == "." or last == "AS":
             return "name"
         if last == "FROM" and (level.function in _TAKES_FROM or self.before[-2:-1] == ["DISTINCT"]):
             return "value"
@@ -268,4 +270,6 @@ class _Parser:
             return "name"
         if last == "IN":
             return "bare list"
+        if level.is_in and last == "(" and behind == ")":
+            return "only list"
         return "list" if level.is_in and last in ("(", ",") else "value"

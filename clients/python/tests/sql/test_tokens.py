@@ -49,7 +49,7 @@ def test_doubled_braces_are_braces():
         ("SELECT {a}", "value"),
         ("SELECT 1 WHERE x = {a}", "value"),
         ("SELECT x FROM t WHERE x IN {a}", "bare list"),
-        ("SELECT x FROM t WHERE x NOT IN ({a})", "list"),
+        ("SELECT x FROM t WHERE x NOT IN ( {a} )", "only list"),
         ("SELECT x FROM t WHERE x IN (1, {a}, 2)", "list"),
         ("SELECT x FROM t WHERE x IN (SELECT f({a}))", "value"),
         ("SELECT x FROM {a}", "relation"),
