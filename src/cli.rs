@@ -35,6 +35,7 @@ mod comments;
 mod compare;
 pub mod config;
 mod confirm;
+mod connections;
 pub mod context;
 mod demo;
 mod exec;

@@ -140,7 +140,8 @@ impl Agent {
         let transfers = Transfers::new(folder, &options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
-        sender.offer(offered(&specs));
+        let connections = options.launch.connections.list.iter().map(|connection| connection.offered()).collect();
+        sender.offer(offered(&specs), connections);
         Ok(Self {
             options,
             specs,

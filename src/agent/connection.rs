@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Recorded, RejectionCode};
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedKernelspec, RejectMessage,
-    ServerMessage, SubscribedMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedConnection, OfferedKernelspec,
+    RejectMessage, ServerMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_tungstenite::tungstenite::http;
@@ -267,8 +267,8 @@ impl CommandSender {
     }
 
     /// What this agent can launch; told again after every reconnect.
-    pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>) {
-        self.order(Order::Offer(kernelspecs));
+    pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>, connections: Vec<OfferedConnection>) {
+        self.order(Order::Offer(kernelspecs, connections));
     }
 
     fn order(&self, order: Order) {

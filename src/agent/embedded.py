@@ -1,11 +1,15 @@
-"""The package `notarium` as kernels have it without an installation: this stands as its `__init__`, and `kernel` alone is beside it."""
+"""The package `notarium` as kernels have it without an installation: this stands as its `__init__`, with `kernel` and `sql` beside it."""
+
+from importlib import import_module
 
 from .kernel import call_function, progress, tool
 
-__all__ = ["call_function", "progress", "tool"]
+__all__ = ["call_function", "progress", "sql", "tool"]
 
 
 def __getattr__(name: str) -> object:
+    if name == "sql":
+        return import_module(".sql", __name__)
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(

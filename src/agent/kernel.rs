@@ -18,12 +18,14 @@ mod questions;
 
 use notarium_core::{Because, KernelCause, RawObject};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_wire::QuestionRefusal;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use crate::connections::Connections;
 use crate::kernelspecs::{InterruptMode, Kernelspec};
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
@@ -164,6 +166,8 @@ pub struct LaunchOptions {
     pub read_only: Vec<PathBuf>,
     /// What keeps the kernel's code from the rest of the machine; absent: nothing.
     pub sandbox: Option<Sandbox>,
+    /// Databases that SQL cells can name.
+    pub connections: Arc<Connections>,
     /// Variables of the agent that kernels get besides the usual harmless ones.
     pub pass_environment: Vec<String>,
     /// Most address space of the kernel process, in bytes (`ulimit -v`).
@@ -194,6 +198,7 @@ impl Default for LaunchOptions {
             hidden: Vec::new(),
             read_only: Vec::new(),
             sandbox: None,
+            connections: Arc::default(),
             pass_environment: Vec::new(),
             max_memory_bytes: None,
             launch_timeout: Duration::from_secs(60),

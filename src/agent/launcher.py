@@ -83,6 +83,29 @@ def bound_history(shell_class, contextlib):
     shell_class._tee = bounded_tee
 
 
+def offer_sql(shell_class):
+    """SQL cells reach the kernel as `%%notarium_sql`. Nothing of it is imported before the first one."""
+    init_magics = shell_class.init_magics
+
+    def notarium_sql(line, cell):
+        from IPython import get_ipython
+
+        try:
+            from notarium.sql.magic import run_magic
+        except ImportError as error:
+            raise ImportError(
+                f"SQL cells cannot run: {error}. The kernel's Python has a package notarium of its own that is older: "
+                "run `%pip install --upgrade notarium`, or remove it"
+            ) from None
+        run_magic(get_ipython(), line, cell)
+
+    def with_sql(self):
+        init_magics(self)
+        self.register_magic_function(notarium_sql, "cell", "notarium_sql")
+
+    shell_class.init_magics = with_sql
+
+
 if __name__ == "__main__":
     # `python FILE` puts the file's folder on the path where `-m` puts the working folder; ipykernel_launcher removes
     # that while it imports, and IPython adds it again.
@@ -92,8 +115,8 @@ if __name__ == "__main__":
     ):
         del sys.path[0]
 
-    # The module that cells use of Notarium. At the end: what is installed comes first.
-    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules"))
+    # The package that cells use of Notarium. At the end: what is installed comes first.
+    sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "packages"))
 
     import importlib.util
 
@@ -125,4 +148,5 @@ if __name__ == "__main__":
 
     bound_output(iostream, threading)
     bound_history(InteractiveShell, contextlib)
+    offer_sql(InteractiveShell)
     app.launch_new_instance()

@@ -14,6 +14,7 @@
 pub mod agent;
 pub mod blobs;
 pub mod connection;
+pub mod connections;
 mod error;
 mod host;
 pub mod kernel;
@@ -22,6 +23,7 @@ mod ledger;
 mod leftovers;
 pub mod outputs;
 mod process_name;
+mod python_package;
 mod reporter;
 pub mod roster;
 pub mod sandbox;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use notarium_core::mask::mask_keys;
-use notarium_core::{Cell, CellId, CellType, Document, Execution, ExecutionStatus, default_session};
+use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, default_session};
 use serde_json::{Value, json};
 
 use crate::state::{CellStatus, KnownNames};
@@ -98,7 +98,7 @@ fn line(notebook: &Document, id: &CellId, cell: &Cell) -> Value {
     let first: String = first.chars().take(MAX_LINE_CHARACTERS).collect();
     let mut line =
         json!({"cell_id": id, "version": cell.cell_version, "kind": cell.content.cell_type, "begins": first});
-    if matches!(cell.content.cell_type, CellType::Code | CellType::Sql) {
+    if cell.content.cell_type.runs() {
         line["status"] = json!(CellStatus::of(notebook, id));
     }
     line

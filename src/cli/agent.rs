@@ -17,11 +17,12 @@ use tokio::task::JoinHandle;
 
 use super::client::Client;
 use super::config::{self, Config};
+use super::connections::ConnectionArgs;
 use super::context::{Access, PROGRAM, http_address};
 use super::sandbox::{Kept, SandboxArgs, Surroundings};
 use super::serve::stopped;
 use super::settings::Size;
-use super::{Context, Ended, Failure, sandbox};
+use super::{Context, Ended, Failure, connections, sandbox};
 
 /// How long a program waits for its own agent before it goes on.
 const READY_PATIENCE: Duration = Duration::from_secs(5);
@@ -60,6 +61,8 @@ pub struct KernelArgs {
     #[arg(long = "pass-env", value_name = "NAME")]
     pass_environment: Vec<String>,
     #[command(flatten)]
+    connections: ConnectionArgs,
+    #[command(flatten)]
     sandbox: SandboxArgs,
 }
 
@@ -71,8 +74,12 @@ fn existing_folder(text: &str) -> Result<PathBuf, String> {
 
 impl KernelArgs {
     /// What stands between the kernels and this machine; `own` are folders of Notarium's besides the usual ones.
-    pub async fn kept(&self, kernel_paths: &[PathBuf], own: Vec<PathBuf>) -> Result<Kept, Failure> {
-        self.sandbox.kept(&Surroundings { working_dir: &self.working_dir, kernel_paths, own }).await
+    pub async fn kept(&self, kernel_paths: &[PathBuf], mut own: Vec<PathBuf>) -> Result<Kept, Failure> {
+        let connections = self.connections.read()?;
+        own.extend(self.connections.secret_files());
+        let drivers = self.connections.places_of_drivers(&connections, kernel_paths).await?;
+        let around = Surroundings { working_dir: &self.working_dir, kernel_paths, own, drivers };
+        Ok(Kept { connections: Arc::new(connections), ..self.sandbox.kept(&around).await? })
     }
 
     pub fn options(
@@ -88,7 +95,8 @@ impl KernelArgs {
             hidden: kept.hidden,
             read_only: kept.read_only,
             sandbox: kept.sandbox.ok(),
-            pass_environment: self.pass_environment.clone(),
+            connections: kept.connections,
+            pass_environment: connections::harmless(&self.pass_environment),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             ..LaunchOptions::default()
         };

@@ -7,8 +7,8 @@ use std::pin::pin;
 use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    Cell, CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase,
-    KernelSession, Output, RequestExecution,
+    Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
+    RequestExecution,
 };
 use tokio::sync::mpsc;
 
@@ -87,7 +87,7 @@ fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTa
         let purpose = "notarium exec --code".to_owned();
         return Ok(vec![("the code".to_owned(), ExecutionTarget::Scratch { source: source.clone(), purpose })]);
     }
-    let runs = |cell: &Cell| cell.content.cell_type == CellType::Code && !cell.content.source.trim().is_empty();
+    let runs = |cell: &Cell| cell.content.cell_type.runs() && !cell.content.source.trim().is_empty();
     let cells: Vec<CellId> = match args.all {
         true => state.ordered_cells().filter(|(_, cell)| runs(cell)).map(|(id, _)| id.clone()).collect(),
         false => args.cells.iter().map(|name| find::cell(state, name)).collect::<Result<_, _>>()?,

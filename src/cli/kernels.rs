@@ -104,6 +104,14 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
         print::note(format!("the last kernel ended: {}", print::clean(&notice.sentence())));
     }
     let offers: Vec<String> = there.kernelspecs.iter().map(|offer| print::clean(&offer.name)).collect();
+    for connection in &there.connections {
+        let writes = if connection.writes { "reads; writes where a cell says so" } else { "reads" };
+        print::note(format!(
+            "connection {} ({}): {writes}",
+            print::clean(&connection.name),
+            print::clean(&connection.kind)
+        ))?;
+    }
     match offers.is_empty() {
         true => print::note("no runtime agent is connected that could launch one: start one with `notarium agent`"),
         false => print::note(format!("agents offer: {}", offers.join(", "))),

@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use notarium_agent::connections::Connections;
 use notarium_agent::sandbox::{
     KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, private_sockets, secret_places, startup_files,
 };
@@ -76,6 +78,8 @@ pub struct Kept {
     pub read_only: Vec<PathBuf>,
     /// `Err`: there is none, and why.
     pub sandbox: Result<Sandbox, String>,
+    /// Databases that SQL cells can name.
+    pub connections: Arc<Connections>,
 }
 
 impl Kept {
@@ -97,6 +101,8 @@ pub struct Surroundings<'a> {
     pub kernel_paths: &'a [PathBuf],
     /// Notarium's own folders, and files of tokens, besides the usual ones.
     pub own: Vec<PathBuf>,
+    /// What the brokers of connections run: who could write it would have the credentials.
+    pub drivers: Vec<PathBuf>,
 }
 
 impl SandboxArgs {
@@ -116,7 +122,7 @@ impl SandboxArgs {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
         }
-        let kept = Kept { hidden, read_only, sandbox };
+        let kept = Kept { hidden, read_only, sandbox, connections: Arc::default() };
         if !kept.holds() {
             refuse_below(&own, around.working_dir)?;
         }
@@ -151,9 +157,12 @@ impl SandboxArgs {
         let programs = absolute(around.kernel_paths);
         let more =
             std::env::current_exe().into_iter().chain(startup_files(&home)).chain(self.read_only.iter().cloned());
+        let drivers = absolute(&around.drivers);
         let read_only = absolute(&more.collect::<Vec<_>>()).into_iter();
-        let read_only = read_only.filter(|path| !is_shown(path)).collect();
-        let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown).collect();
+        let read_only = read_only.filter(|path| !is_shown(path)).chain(drivers.clone()).collect();
+        let is_driver = |path: &PathBuf| drivers.iter().any(|driver| path.starts_with(driver));
+        let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown);
+        let shown = shown.filter(|path| !is_driver(path)).collect();
         Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false, own_processes: false })
     }
 }

@@ -80,7 +80,7 @@ fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
     for cell in &call.cells {
         let id: CellId = ids.ulid().into();
         made.push(insertion(Some(id.clone()), cell.cell_type, &cell.source, place));
-        if call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty() {
+        if call.run && cell.cell_type.runs() && !cell.source.trim().is_empty() {
             runs.push(execution(&id, None));
         }
         place = Place::After(id);

@@ -1,5 +1,7 @@
 //! What a tool call touches and how much it can destroy, judged on the notebook as it is.
 
+use std::borrow::Cow;
+
 use crate::command::Command;
 use crate::command_values::RequestToolCall;
 use crate::function_restores;
@@ -12,9 +14,7 @@ use crate::offered::find;
 use crate::queues::unfinished_on;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, NewCell};
-use notarium_record::{
-    Actor, CellId, CellType, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version,
-};
+use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version};
 
 /// Bytes of all cells that are judged together: what one cell binds another may use.
 const MAX_JUDGED_BYTES: usize = 1 << 20;
@@ -64,7 +64,7 @@ pub(crate) fn targets(notebook: &Document, arguments: &Arguments) -> Result<Vec<
 }
 
 pub(crate) fn code_cells(notebook: &Document) -> impl Iterator<Item = &CellId> {
-    notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
+    notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type.runs()).map(|(id, _)| id)
 }
 
 /// The risk of this very call of this assistant, and why it is more than the tool's own.
@@ -168,7 +168,7 @@ fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
     if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_JUDGED_BYTES {
         return CodeToJudge::Unknown("the notebook holds more code than can be checked");
     }
-    let owned = |codes: Vec<&str>| codes.into_iter().map(str::to_owned).collect();
+    let owned = |codes: Vec<Cow<'_, str>>| codes.into_iter().map(Cow::into_owned).collect();
     let registered =
         notebook.functions.values().map(|known| (known.function.name.clone(), known.function.risk.judged()));
     let functions = match arguments {
@@ -179,10 +179,12 @@ fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
-fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
-    let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
+fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<Cow<'a, str>>, Vec<Cow<'a, str>>) {
+    let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.text_to_run());
     let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
-    let before = |cells: Vec<&'a str>| cells.into_iter().chain(changed_since_run(notebook)).collect::<Vec<_>>();
+    let before = |cells: Vec<Cow<'a, str>>| {
+        cells.into_iter().chain(changed_since_run(notebook).map(Cow::Borrowed)).collect::<Vec<_>>()
+    };
     let one = |cell_id: &CellId| {
         let others = code_cells(notebook).filter(|id| *id != cell_id).filter_map(source).collect();
         (before(others), source(cell_id).into_iter().collect())
@@ -201,11 +203,11 @@ fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<&'a
 fn changed_since_run(notebook: &Document) -> impl Iterator<Item = &str> {
     let runs = notebook.latest.iter().filter_map(|(cell, run)| Some((cell, notebook.executions.get(run)?)));
     let ran = runs.map(|(cell, run)| (notebook.cells.get(cell), run.subject.source()));
-    ran.filter(|(cell, ran)| cell.is_none_or(|cell| cell.content.source != *ran)).map(|(_, ran)| ran)
+    ran.filter(|(cell, ran)| cell.is_none_or(|cell| cell.content.text_to_run() != *ran)).map(|(_, ran)| ran)
 }
 
-fn code_of(cells: &[NewCell]) -> Vec<&str> {
-    cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
+fn code_of(cells: &[NewCell]) -> Vec<Cow<'_, str>> {
+    cells.iter().filter(|cell| cell.cell_type.runs()).map(|cell| cell.cell_type.text_to_run(&cell.source)).collect()
 }
 
 /// Whether the code runs as Python. Until a kernel tells its language, a kernelspec that is not Python's may be anything.

@@ -172,17 +172,27 @@ pub(crate) fn cell_subject(
     expected: Option<Version>,
 ) -> Result<ExecutionSubject, Rejection> {
     let cell = cells::live_cell(notebook, context, &cell_id)?;
-    if cell.content.cell_type != CellType::Code {
-        let message = format!("cell {cell_id} is a {} cell: only code cells run", word(&cell.content.cell_type));
-        return Err(Rejection::new(RejectionCode::NotRunnable, message));
-    }
+    check_runnable(notebook, &cell_id, cell.content.cell_type)?;
     let cell_version = cell.cell_version;
     match expected {
         Some(expected) if expected != cell_version => {
             Err(Rejection::conflict(&format!("cell {cell_id}"), expected, cell_version))
         }
-        _ => Ok(ExecutionSubject::Cell { cell_id, cell_version, source: cell.content.source.as_str().into() }),
+        _ => Ok(ExecutionSubject::Cell { cell_id, cell_version, source: cell.content.text_to_run().into() }),
     }
+}
+
+fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) -> Result<(), Rejection> {
+    let message = if !cell_type.runs() {
+        format!("cell {cell_id} is a {} cell: only code cells and SQL cells run", word(&cell_type))
+    } else if cell_type == CellType::Sql && !kernel_sessions::is_python(notebook) {
+        format!(
+            "cell {cell_id} is SQL, which runs in a Python kernel, and this notebook's kernel is another: start a Python kernel"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Rejection::new(RejectionCode::NotRunnable, message))
 }
 
 /// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
@@ -343,7 +353,7 @@ pub(crate) fn decide_record(
     let subject = ExecutionSubject::Cell {
         cell_id: cell_id.clone(),
         cell_version: cell.cell_version,
-        source: cell.content.source.as_str().into(),
+        source: cell.content.text_to_run().into(),
     };
     let requested = ExecutionRequested {
         execution_id: execution_id.clone(),

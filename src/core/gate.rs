@@ -10,7 +10,7 @@ use crate::authority::Operation;
 use crate::context::Context;
 use crate::offered;
 use notarium_record::{
-    Actor, AssistantGrant, CellType, Document, Hash, Millis, Open, Passed, Policy, RawObject, Risk, Target, ToolCall,
+    Actor, AssistantGrant, Document, Hash, Millis, Open, Passed, Policy, RawObject, Risk, Target, ToolCall,
     canonical_json,
 };
 
@@ -19,10 +19,10 @@ pub fn target_change(document: &Document, target: &Open<Target>) -> Option<Strin
     TargetChanges::since(document).of(target)
 }
 
-/// All code cells as they are now.
+/// All cells that run, as they are now.
 pub(crate) fn code_target(document: &Document) -> Target {
     let (mut cells, mut newest_version) = (0, 0);
-    for cell in document.cells.values().filter(|cell| cell.content.cell_type == CellType::Code) {
+    for cell in document.cells.values().filter(|cell| cell.content.cell_type.runs()) {
         cells += 1;
         newest_version = newest_version.max(cell.cell_version);
     }

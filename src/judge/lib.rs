@@ -2,7 +2,7 @@
 //! names of the notebook a cell reads and writes.
 //!
 //! Purpose: [`judge`] answers with a [`Judgement`], a pure function of the sources, so that the server can keep it by their
-//! hash; [`cell_names`] and [`query_names`] tell how cells hang together: to models, to people, and to reactive notebooks.
+//! hash; [`cell_names`] and [`sql_cell_names`] tell how cells hang together: to models, to people, and to reactive notebooks.
 //!
 //! Invariants:
 //! - No panic, whatever the code is; the work is bounded by [`MAX_CHECKED_BYTES`] a piece and a budget of
@@ -35,7 +35,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use harmless::Known;
 use sha2::{Digest, Sha256};
 
-pub use names::{CellNames, cell_names, query_names};
+pub use names::{CellNames, cell_names};
+pub use sql::sql_cell_names;
 
 /// Longer code is not checked: it is a danger by itself.
 pub const MAX_CHECKED_BYTES: usize = 100_000;
@@ -98,6 +99,8 @@ rules! {
     NetworkSend "network_send" Destructive "can send data to another computer."
     SecretRead "secret_read" Destructive "can read secrets from the environment; its output is shown to the model."
     SqlDestroys "sql_destroys" Destructive "changes or deletes data or tables of a database."
+    SqlWrites "sql_writes" Unknown "lets this SQL change what its connection leads to."
+    SqlUnknown "sql_unknown" Unknown "is SQL that is not known to only read."
     TooLong "too_long" Destructive "is too long to check."
     TooNested "too_nested" Destructive "is nested too deeply to check."
     NotChecked "not_checked" Destructive "could not be checked."

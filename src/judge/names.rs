@@ -16,7 +16,7 @@ use ruff_python_ast::{
     Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
 };
 
-use crate::{MAX_CHECKED_BYTES, magics, python};
+use crate::{MAX_CHECKED_BYTES, magics, python, sql};
 
 /// What a cell takes and gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +43,9 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
     if source.len() > MAX_CHECKED_BYTES {
         return None;
     }
+    if let Some(body) = sql::of_text(source) {
+        return Some(sql::sql_cell_names(body));
+    }
     let text = magics::plain(magics::after_blank_lines(source).1);
     if text.starts_with("%%") && !magics::has_python_body(&text) {
         return Some(CellNames::default());
@@ -53,28 +56,6 @@ pub fn cell_names(source: &str) -> Option<CellNames> {
         parsed.syntax().body.iter().for_each(|statement| walker.top_statement(statement));
         (!walker.is_too_deep).then(|| walker.finish())
     })
-}
-
-/// The names that a query reads: `{name}` binds a variable of the kernel. What it leaves is not in its text.
-pub fn query_names(source: &str) -> CellNames {
-    let mut names = CellNames::default();
-    let mut rest = source;
-    while let Some((_, after)) = rest.split_once('{') {
-        let Some((field, behind)) = after.split_once('}') else { break };
-        let name = field.trim();
-        if is_identifier(name) {
-            names.reads.insert(name.to_owned());
-            rest = behind;
-        } else {
-            rest = after;
-        }
-    }
-    names
-}
-
-fn is_identifier(text: &str) -> bool {
-    let is_start = |first: char| first.is_alphabetic() || first == '_';
-    text.starts_with(is_start) && text.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
 #[derive(Default)]

@@ -1,4 +1,10 @@
-//! SQL by its words: in strings that are handed to a database, and in `%%sql`.
+//! SQL by its words: in strings that are handed to a database, in `%%sql`, and in SQL cells.
+
+mod cells;
+mod tokens;
+
+pub use cells::sql_cell_names;
+pub(crate) use cells::{judge, of_text, python_of};
 
 use crate::DangerRule::{self, *};
 

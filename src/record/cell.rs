@@ -1,5 +1,7 @@
 //! A cell as events carry it.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,25 @@ pub enum CellType {
     Sql,
     /// What an assistant is asked; in `.ipynb` a Markdown cell. The cell shows the reply.
     Prompt,
+}
+
+/// The line that stands before an SQL cell's source in what a kernel is given, and so in the record of the run: the text itself says
+/// that it is SQL, whatever becomes of the cell.
+pub const SQL_LINE: &str = "%%notarium_sql\n";
+
+impl CellType {
+    /// Whether a kernel takes cells of this kind.
+    pub fn runs(self) -> bool {
+        matches!(self, Self::Code | Self::Sql)
+    }
+
+    /// The text that a kernel is given for a source.
+    pub fn text_to_run(self, source: &str) -> Cow<'_, str> {
+        match self {
+            Self::Sql => Cow::Owned(format!("{SQL_LINE}{source}")),
+            _ => Cow::Borrowed(source),
+        }
+    }
 }
 
 /// Marks on a cell that change how it is shown or used, never what it says.
@@ -67,6 +88,13 @@ pub struct CellContent {
     /// Left out where none is set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flags: CellFlags,
+}
+
+impl CellContent {
+    /// The text that a kernel is given for it.
+    pub fn text_to_run(&self) -> Cow<'_, str> {
+        self.cell_type.text_to_run(&self.source)
+    }
 }
 
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

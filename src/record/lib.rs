@@ -48,7 +48,7 @@ pub use actor::Actor;
 pub use append::{Append, CommandRecord, Epoch, NewEvent};
 pub use canonical::canonical_json;
 pub use cause::*;
-pub use cell::{CellContent, CellFlags, CellType};
+pub use cell::{CellContent, CellFlags, CellType, SQL_LINE};
 pub use document::Document;
 pub use envelope::{ChainError, Envelope, Head, Recorded, Stored, verify_chain};
 pub use event::*;

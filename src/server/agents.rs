@@ -1,15 +1,15 @@
 //! The runtime agents that are connected, what they offer, and the kernels that notebooks wait for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
-use notarium_wire::{OfferedKernelspec, ServerMessage};
+use notarium_wire::{OfferedConnection, OfferedKernelspec, ServerMessage};
 
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
 
-/// Kernelspecs that one agent may offer.
+/// Kernelspecs that one agent may offer, and connections.
 pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 
 /// Brings together who waits for a kernel and who can start one.
@@ -27,8 +27,17 @@ pub struct Agents {
 struct Agent {
     authenticated: Authenticated,
     outbox: Outbox,
-    offers: Vec<OfferedKernelspec>,
-    moves_files: bool,
+    offer: Offer,
+}
+
+/// What an agent says of itself.
+#[derive(Clone)]
+pub struct Offer {
+    pub kernelspecs: Vec<OfferedKernelspec>,
+    /// Databases that SQL cells of its kernels can name.
+    pub connections: Vec<OfferedConnection>,
+    /// It knows `file_request`.
+    pub moves_files: bool,
 }
 
 /// An agent that can be asked.
@@ -45,15 +54,8 @@ pub struct Reachable {
 
 impl Agents {
     /// An agent says what it can launch; it is sent at once everything that waits for that.
-    pub fn offer(
-        &self,
-        client: ClientId,
-        authenticated: Authenticated,
-        outbox: Outbox,
-        offers: Vec<OfferedKernelspec>,
-        moves_files: bool,
-    ) {
-        let agent = Agent { authenticated, outbox, offers, moves_files };
+    pub fn offer(&self, client: ClientId, authenticated: Authenticated, outbox: Outbox, offer: Offer) {
+        let agent = Agent { authenticated, outbox, offer };
         self.connected.insert(client, agent.clone());
         self.send_wanted(&agent);
     }
@@ -90,8 +92,15 @@ impl Agents {
     /// The kernelspecs that are offered for a notebook, by name.
     pub fn kernelspecs(&self, notebook: &NotebookId) -> Vec<OfferedKernelspec> {
         let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
-        let offers = covering.flat_map(|agent| agent.offers.clone()).map(|offer| (offer.name.clone(), offer));
+        let offers =
+            covering.flat_map(|agent| agent.offer.kernelspecs.clone()).map(|offer| (offer.name.clone(), offer));
         offers.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// The connections that are offered for a notebook, by name.
+    pub fn connections(&self, notebook: &NotebookId) -> Vec<OfferedConnection> {
+        let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
+        covering.flat_map(|agent| agent.offer.connections.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// The connection of an agent, where it has made an offer.
@@ -127,13 +136,15 @@ impl Agents {
 impl Agent {
     fn reachable(&self, client: ClientId) -> Option<Reachable> {
         let Actor::Agent { id } = &self.authenticated.actor else { return None };
-        let (name, outbox, moves_files) = (self.authenticated.name.clone(), self.outbox.clone(), self.moves_files);
+        let (name, outbox, moves_files) =
+            (self.authenticated.name.clone(), self.outbox.clone(), self.offer.moves_files);
         Some(Reachable { id: id.clone(), name, client, outbox, moves_files })
     }
 
     /// Sends `work` if the token covers the notebook and the kernelspec is on offer.
     fn send_work(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
-        if !self.authenticated.may_see(notebook) || !self.offers.iter().any(|offer| offer.name == kernelspec) {
+        if !self.authenticated.may_see(notebook) || !self.offer.kernelspecs.iter().any(|offer| offer.name == kernelspec)
+        {
             return;
         }
         let work = ServerMessage::Work {

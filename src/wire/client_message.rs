@@ -55,6 +55,9 @@ pub enum ClientMessage {
     Offer {
         /// At most 200.
         kernelspecs: Vec<OfferedKernelspec>,
+        /// Databases that SQL cells can name, at most 200.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        connections: Vec<OfferedConnection>,
     },
     /// From runtime agents: whether a kernel is busy. Ephemeral.
     KernelStatus {
@@ -253,6 +256,19 @@ pub struct KernelUsage {
     /// Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<u32>,
+}
+
+/// A connection to a database that the operator of a runtime agent has named: what people and programs may know of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedConnection {
+    /// As an SQL cell names it in its first line: `-- @warehouse`.
+    pub name: String,
+    /// `postgresql`, `sqlite` or `duckdb`.
+    pub kind: String,
+    /// Whether a cell that says `write` may write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
 }
 
 /// A kernel that a runtime agent can launch, as Jupyter describes it.

@@ -25,8 +25,8 @@ mod server_message;
 mod working_files;
 
 pub use client_message::{
-    CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedKernelspec,
-    PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
+    CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedConnection,
+    OfferedKernelspec, PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
 };
 pub use comms::{
     CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,

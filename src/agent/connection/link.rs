@@ -8,8 +8,8 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_core::NotebookId;
 use notarium_wire::LastEvent;
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedKernelspec, PROTOCOLS, ServerMessage,
-    SubscribeMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedConnection, OfferedKernelspec, PROTOCOLS,
+    ServerMessage, SubscribeMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
@@ -40,7 +40,7 @@ pub(super) enum Order {
     Subscribe { notebook: NotebookId, since: Option<LastEvent> },
     Unsubscribe { notebook: NotebookId },
     Ephemeral(Box<ClientMessage>),
-    Offer(Vec<OfferedKernelspec>),
+    Offer(Vec<OfferedKernelspec>, Vec<OfferedConnection>),
 }
 
 pub(super) struct Link {
@@ -50,7 +50,7 @@ pub(super) struct Link {
     outbox: Outbox,
     /// Subscribed notebooks, and the version up to which their events were handed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
-    offer: Option<Vec<OfferedKernelspec>>,
+    offer: Option<(Vec<OfferedKernelspec>, Vec<OfferedConnection>)>,
     max_frame_bytes: u64,
     failures: u32,
 }
@@ -211,7 +211,8 @@ impl Link {
 
     /// What every new connection begins with.
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
-        let offer = self.offer.clone().map(|kernelspecs| ClientMessage::Offer { kernelspecs });
+        let offer = self.offer.clone();
+        let offer = offer.map(|(kernelspecs, connections)| ClientMessage::Offer { kernelspecs, connections });
         let subscribe = |(notebook, since): (&NotebookId, &Option<LastEvent>)| subscribe(notebook, since.clone());
         let messages: Vec<ClientMessage> = offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
         let frames = messages.iter().filter_map(|message| frame_of(message).ok());
@@ -285,9 +286,9 @@ impl Link {
                 frame_of(&ClientMessage::Unsubscribe { notebook }).ok()
             }
             Order::Ephemeral(message) => frame_of(&message).ok(),
-            Order::Offer(kernelspecs) => {
-                self.offer = Some(kernelspecs.clone());
-                frame_of(&ClientMessage::Offer { kernelspecs }).ok()
+            Order::Offer(kernelspecs, connections) => {
+                self.offer = Some((kernelspecs.clone(), connections.clone()));
+                frame_of(&ClientMessage::Offer { kernelspecs, connections }).ok()
             }
         };
         if let (Some(frame), Some(frames)) = (frame, frames) {

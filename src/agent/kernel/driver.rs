@@ -14,6 +14,7 @@ use super::messages::Message;
 use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
 use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
+use crate::connections::brokers::Brokers;
 use crate::kernelspecs::InterruptMode;
 use crate::leftovers::TemporaryFolder;
 
@@ -46,6 +47,8 @@ pub(super) struct Driver {
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
     pub state: State,
+    /// They end with the session.
+    pub _brokers: Option<Brokers>,
     /// Holds the sockets; removed with the session.
     pub _folder: TemporaryFolder,
 }

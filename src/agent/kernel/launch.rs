@@ -23,30 +23,16 @@ use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
 use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
+use crate::connections::{TOLD_TO_KERNELS, brokers};
 use crate::kernelspecs::Kernelspec;
 use crate::leftovers::TemporaryFolder;
+use crate::python_package;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// How often a kernel is started that was robbed of its port.
 const MAX_ATTEMPTS: usize = 3;
 const LAUNCHER: &str = include_str!("../launcher.py");
-/// The module `notarium` for kernels in which it is not installed: the launcher puts this folder at the end of the path.
-const MODULE_FOLDER: &str = "modules/notarium";
-const MODULE: &[(&str, &str)] = &[
-    ("__init__.py", include_str!("../embedded.py")),
-    ("kernel/__init__.py", include_str!("../../../clients/python/notarium/kernel/__init__.py")),
-    ("kernel/calls.py", include_str!("../../../clients/python/notarium/kernel/calls.py")),
-    ("kernel/docstrings.py", include_str!("../../../clients/python/notarium/kernel/docstrings.py")),
-    ("kernel/errors.py", include_str!("../../../clients/python/notarium/kernel/errors.py")),
-    ("kernel/host.py", include_str!("../../../clients/python/notarium/kernel/host.py")),
-    ("kernel/progress.py", include_str!("../../../clients/python/notarium/kernel/progress.py")),
-    ("kernel/registry.py", include_str!("../../../clients/python/notarium/kernel/registry.py")),
-    ("kernel/results.py", include_str!("../../../clients/python/notarium/kernel/results.py")),
-    ("kernel/shapes.py", include_str!("../../../clients/python/notarium/kernel/shapes.py")),
-    ("kernel/signature.py", include_str!("../../../clients/python/notarium/kernel/signature.py")),
-];
-
 /// Ways to the person's desktop, which a sandbox closes.
 const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
@@ -154,7 +140,7 @@ pub(super) async fn launch(
     events: mpsc::Sender<KernelEvent>,
 ) -> Result<Kernel, LaunchError> {
     let mut attempts = 1;
-    let Answering { folder, process, channels, kernel_info } = loop {
+    let Answering { folder, process, channels, kernel_info, brokers } = loop {
         match start(kernelspec, options).await {
             Err(LaunchError::Exited { output_tail, .. }) if attempts < MAX_ATTEMPTS && lost_its_port(&output_tail) => {
                 attempts += 1
@@ -182,6 +168,7 @@ pub(super) async fn launch(
         group: process.group().clone(),
         interrupt_mode,
         state: State::default(),
+        _brokers: brokers,
         _folder: folder.0,
     };
     tokio::spawn(driver.run());
@@ -203,6 +190,7 @@ struct Answering {
     process: KernelProcess,
     channels: Channels,
     kernel_info: String,
+    brokers: Option<brokers::Brokers>,
 }
 
 async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
@@ -210,9 +198,9 @@ async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answe
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
     // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
     drop(ports);
-    let process = spawn(kernelspec, options, &folder, &info)?;
+    let (process, brokers) = spawn(kernelspec, options, &folder, &info)?;
     let (channels, kernel_info) = answer(&process, &info, options).await?;
-    Ok(Answering { folder, process, channels, kernel_info })
+    Ok(Answering { folder, process, channels, kernel_info, brokers })
 }
 
 /// Kernels bind the TCP ports that they are told; somebody may have been faster.
@@ -309,7 +297,7 @@ fn spawn(
     options: &LaunchOptions,
     folder: &RuntimeFolder,
     info: &ConnectionInfo,
-) -> Result<KernelProcess, LaunchError> {
+) -> Result<(KernelProcess, Option<brokers::Brokers>), LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
@@ -321,9 +309,17 @@ fn spawn(
             arguments.push("--HistoryManager.hist_file=:memory:".into());
         }
         use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
-        folder.write_module()?;
+        python_package::write(&folder.0.path).map_err(|source| folder.failed(source))?;
     }
-    let environment = environment(kernelspec, options);
+    let mut environment = environment(kernelspec, options);
+    let mut brokers = None;
+    if kernelspec.is_ipykernel() && !options.connections.list.is_empty() {
+        let python = arguments.first().map(PathBuf::from).unwrap_or_default();
+        let listening = brokers::listen(options.connections.clone(), folder.0.path.join("sql"), python);
+        let (listening, told) = listening.map_err(|source| folder.failed(source))?;
+        environment.push((TOLD_TO_KERNELS.into(), told.into()));
+        brokers = Some(listening);
+    }
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
     if let Some(bytes) = options.max_memory_bytes {
         limit_memory(&mut arguments, bytes);
@@ -334,7 +330,8 @@ fn spawn(
     }
     let mut command = Command::new(&arguments[0]);
     command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
-    KernelProcess::spawn(&mut command, options.has_own_processes()).map_err(LaunchError::Spawn)
+    let process = KernelProcess::spawn(&mut command, options.has_own_processes()).map_err(LaunchError::Spawn)?;
+    Ok((process, brokers))
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.
@@ -409,12 +406,8 @@ impl RuntimeFolder {
         TemporaryFolder::create(parent, &random_hex::<6>()).map(Self).map_err(failed)
     }
 
-    fn write_module(&self) -> Result<(), LaunchError> {
-        let failed = |source| LaunchError::RuntimeFolder { path: self.0.path.clone(), source };
-        std::fs::create_dir_all(self.0.path.join(MODULE_FOLDER).join("kernel")).map_err(failed)?;
-        MODULE
-            .iter()
-            .try_for_each(|(name, text)| self.write(&format!("{MODULE_FOLDER}/{name}"), text.as_bytes()).map(|_| ()))
+    fn failed(&self, source: std::io::Error) -> LaunchError {
+        LaunchError::RuntimeFolder { path: self.0.path.clone(), source }
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {
@@ -422,6 +415,6 @@ impl RuntimeFolder {
         let path = self.0.path.join(name);
         let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         let written = file.and_then(|mut file| file.write_all(content));
-        written.map(|()| path).map_err(|source| LaunchError::RuntimeFolder { path: self.0.path.clone(), source })
+        written.map(|()| path).map_err(|source| self.failed(source))
     }
 }

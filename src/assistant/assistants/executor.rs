@@ -10,7 +10,7 @@ use std::time::Duration;
 use notarium_core::kernel_tools;
 use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
 use notarium_core::{
-    CellFlagChanges, CellId, CellType, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
+    CellFlagChanges, CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
     ExecutionTarget, InsertCell, NotebookId, Output, Place, RawObject, Rejection, RequestExecution, ToolCall,
     ToolCallEnd, ToolCallId,
 };
@@ -434,7 +434,7 @@ fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> C
             reply: None,
         })
     }));
-    let runs = |cell: &NewCell| call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty();
+    let runs = |cell: &NewCell| call.run && cell.cell_type.runs() && !cell.source.trim().is_empty();
     let runnable = cells.iter().enumerate().filter(|(_, cell)| runs(cell));
     commands.extend(runnable.map(|(place, _)| {
         Command::RequestExecution(RequestExecution {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::reactivity::{self, CodeNames};
 use notarium_core::{Cell, CellId, CellType, Document, Reactivity, Version};
-use notarium_judge::{CellNames, cell_names, query_names};
+use notarium_judge::{CellNames, cell_names, sql_cell_names};
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl KnownNames {
             let is_current = |(other, (version, _)): &(CellId, _)| other == id && *version == cell.source_version;
             known
                 .next_if(is_current)
-                .unwrap_or_else(|| (id.clone(), (cell.source_version, cell_names(&cell.content.source))))
+                .unwrap_or_else(|| (id.clone(), (cell.source_version, cell_names(&cell.content.text_to_run()))))
         });
         self.0 = names.collect();
     }
@@ -43,12 +43,12 @@ impl KnownNames {
 }
 
 fn is_parsed(cell: &Cell, is_python: bool) -> bool {
-    is_python && cell.content.cell_type == CellType::Code
+    is_python && cell.content.cell_type.runs()
 }
 
 /// The names of one cell, parsed now; `None` as with [`KnownNames::of`].
 pub(super) fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
-    is_parsed(cell, is_python).then(|| cell_names(&cell.content.source)).flatten()
+    is_parsed(cell, is_python).then(|| cell_names(&cell.content.text_to_run())).flatten()
 }
 
 /// Why cells of a reactive notebook are stale; nothing of another.
@@ -58,7 +58,7 @@ pub(super) fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, St
     }
     let mut names = reactivity::KnownNames::default();
     for text in names.refresh(notebook) {
-        let found = if text.is_query { Some(query_names(&text.source)) } else { cell_names(&text.source) };
+        let found = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
         names.learn(&text.cell_id, text.source_version, found.map(code_names).as_ref());
     }
     let cells = reactivity::document_graph(notebook, Arc::new(names)).cells;

@@ -1,6 +1,6 @@
 //! How the cells of a batch went, in one text.
 
-use notarium_core::{CellId, CellType, Document, Execution};
+use notarium_core::{CellId, Document, Execution};
 use serde::Serialize;
 
 use super::CellStatus;
@@ -65,7 +65,7 @@ fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
     let Some(cell) = notebook.cells.get(id) else {
         return Verdict::Failed("moved to the trash before it could be verified".to_owned());
     };
-    if !matches!(cell.content.cell_type, CellType::Code | CellType::Sql) {
+    if !cell.content.cell_type.runs() {
         return Verdict::NotRun;
     }
     let Some((_, execution)) = notebook.latest_execution(id) else { return Verdict::Failed("not executed".to_owned()) };

@@ -49,6 +49,9 @@ impl Cell {
             self.refuse(TooNested, "%%", 1);
             return String::new();
         }
+        if let Some(body) = sql::of_text(code) {
+            return self.sql_cell(body, start);
+        }
         let (first, text) = after_blank_lines(code);
         let text = text.trim_end();
         if let Some(rule) = refusal(text) {
@@ -73,6 +76,15 @@ impl Cell {
             _ => String::new(),
         };
         format!("{blank}{setup}\n{body}\n")
+    }
+
+    /// An SQL cell, with its line before it.
+    fn sql_cell(&mut self, body: &str, start: u32) -> String {
+        let lines = Lines::of(body, start);
+        for (rule, words, at) in sql::judge(body) {
+            self.refuse(rule, &words, lines.at(at));
+        }
+        format!("\n{}\n", sql::python_of(body))
     }
 
     /// The Python in the first line of a cell magic; what the magic does beside is refused.

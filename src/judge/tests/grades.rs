@@ -22,6 +22,8 @@ const GRANTABLE: &[&str] = &[
     "network_read",
     "reads_elsewhere",
     "registered_sensitive",
+    "sql_unknown",
+    "sql_writes",
     "unknown_attribute",
     "unknown_function",
     "unknown_magic",

@@ -7,3 +7,4 @@ mod hostile;
 mod names;
 mod registrations;
 mod samples;
+mod sql_cells;

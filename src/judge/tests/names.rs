@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_judge::{CellNames, cell_names, query_names};
+use notarium_judge::{CellNames, cell_names};
 use proptest::prelude::*;
 
 /// Source, reads, writes.
@@ -93,13 +93,6 @@ fn names_that_only_imports_bind_and_barriers_are_told() {
     assert_eq!((names.imported, names.has_star), (words("d e h"), false));
     let is_barrier = |source: &str| cell_names(source).is_some_and(|names| names.has_star);
     assert!(is_barrier("from math import *") && !is_barrier("x = 2 * 3") && !is_barrier("%%bash\nfrom x import *"));
-}
-
-#[test]
-fn a_query_reads_the_names_in_its_braces() {
-    let source = "SELECT * FROM t WHERE a = {low} AND b IN ({ names }) AND c = '{not a name}' AND d = '{\"k\": {n}}' {";
-    let expected = CellNames { reads: words("low n names"), ..CellNames::default() };
-    assert_eq!(query_names(source), expected);
 }
 
 /// `binds` and `refers` are what `symtable` says; it knows no order.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::reactivity::{CodeNames, CodeText};
-use notarium_judge::{CellNames, cell_names, query_names};
+use notarium_judge::{CellNames, cell_names, sql_cell_names};
 use sha2::{Digest, Sha256};
 
 use crate::memo::Memo;
@@ -28,7 +28,7 @@ impl Names {
     fn read(&self, text: CodeText) -> (CodeText, Option<CodeNames>) {
         let key = Sha256::new().chain_update([u8::from(text.is_query)]).chain_update(&text.source).finalize().into();
         let names = self.0.get(&key).unwrap_or_else(|| {
-            let names = if text.is_query { Some(query_names(&text.source)) } else { cell_names(&text.source) };
+            let names = if text.is_query { Some(sql_cell_names(&text.source)) } else { cell_names(&text.source) };
             let names = names.map(|names| Arc::new(of_core(names)));
             self.0.keep(key, names.clone());
             names

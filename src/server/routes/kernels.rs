@@ -60,6 +60,7 @@ async fn list_kernels(
         status: state.kernels,
         notice: state.notebook.kernel_notice.clone(),
         kernelspecs: app.agents.kernelspecs(&notebook),
+        connections: app.agents.connections(&notebook),
     }))
 }
 

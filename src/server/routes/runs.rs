@@ -10,8 +10,8 @@ use axum::extract::State;
 use bytes::Bytes;
 use http::Method;
 use notarium_core::{
-    CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, NotebookId, Operation,
-    Rejection, RejectionCode, RequestExecution, session_of,
+    CellId, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, NotebookId, Operation, Rejection,
+    RejectionCode, RequestExecution, session_of,
 };
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
@@ -82,9 +82,8 @@ fn targets(state: &Document, request: &RunRequest) -> Result<Vec<ExecutionTarget
     match (&request.cells, request.all, &request.scratch) {
         (Some(cells), false, None) if !cells.is_empty() => Ok(cells.iter().map(cell).collect()),
         (None, true, None) => {
-            let runs = |content: &notarium_core::CellContent| {
-                content.cell_type == CellType::Code && !content.source.trim().is_empty()
-            };
+            let runs =
+                |content: &notarium_core::CellContent| content.cell_type.runs() && !content.source.trim().is_empty();
             let cells = state.ordered_cells().filter(|(_, cell)| runs(&cell.content));
             Ok(cells.map(|(cell_id, _)| cell(cell_id)).collect())
         }

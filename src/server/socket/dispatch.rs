@@ -6,7 +6,8 @@ use std::sync::Arc;
 use notarium_core::{Actor, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
-    OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage, WORKING_FILES,
+    OfferedConnection, OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
+    WORKING_FILES,
 };
 use tokio::sync::Semaphore;
 
@@ -17,7 +18,7 @@ use super::hello::{Named, called, let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
 use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
-use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
+use crate::agents::{MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::ask_kernel::{KernelAsker, answer_to};
 use crate::auth::Authenticated;
@@ -169,7 +170,7 @@ impl Connection {
             ClientMessage::Comm { notebook, kernel_session, changes } => {
                 self.of_kernel(&notebook, |client| Input::Comm { client, kernel_session, changes })
             }
-            ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
+            ClientMessage::Offer { kernelspecs, connections } => self.offer(kernelspecs, connections),
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
                 self.of_kernel(&notebook, |client| Input::KernelStatus { client, kernel_session, busy })
             }
@@ -356,16 +357,18 @@ impl Connection {
         ))
     }
 
-    fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>) -> Done {
+    fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>, mut connections: Vec<OfferedConnection>) -> Done {
         self.check_is_agent()?;
         if kernelspecs.len() > MAX_OFFERED_KERNELSPECS {
             let words = format!("an agent offers at most {MAX_OFFERED_KERNELSPECS} kernelspecs: the rest is left out");
             self.send(&ServerMessage::Error(problem(ErrorCode::TooManyRequests, words)));
             kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
         }
+        connections.truncate(MAX_OFFERED_KERNELSPECS);
         self.has_offered = true;
         let (client, outbox) = (self.client.id, self.outbox.clone());
-        self.app.agents.offer(client, self.authenticated.clone(), outbox, kernelspecs, self.moves_files);
+        let offer = Offer { kernelspecs, connections, moves_files: self.moves_files };
+        self.app.agents.offer(client, self.authenticated.clone(), outbox, offer);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use notarium_core::{KernelNotice, KernelSession, KernelSessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{KernelStatus, OfferedKernelspec};
+use crate::{KernelStatus, OfferedConnection, OfferedKernelspec};
 
 /// The kernels of a notebook, and those that it could have.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct Kernels {
     pub notice: Option<KernelNotice>,
     /// What the connected runtime agents can launch for this notebook.
     pub kernelspecs: Vec<OfferedKernelspec>,
+    /// Databases that their SQL cells can name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<OfferedConnection>,
 }
 
 /// Launches a kernel. A runtime agent that offers the kernelspec claims it.

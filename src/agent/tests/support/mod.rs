@@ -263,7 +263,7 @@ impl Inner {
                 let answer = self.command(&actor, &command);
                 let _ = out.send(answer);
             }
-            ClientMessage::Offer { kernelspecs } => {
+            ClientMessage::Offer { kernelspecs, .. } => {
                 self.clients.get_mut(&number).unwrap().offers = kernelspecs.into_iter().map(|spec| spec.name).collect();
                 self.tell_work();
             }

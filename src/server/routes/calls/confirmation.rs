@@ -74,7 +74,7 @@ fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
         Arguments::ExecuteCell(call) => vec![runs(notebook, &call.cell_id)],
         Arguments::ExecuteCellAsync(call) => vec![runs(notebook, &call.cell_id)],
         Arguments::RunAll(_) => {
-            let code = notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code);
+            let code = notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type.runs());
             code.map(|(id, _)| runs(notebook, id)).collect()
         }
         Arguments::SaveData(call) => vec![Effect::Writes {
@@ -96,7 +96,7 @@ fn creates(cell_type: CellType, source: &str) -> Effect {
 
 fn made(cells: &[NewCell], run: bool) -> Vec<Effect> {
     let made = cells.iter().map(|cell| creates(cell.cell_type, &cell.source));
-    let code = cells.iter().filter(|cell| run && cell.cell_type == CellType::Code);
+    let code = cells.iter().filter(|cell| run && cell.cell_type.runs());
     made.chain(code.map(|cell| Effect::Runs { cell: None, source: cell.source.clone() })).collect()
 }
 

@@ -1,0 +1,207 @@
+//! Connections to databases that the operator names. A URL with its credentials stays here and in brokers, which run outside
+//! the sandbox of kernels; a kernel knows names, and speaks with brokers over a socket in its own folder.
+
+pub mod brokers;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use notarium_wire::OfferedConnection;
+use serde_json::json;
+
+/// The variable by which a kernel knows its connections: names, kinds, and where brokers are asked for.
+pub const TOLD_TO_KERNELS: &str = "NOTARIUM_CONNECTIONS";
+/// The connection that every kernel has: DuckDB in its memory.
+const IN_MEMORY: &str = "duckdb";
+const MAX_NAME_CHARACTERS: usize = 40;
+
+/// Where a connection leads.
+#[derive(Clone, PartialEq, Eq)]
+enum Place {
+    /// A server, reached through a broker.
+    Url(String),
+    /// A file, which the kernel opens itself where its sandbox lets it.
+    File(PathBuf),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    PostgreSql,
+    Sqlite,
+    DuckDb,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::PostgreSql => "postgresql",
+            Self::Sqlite => "sqlite",
+            Self::DuckDb => "duckdb",
+        }
+    }
+}
+
+/// One connection.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Connection {
+    pub name: String,
+    kind: Kind,
+    place: Place,
+    /// Whether a cell that says so may write.
+    pub writes: bool,
+}
+
+/// Never where it leads.
+impl fmt::Debug for Connection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({}, writes: {})", self.name, self.kind.word(), self.writes)
+    }
+}
+
+impl Connection {
+    /// The error says what is wrong, and never the URL.
+    pub fn new(name: &str, url: &str, writes: bool) -> Result<Self, String> {
+        check_name(name)?;
+        let (kind, place) = place_of(url).ok_or_else(|| {
+            format!(
+                "the connection {name} leads to no database that Notarium knows: write postgresql://…, sqlite:/path/to/file or \
+                 duckdb:/path/to/file"
+            )
+        })?;
+        Ok(Self { name: name.to_owned(), kind, place, writes })
+    }
+
+    /// Whether it has a credential, or could: it needs a broker.
+    pub fn is_brokered(&self) -> bool {
+        matches!(self.place, Place::Url(_))
+    }
+
+    pub fn offered(&self) -> OfferedConnection {
+        OfferedConnection { name: self.name.clone(), kind: self.kind.word().to_owned(), writes: self.writes }
+    }
+}
+
+/// Small letters, digits and `_`, as they stand in the first line of a cell and in the name of a variable.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |found: char| found.is_ascii_lowercase() || found.is_ascii_digit() || found == '_';
+    let fits = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.len() <= MAX_NAME_CHARACTERS
+        && name.chars().all(is_plain);
+    match (fits, name) {
+        (true, IN_MEMORY) => {
+            Err(format!("{IN_MEMORY} is the database in each kernel's memory: give the connection another name"))
+        }
+        (true, _) => Ok(()),
+        (false, _) => Err(format!(
+            "'{name}' is no name of a connection: use small letters, digits and _, a letter first, at most {MAX_NAME_CHARACTERS}"
+        )),
+    }
+}
+
+fn place_of(url: &str) -> Option<(Kind, Place)> {
+    let (scheme, rest) = url.split_once(':')?;
+    let file = || Place::File(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
+    match scheme {
+        "postgresql" | "postgres" if rest.starts_with("//") => Some((Kind::PostgreSql, Place::Url(url.to_owned()))),
+        "sqlite" if !rest.is_empty() => Some((Kind::Sqlite, file())),
+        "duckdb" if !rest.is_empty() => Some((Kind::DuckDb, file())),
+        _ => None,
+    }
+}
+
+/// Whether a password stands in a URL: such a one is not for a command line, which others can read.
+pub fn has_password(url: &str) -> bool {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    let (authority, query) =
+        (after.split(['/', '?']).next().unwrap_or_default(), after.split_once('?').map_or("", |(_, query)| query));
+    let in_authority = authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    in_authority || query.contains("password=")
+}
+
+/// All connections of an agent.
+#[derive(Debug, Clone, Default)]
+pub struct Connections {
+    pub list: Vec<Connection>,
+    /// What brokers run in; absent: the Python of the kernel.
+    pub python: Option<PathBuf>,
+}
+
+impl Connections {
+    pub fn are_brokered(&self) -> bool {
+        self.list.iter().any(Connection::is_brokered)
+    }
+
+    /// The value of [`TOLD_TO_KERNELS`]. `socket`: where brokers are asked for.
+    fn told(&self, socket: &Path) -> String {
+        let connections: Vec<_> = self
+            .list
+            .iter()
+            .map(|connection| {
+                let mut told =
+                    json!({"name": connection.name, "kind": connection.kind.word(), "writes": connection.writes});
+                if let Place::File(path) = &connection.place {
+                    told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+                }
+                told
+            })
+            .collect();
+        json!({"socket": socket, "connections": connections}).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_never_shows() {
+        let url = "postgresql://ann:s3cret@db.example/x";
+        let connections = Connections { list: vec![Connection::new("warehouse", url, true).unwrap()], python: None };
+        let shown =
+            format!("{connections:?} {:?} {}", connections.list[0].offered(), connections.told(Path::new("/s")));
+        assert!(!shown.contains("s3cret") && !shown.contains("ann") && !shown.contains("example"), "{shown}");
+        for wrong in ["mysql://ann:s3cret@h/x", "s3cret", "postgresql:s3cret", "sqlite:"] {
+            let refused = Connection::new("warehouse", wrong, false).unwrap_err();
+            assert!(refused.contains("postgresql://") && !refused.contains("s3cret"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_name_can_stand_in_a_cell_and_in_a_variable() {
+        for name in ["warehouse", "w2", "a_b"] {
+            assert_eq!(check_name(name), Ok(()));
+        }
+        for name in ["", "Warehouse", "2w", "a-b", "a b", "é", "duckdb", &"a".repeat(41)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_seen_in_a_url() {
+        for url in [
+            "postgresql://ann:x@h/d",
+            "postgres://ann:x@h",
+            "postgresql://h/d?password=x",
+            "postgresql://ann@h?sslpassword=x",
+        ] {
+            assert!(has_password(url), "{url}");
+        }
+        for url in ["postgresql://ann@h:5432/d", "postgresql:///d?host=/run/x", "sqlite:/a:b@c", "duckdb:x.db"] {
+            assert!(!has_password(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn files_are_told_with_their_path_and_servers_without() {
+        let list = vec![
+            Connection::new("shop", "sqlite:///data/shop.db", false).unwrap(),
+            Connection::new("lake", "duckdb:/data/lake.duckdb", true).unwrap(),
+        ];
+        let told = Connections { list, python: None }.told(Path::new("/run/s"));
+        let expected = json!({"socket": "/run/s", "connections": [
+            {"name": "shop", "kind": "sqlite", "writes": false, "path": "/data/shop.db"},
+            {"name": "lake", "kind": "duckdb", "writes": true, "path": "/data/lake.duckdb"},
+        ]});
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap(), expected);
+    }
+}

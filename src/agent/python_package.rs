@@ -1,0 +1,28 @@
+//! The Python package of this build, which kernels find behind all that they have themselves.
+
+use std::path::Path;
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[("__init__.py", include_str!("embedded.py")), $(($name, include_str!(concat!("../../clients/python/notarium/", $name)))),*]
+    };
+}
+
+/// What cells use. The client for programs is not among it: it needs other packages.
+const FILES: &[(&str, &str)] = files! {
+    "kernel/__init__.py" "kernel/calls.py" "kernel/docstrings.py" "kernel/errors.py" "kernel/host.py" "kernel/progress.py"
+    "kernel/registry.py" "kernel/results.py" "kernel/shapes.py" "kernel/signature.py"
+    "sql/__init__.py" "sql/binding.py" "sql/cell.py" "sql/connections.py" "sql/errors.py" "sql/header.py" "sql/local.py"
+    "sql/magic.py" "sql/remote.py" "sql/results.py" "sql/rows.py" "sql/show.py" "sql/tokens.py" "sql/wire.py"
+};
+
+/// The folder in a kernel's own that its launcher adds to Python's path.
+pub(crate) const FOLDER: &str = "packages";
+
+pub(crate) fn write(parent: &Path) -> std::io::Result<()> {
+    let package = parent.join(FOLDER).join("notarium");
+    for folder in ["kernel", "sql"] {
+        std::fs::create_dir_all(package.join(folder))?;
+    }
+    FILES.iter().try_for_each(|(name, text)| std::fs::write(package.join(name), text))
+}

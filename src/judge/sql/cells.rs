@@ -1,0 +1,275 @@
+//! SQL cells: what their first line says, which names they read and write, and what they could do.
+//!
+//! A cell that does not say `write` in its first line runs where it cannot write: the connection refuses it. What such a cell
+//! does beside is harmless where all its statements only read and all functions that it calls are known to give values from
+//! their arguments.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::tokens::{Dialect, Kind, Token, tokens};
+use crate::CellNames;
+use crate::DangerRule::{self, *};
+
+/// With this line before its source an SQL cell is given to a kernel.
+const MAGIC: &str = "notarium_sql";
+
+static FUNCTIONS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    let lines = include_str!("../known/sql_functions.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// Words of SQL that stand before brackets and call nothing.
+const NO_FUNCTIONS: &[&str] = &[
+    "all",
+    "and",
+    "any",
+    "array",
+    "as",
+    "between",
+    "by",
+    "case",
+    "cube",
+    "distinct",
+    "else",
+    "except",
+    "exclude",
+    "exists",
+    "explain",
+    "filter",
+    "from",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "intersect",
+    "is",
+    "join",
+    "lateral",
+    "like",
+    "limit",
+    "materialized",
+    "not",
+    "offset",
+    "on",
+    "or",
+    "over",
+    "partition",
+    "pivot",
+    "qualify",
+    "recursive",
+    "rollup",
+    "select",
+    "sets",
+    "similar",
+    "some",
+    "then",
+    "to",
+    "union",
+    "unpivot",
+    "using",
+    "values",
+    "when",
+    "where",
+    "with",
+    "within",
+];
+
+/// Statements that read.
+const READING: &[&str] = &["select", "with", "values", "table", "from", "show", "describe", "summarize", "explain"];
+
+/// Functions of DuckDB whose first argument is a file.
+const READ_FILES: &[&str] = &[
+    "read_csv",
+    "read_csv_auto",
+    "sniff_csv",
+    "read_parquet",
+    "parquet_scan",
+    "parquet_schema",
+    "parquet_metadata",
+    "read_json",
+    "read_json_auto",
+    "read_ndjson",
+    "read_ndjson_auto",
+    "read_text",
+    "read_blob",
+];
+
+/// What the first line says: `-- @connection write > variable`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Header<'a> {
+    pub(crate) connection: Option<&'a str>,
+    pub(crate) writes: bool,
+    pub(crate) variable: Option<&'a str>,
+}
+
+impl<'a> Header<'a> {
+    pub(crate) fn of(source: &'a str) -> Self {
+        let first = source.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let Some(said) = first.strip_prefix("--").map(str::trim_start) else { return Self::default() };
+        if !said.starts_with(['@', '>']) {
+            return Self::default();
+        }
+        let (head, variable) = said.split_once('>').map_or((said, None), |(head, name)| (head, Some(name.trim())));
+        let mut words = head.split_whitespace();
+        let connection = words.next().and_then(|word| word.strip_prefix('@')).filter(|name| !name.is_empty());
+        Self { connection, writes: words.any(|word| word == "write"), variable: variable.filter(|name| is_name(name)) }
+    }
+
+    /// As far as the name tells.
+    fn dialect(&self) -> Dialect {
+        let name = self.connection.unwrap_or("duckdb");
+        match name.rsplit_once('.').map_or(name, |(_, ending)| ending) {
+            "duckdb" | "ddb" => Dialect::DuckDb,
+            "sqlite" | "sqlite3" | "db" => Dialect::Sqlite,
+            _ => Dialect::PostgreSql,
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && text.chars().all(|found| found.is_alphanumeric() || found == '_')
+}
+
+/// The SQL of a text that a kernel is given for an SQL cell.
+pub(crate) fn of_text(text: &str) -> Option<&str> {
+    let (head, body) = text.strip_prefix("%%")?.split_once('\n')?;
+    (head.trim() == MAGIC).then_some(body)
+}
+
+/// Which variables an SQL cell binds as parameters, and which one gets its result. `source` is the cell's own.
+pub fn sql_cell_names(source: &str) -> CellNames {
+    let header = Header::of(source);
+    let parameters = tokens(source, header.dialect()).into_iter().filter(|token| token.kind == Kind::Parameter);
+    CellNames {
+        reads: parameters.map(|token| token.text.to_owned()).collect(),
+        writes: header.variable.map(str::to_owned).into_iter().collect(),
+        leaves: header.variable.map(str::to_owned).into_iter().collect(),
+        ..CellNames::default()
+    }
+}
+
+/// What its variable is for the cells behind it.
+pub(crate) fn python_of(source: &str) -> String {
+    let variable = Header::of(source).variable;
+    variable.map(|name| format!("import pandas; {name} = pandas.DataFrame()")).unwrap_or_default()
+}
+
+/// What an SQL cell could do beside giving rows: rule, words, offset.
+pub(crate) fn judge(source: &str) -> Vec<(DangerRule, String, usize)> {
+    let mut found = Vec::new();
+    if Header::of(source).writes {
+        found.push((SqlWrites, "write".to_owned(), source.find("write").unwrap_or(0)));
+    }
+    let destroying = super::dangers(source).into_iter().map(|(at, rule, word)| (rule, word.to_owned(), at));
+    found.extend(destroying);
+    for dialect in Dialect::ALL {
+        for statement in tokens(source, dialect).split(|token| token.is(";")) {
+            judge_statement(statement, dialect, &mut found);
+        }
+    }
+    found
+}
+
+fn judge_statement(statement: &[Token<'_>], dialect: Dialect, found: &mut Vec<(DangerRule, String, usize)>) {
+    let Some(first) = statement.iter().find(|token| !token.is("(")) else { return };
+    if !is_reading(statement) {
+        found.push((SqlUnknown, first.text.to_uppercase(), first.at));
+    }
+    for (index, token) in statement.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|before| statement.get(before));
+        let word = token.name().unwrap_or_default();
+        if token.kind == Kind::Word && word == "into" {
+            found.push((SqlUnknown, "INTO".to_owned(), token.at));
+        }
+        let is_source = before.and_then(Token::name).is_some_and(|before| matches!(before.as_str(), "from" | "join"));
+        if token.kind == Kind::Text && is_source {
+            found.extend(of_file(token));
+        }
+        if statement.get(index + 1).is_some_and(|next| next.is("(")) && matches!(token.kind, Kind::Word | Kind::Name) {
+            found.extend(of_call(statement, dialect, index, &word));
+        }
+    }
+}
+
+/// Whether the statement's first words are those of one that reads. `EXPLAIN ANALYZE` runs what it explains.
+fn is_reading(statement: &[Token<'_>]) -> bool {
+    let mut words =
+        statement.iter().skip_while(|token| token.is("(")).map(|token| (token.kind, token.name().unwrap_or_default()));
+    match words.next() {
+        Some((Kind::Word, first)) if first == "explain" => {
+            let passed = ["analyze", "verbose", "query", "plan"];
+            words
+                .find(|(_, word)| !passed.contains(&word.as_str()))
+                .is_some_and(|(_, word)| READING.contains(&word.as_str()))
+        }
+        Some((Kind::Word, first)) => READING.contains(&first.as_str()),
+        _ => false,
+    }
+}
+
+/// What stands before brackets: a function, or a list of columns.
+fn of_call(statement: &[Token<'_>], dialect: Dialect, index: usize, name: &str) -> Option<(DangerRule, String, usize)> {
+    let token = &statement[index];
+    let is_word = token.kind == Kind::Word;
+    let before = |steps: usize| index.checked_sub(steps).and_then(|at| statement.get(at));
+    if is_word && NO_FUNCTIONS.contains(&name) || is_columns(statement, index) {
+        return None;
+    }
+    // A function of another schema may be anybody's.
+    let is_foreign = before(1).is_some_and(|dot| dot.is("."))
+        && before(2).and_then(Token::name).is_none_or(|schema| !matches!(schema.as_str(), "pg_catalog" | "main"));
+    if READ_FILES.contains(&name) && !is_foreign {
+        // SQLite has none of them, and reads brackets in another way.
+        return of_files(&statement[index + 2..], token.at).filter(|_| dialect != Dialect::Sqlite);
+    }
+    (is_foreign || !FUNCTIONS.contains(name)).then(|| (UnknownFunction, format!("{}(", token.text), token.at))
+}
+
+/// `WITH t(a, b) AS (…)`, `… AS t(a, b)`.
+fn is_columns(statement: &[Token<'_>], index: usize) -> bool {
+    let is_as = |token: Option<&Token<'_>>| token.and_then(Token::name).is_some_and(|word| word == "as");
+    if index > 0 && is_as(statement.get(index - 1)) {
+        return true;
+    }
+    let length = statement[index + 1..].iter().position(|token| token.is(")"));
+    length.is_some_and(|length| {
+        let inside = &statement[index + 2..index + 1 + length];
+        let are_names = inside.iter().all(|token| token.is(",") || matches!(token.kind, Kind::Word | Kind::Name));
+        let behind = &statement[index + 2 + length..];
+        are_names
+            && is_as(behind.first())
+            && (behind.get(1).is_some_and(|token| token.is("(")) || behind.len() > 2)
+            && index.checked_sub(1).and_then(|at| statement.get(at)).is_some_and(|token| {
+                token.is(",") || token.name().is_some_and(|word| matches!(word.as_str(), "with" | "recursive"))
+            })
+            && behind.iter().skip(1).find(|token| token.kind != Kind::Word).is_some_and(|token| token.is("("))
+    })
+}
+
+/// The first argument of a function that reads files: a path, or a list of them.
+fn of_files(arguments: &[Token<'_>], at: usize) -> Option<(DangerRule, String, usize)> {
+    let paths: Vec<&Token<'_>> = match arguments.first() {
+        Some(open) if open.is("[") => arguments[1..].iter().take_while(|token| !token.is("]")).collect(),
+        first => first.into_iter().collect(),
+    };
+    let is_followed = arguments.get(1).is_none_or(|next| next.is(",") || next.is(")") || arguments[0].is("["));
+    let are_literal = paths.iter().all(|token| token.kind == Kind::Text || token.is(","));
+    if paths.is_empty() || !are_literal || !is_followed {
+        return Some((ReadsElsewhere, "a file".to_owned(), at));
+    }
+    paths.into_iter().filter(|token| token.kind == Kind::Text).find_map(of_file)
+}
+
+fn of_file(path: &Token<'_>) -> Option<(DangerRule, String, usize)> {
+    let plain = path.text.trim_matches('\'');
+    let is_hidden = plain.split('/').any(|part| part.starts_with('.') && part != ".");
+    let is_odd = plain.starts_with(['/', '~'])
+        || plain.contains([':', '\\', '\'', '$', '{'])
+        || plain.len() + 2 != path.text.len();
+    if plain.contains("://") {
+        return Some((NetworkRead, path.text.to_owned(), path.at));
+    }
+    (is_hidden || is_odd).then(|| (ReadsElsewhere, path.text.to_owned(), path.at))
+}
