@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     if let Some(code) = notarium_agent::sandbox::launcher::enter(std::env::args_os()) {
         return code;
     }
-    if let Err(failure) = cli::command_line::without_token() {
+    if let Err(failure) = cli::command_line::without_secrets() {
         return failure.report();
     }
     // First of all: mixed TLS features would make `wss://` panic otherwise.

@@ -1,4 +1,4 @@
-//! A token on a command line is there for every program of the machine to read, and for kernels that Landlock alone keeps.
+//! A secret on a command line is there for every program of the machine to read, and for kernels that Landlock alone keeps.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -6,50 +6,70 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use super::Failure;
+use notarium_agent::connections::has_password;
+
+use super::{Failure, connections};
 
 const OPTION: &str = "--token";
 /// What the program reads instead. No kernel is given it, and no process in a sandbox reads another's environment.
 const VARIABLE: &str = "NOTARIUM_TOKEN";
+/// `--connection NAME=URL`, where the URL holds a password.
+const CONNECTION: &str = "--connection";
 /// Longer ones are none.
 const MAX_TOKEN_BYTES: usize = 4096;
 
-/// Starts this program anew, as the same process, where its command line has a token: that moves to the environment.
-pub fn without_token() -> Result<(), Failure> {
-    let Some((arguments, token)) = split(std::env::args_os()) else { return Ok(()) };
-    let failed = |error| Failure::failed(format!("the token cannot be taken off the command line: {error}"));
+/// Starts this program anew, as the same process, where its command line has a secret: that moves to the environment.
+pub fn without_secrets() -> Result<(), Failure> {
+    let Some((arguments, secrets)) = split(std::env::args_os()) else { return Ok(()) };
+    let failed = |error| Failure::failed(format!("secrets cannot be taken off the command line: {error}"));
     let mut arguments = arguments.into_iter();
     let mut again = std::process::Command::new(std::env::current_exe().map_err(failed)?);
-    again.arg0(arguments.next().unwrap_or_default()).args(arguments).env(VARIABLE, token);
+    again.arg0(arguments.next().unwrap_or_default()).args(arguments).envs(secrets);
     Err(failed(again.exec()))
 }
 
-/// The command line without its token, and the token. The last one counts.
-fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, OsString)> {
-    let (mut left, mut token, mut is_literal) = (Vec::new(), None, false);
+/// Variables and their values.
+type Secrets = Vec<(OsString, OsString)>;
+
+/// The command line without its secrets, and these. The last one of a name counts.
+fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Secrets)> {
+    let (mut left, mut secrets, mut is_literal) = (Vec::new(), Vec::new(), false);
     let mut arguments = arguments;
     while let Some(argument) = arguments.next() {
         is_literal |= argument == "--";
-        if is_literal {
-            left.push(argument);
-        } else if argument == OPTION {
-            match arguments.next() {
-                Some(value) => token = Some(value),
-                // The parser says what is missing.
-                None => left.push(argument),
-            }
-        } else if let Some(value) = value_of(&argument) {
-            token = Some(value);
-        } else {
-            left.push(argument);
+        let option = [OPTION, CONNECTION].into_iter().find(|option| argument == *option).filter(|_| !is_literal);
+        let value = match option {
+            Some(_) => arguments.next(),
+            None => None,
+        };
+        let joined = || {
+            let given = [OPTION, CONNECTION].into_iter().find_map(|option| Some((option, value_of(&argument, option)?)));
+            given.filter(|_| !is_literal)
+        };
+        let secret = match (option, &value) {
+            (Some(option), Some(value)) => secret_of(option, value),
+            _ => joined().and_then(|(option, value)| secret_of(option, &value)),
+        };
+        match secret {
+            Some(secret) => secrets.push(secret),
+            // The parser says what is missing or wrong.
+            None => left.extend([argument].into_iter().chain(value)),
         }
     }
-    Some((left, token?))
+    (!secrets.is_empty()).then_some((left, secrets))
 }
 
-fn value_of(argument: &OsStr) -> Option<OsString> {
-    let rest = argument.as_bytes().strip_prefix(OPTION.as_bytes())?.strip_prefix(b"=")?;
+fn value_of(argument: &OsStr, option: &str) -> Option<OsString> {
+    let rest = argument.as_bytes().strip_prefix(option.as_bytes())?.strip_prefix(b"=")?;
     Some(OsString::from_vec(rest.to_vec()))
+}
+
+fn secret_of(option: &str, value: &OsStr) -> Option<(OsString, OsString)> {
+    if option == OPTION {
+        return Some((VARIABLE.into(), value.to_owned()));
+    }
+    let (name, url) = value.to_str()?.split_once('=')?;
+    has_password(url).then(|| (connections::variable(name).into(), url.into()))
 }
 
 /// The first line of a file; of standard input for `-`.
@@ -73,19 +93,38 @@ mod tests {
     use super::*;
 
     fn split_of(line: &str) -> Option<(String, String)> {
-        let (left, token) = split(line.split(' ').map(OsString::from))?;
-        Some((left.join(OsStr::new(" ")).into_string().unwrap(), token.into_string().unwrap()))
+        let (left, secrets) = split(line.split(' ').map(OsString::from))?;
+        let secrets: Vec<String> =
+            secrets.iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect();
+        Some((left.join(OsStr::new(" ")).into_string().unwrap(), secrets.join(" ")))
     }
 
     #[test]
     fn a_token_is_found_where_the_parser_would_find_it() {
         let found = |left: &str, token: &str| Some((left.to_owned(), token.to_owned()));
-        assert_eq!(split_of("notarium ls --token nt_x"), found("notarium ls", "nt_x"));
-        assert_eq!(split_of("notarium --token=nt_x ls -v"), found("notarium ls -v", "nt_x"));
-        assert_eq!(split_of("notarium ls --token a --token=b"), found("notarium ls", "b"));
+        assert_eq!(split_of("notarium ls --token nt_x"), found("notarium ls", "NOTARIUM_TOKEN=nt_x"));
+        assert_eq!(split_of("notarium --token=nt_x ls -v"), found("notarium ls -v", "NOTARIUM_TOKEN=nt_x"));
+        assert_eq!(
+            split_of("notarium ls --token a --token=b"),
+            found("notarium ls", "NOTARIUM_TOKEN=a NOTARIUM_TOKEN=b"),
+            "the last one of a variable counts"
+        );
         assert_eq!(split_of("notarium ls -- --token x"), None);
         assert_eq!(split_of("notarium ls --token"), None);
         assert_eq!(split_of("notarium ls --token-file x"), None);
+    }
+
+    #[test]
+    fn a_connection_with_a_password_moves_and_others_stay() {
+        let url = "postgresql://ann:x@h/d";
+        let expected = Some(("notarium up".to_owned(), format!("NOTARIUM_CONNECTION_WAREHOUSE={url}")));
+        assert_eq!(split_of(&format!("notarium up --connection warehouse={url}")), expected);
+        assert_eq!(split_of(&format!("notarium up --connection=warehouse={url}")), expected);
+        for other in ["warehouse=postgresql://ann@h/d", "warehouse=@/run/secrets/x", "warehouse", "warehouse=sqlite:x"] {
+            assert_eq!(split_of(&format!("notarium up --connection {other}")), None, "{other}");
+        }
+        let mixed = format!("notarium up --connection a=sqlite:x --connection warehouse={url} --port 1");
+        assert_eq!(split_of(&mixed).unwrap().0, "notarium up --connection a=sqlite:x --port 1");
     }
 
     #[test]

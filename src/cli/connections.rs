@@ -22,7 +22,7 @@ const MAX_FILE_BYTES: u64 = 16 << 10;
 #[command(next_help_heading = "Connections")]
 pub struct ConnectionArgs {
     /// A database that SQL cells can name: NAME=postgresql://…, NAME=sqlite:FILE, NAME=duckdb:FILE, or NAME=@FILE with such a URL
-    /// in a file; may be repeated. A URL with a password comes in a file, or in the variable NOTARIUM_CONNECTION_NAME.
+    /// in a file; may be repeated. The variable NOTARIUM_CONNECTION_NAME does the same.
     #[arg(long = "connection", value_name = "NAME=URL")]
     connections: Vec<String>,
     /// A connection through which cells may write that say so; may be repeated. All others are for reading alone.
@@ -100,6 +100,11 @@ impl ConnectionArgs {
     }
 }
 
+/// The variable that names a connection.
+pub fn variable(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_ascii_uppercase())
+}
+
 /// Without the variables that hold connections, whatever a person asked to pass on to kernels.
 pub fn harmless(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !name.starts_with(PREFIX)).cloned().collect()
@@ -112,7 +117,7 @@ fn url_of(name: &str, value: &str) -> Result<String, Failure> {
             .map_err(|reason| Failure::usage(format!("--connection {name}=@{file}: {reason}")));
     }
     if has_password(value) {
-        let variable = format!("{PREFIX}{}", name.to_ascii_uppercase());
+        let variable = variable(name);
         return Err(Failure::usage(format!(
             "the URL of {name} holds a password, and a command line can be read by every program of this machine: put the URL into \
              the variable {variable}, or into a file that only you can read, and write --connection {name}=@FILE"

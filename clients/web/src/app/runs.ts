@@ -1,8 +1,11 @@
 // Running cells and asking prompts; what concerns the kernels of the notebook as a whole.
-import type { Command } from "../protocol/messages.ts";
+import type { CellType, Command } from "../protocol/messages.ts";
 import { type Missing, missingWords } from "./functions.ts";
 import { newId } from "../transport/ids.ts";
 import type { NotebookStore } from "./store.ts";
+
+/** Whether a kernel takes cells of this kind. */
+export const isRunnable = (type: CellType | undefined): boolean => type === "code" || type === "sql";
 
 export class Runs {
   readonly #store: NotebookStore;
@@ -15,7 +18,7 @@ export class Runs {
   async start(cells: string[], { isSure = false } = {}): Promise<void> {
     const store = this.#store;
     const typeOf = (id: string) => store.document.cells.get(id)?.cell_type;
-    const isTouched = store.document.turns.size > 0 && !isSure && cells.some((id) => typeOf(id) === "code");
+    const isTouched = store.document.turns.size > 0 && !isSure && cells.some((id) => isRunnable(typeOf(id)));
     if (isTouched) {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
       return store.toast({ text: "The assistant is working in this notebook: what you run may still change.", action });
@@ -24,7 +27,7 @@ export class Runs {
     for (const cell_id of cells.filter((id) => typeOf(id) === "prompt"))
       void store.do({ StartTurn: { conversation_id: store.conversation ?? newId(), cell_id } });
     const commands: Command[] = cells
-      .filter((id) => typeOf(id) === "code")
+      .filter((id) => isRunnable(typeOf(id)))
       .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
     if (commands.length === 1 && commands[0]) await store.do(commands[0]);
     else if (commands.length > 1) await store.do({ Batch: { commands } });

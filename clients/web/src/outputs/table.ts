@@ -89,13 +89,20 @@ export function totalIn(text: string): number | undefined {
   return found === undefined ? undefined : Number(found.replace(/[_,]/g, ""));
 }
 
-/** A tabular data resource (Frictionless), as pandas and nteract write it. */
+interface Resource {
+  schema?: { fields?: { name: unknown; type?: unknown; database_type?: unknown }[] };
+  data?: unknown;
+  total?: unknown;
+}
+
+/** A tabular data resource (Frictionless), as pandas and nteract write it; of an SQL cell with the database's types and all rows. */
 export function ofResource(resource: unknown): Table | undefined {
-  const { schema, data } = (resource ?? {}) as { schema?: { fields?: { name: unknown; type?: unknown }[] }; data?: unknown };
+  const { schema, data, total } = (resource ?? {}) as Resource;
   if (!Array.isArray(schema?.fields) || !Array.isArray(data)) return undefined;
   const names = schema.fields.map(({ name }) => String(name));
   const textOf = (value: unknown) =>
     value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
   const rows = data.map((row: Record<string, unknown>) => names.map((name) => ({ text: textOf(row[name]) })));
-  return headed([names, schema.fields.map(({ type }) => String(type ?? ""))], rows);
+  const types = schema.fields.map(({ type, database_type }) => String(database_type ?? type ?? ""));
+  return headed([names, types], rows, typeof total === "number" ? total : undefined);
 }

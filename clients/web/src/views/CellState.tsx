@@ -4,6 +4,7 @@ import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { headingLevel } from "../app/headings.ts";
 import { useNow } from "../app/now.ts";
+import { isRunnable } from "../app/runs.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { date, endSentence, ordinal, runSentence, shortDuration, statusWords } from "../app/words.ts";
@@ -22,7 +23,7 @@ interface Props {
 }
 
 export function Gutter({ store, id, cell, run }: Props) {
-  if (cell.cell_type !== "code" && cell.cell_type !== "prompt")
+  if (!isRunnable(cell.cell_type) && cell.cell_type !== "prompt")
     return (
       <div className="gutter">
         {headingLevel(cell) !== undefined && <Fold store={store} id={id} />}
@@ -55,7 +56,7 @@ export function Gutter({ store, id, cell, run }: Props) {
           <Play size={13} fill="currentColor" />
         </button>
       )}
-      {cell.cell_type === "code" && run && <Clock store={store} run={run} />}
+      {isRunnable(cell.cell_type) && run && <Clock store={store} run={run} />}
       <ContextMark store={store} id={id} cell={cell} />
       <CommentMark store={store} id={id} />
     </div>

@@ -54,3 +54,11 @@ test("a data resource is a table; anything else is none", () => {
   expect(table).toMatchObject({ columns: [{ name: "a", note: "integer", isNumeric: true }], rows: [row("1"), row("")] });
   expect(ofResource({ data: 1 })).toBeUndefined();
 });
+
+test("the result of an SQL cell has the database's types, and says how many rows there are", () => {
+  const field = { name: "net", type: "number", database_type: "numeric(9,2)" };
+  const table = ofResource({ schema: { fields: [field] }, data: [{ net: "1.50" }], total: 2500 });
+  expect(table?.columns).toEqual([{ name: "net", note: "numeric(9,2)", isNumeric: true }]);
+  expect(table?.total).toBe(2500);
+  expect(ofResource({ schema: { fields: [field] }, data: [{ net: "1.50" }], total: 1 })?.total).toBeUndefined();
+});
