@@ -43,7 +43,8 @@ fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Se
             None => None,
         };
         let joined = || {
-            let given = [OPTION, CONNECTION].into_iter().find_map(|option| Some((option, value_of(&argument, option)?)));
+            let given =
+                [OPTION, CONNECTION].into_iter().find_map(|option| Some((option, value_of(&argument, option)?)));
             given.filter(|_| !is_literal)
         };
         let secret = match (option, &value) {
@@ -120,7 +121,8 @@ mod tests {
         let expected = Some(("notarium up".to_owned(), format!("NOTARIUM_CONNECTION_WAREHOUSE={url}")));
         assert_eq!(split_of(&format!("notarium up --connection warehouse={url}")), expected);
         assert_eq!(split_of(&format!("notarium up --connection=warehouse={url}")), expected);
-        for other in ["warehouse=postgresql://ann@h/d", "warehouse=@/run/secrets/x", "warehouse", "warehouse=sqlite:x"] {
+        for other in ["warehouse=postgresql://ann@h/d", "warehouse=@/run/secrets/x", "warehouse", "warehouse=sqlite:x"]
+        {
             assert_eq!(split_of(&format!("notarium up --connection {other}")), None, "{other}");
         }
         let mixed = format!("notarium up --connection a=sqlite:x --connection warehouse={url} --port 1");

@@ -127,7 +127,9 @@ fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
 
 /// As `nbclient` has it: code that is not blank, but for what is tagged `skip-execution`.
 fn is_executed(cell: &ipynb::DocumentCell) -> bool {
-    cell.cell_type == "code" && !cell.source.trim().is_empty() && !has_tag(cell, "skip-execution")
+    matches!(cell.cell_type.as_str(), "code" | "sql")
+        && !cell.source.trim().is_empty()
+        && !has_tag(cell, "skip-execution")
 }
 
 fn steps(document: &Document) -> Result<Vec<Step>, Failure> {

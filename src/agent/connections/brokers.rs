@@ -1,8 +1,8 @@
 //! Brokers: for each connection that a kernel opens, a process outside its sandbox that has the URL and speaks with the database.
 //! It ends with the kernel's end of the socket, or with the kernel.
 
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -17,6 +17,9 @@ use super::{Connection, Connections, MAX_NAME_CHARACTERS, Place};
 
 /// Brokers of one kernel at a time: code in a kernel can ask for as many as it likes.
 const MAX_BROKERS: usize = 16;
+
+/// The shortest limit of all systems is 103.
+const MAX_ADDRESS_BYTES: usize = 100;
 
 /// The code of a broker, given to it over its standard input: none of it is read from a place that kernels write.
 const CODE: [(&str, &str); 3] = [
@@ -55,7 +58,7 @@ pub(crate) fn listen(
     python: PathBuf,
 ) -> std::io::Result<(Brokers, String)> {
     let told = connections.told(&socket);
-    let listener = UnixListener::bind(&socket)?;
+    let listener = bind(&socket)?;
     let python = connections.python.clone().unwrap_or(python);
     let task = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(MAX_BROKERS));
@@ -71,6 +74,18 @@ pub(crate) fn listen(
         }
     });
     Ok((Brokers(task.abort_handle()), told))
+}
+
+/// A path may be longer than an address of a socket; by its open folder it is short, on Linux.
+fn bind(socket: &Path) -> std::io::Result<UnixListener> {
+    if socket.as_os_str().len() <= MAX_ADDRESS_BYTES {
+        return UnixListener::bind(socket);
+    }
+    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    };
+    let folder = std::fs::File::open(folder)?;
+    UnixListener::bind(Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name))
 }
 
 async fn serve(mut stream: UnixStream, connections: &Connections, python: PathBuf) {

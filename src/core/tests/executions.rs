@@ -1,7 +1,7 @@
 //! Executions: requested, cancelled, answered, recorded.
 
 use crate::support::*;
-use notarium_core::{ExecutionStatus as Status, RejectionCode as Code};
+use notarium_core::{Event, ExecutionStatus as Status, RejectionCode as Code};
 
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
@@ -202,4 +202,18 @@ fn an_imported_error_is_an_error() {
     let error = json!({"content": {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}});
     let world = with_cells().with(&user("ann"), json!({"RecordExecution": {"cell_id": "a", "outputs": [error]}}));
     assert_eq!(world.notebook.latest_execution(&cell_id("a")).unwrap().1.status, Status::Error);
+}
+
+#[test]
+fn an_sql_cell_is_recorded_with_the_line_that_says_so_and_needs_a_python_kernel() {
+    let mut world = started().with(&user("ann"), insert("sql", "sql", "SELECT 1"));
+    let (events, _) = world.clone().try_do(&user("editor"), &request("sql", "run")).unwrap();
+    let Event::ExecutionRequested(event) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(event.subject.source(), "%%notarium_sql\nSELECT 1");
+    // Whatever becomes of the cell, this is what runs.
+    world.step(&user("editor"), request("sql", "run"));
+    world.step(&user("ann"), json!({"ChangeCellType": {"cell_id": "sql", "cell_type": "code"}}));
+    let (events, _) = world.try_do(&user("editor"), &request("sql", "again")).unwrap();
+    let Event::ExecutionRequested(event) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(event.subject.source(), "SELECT 1");
 }

@@ -93,6 +93,25 @@ fn a_new_notebook_is_judged_as_python_whatever_this_one_speaks() {
 }
 
 #[test]
+fn sql_cells_are_judged_with_the_line_that_makes_them_sql() {
+    let mut world = talking();
+    world.step(&user("ann"), insert("sql", "sql", "-- > t\nSELECT 1"));
+    let version = world.cell("sql").cell_version;
+    for (function, arguments) in [
+        ("execute_cell", json!({"cell_id": "sql", "cell_version": version})),
+        ("run_all", json!({})),
+        ("create_cells", json!({"run": true, "cells": [{"cell_type": "sql", "source": "-- > t\nSELECT 1"}]})),
+    ] {
+        let asked = world.command(&call("one", function, arguments));
+        let query = required_judgement(&world.notebook, &asked).expect("it is judged");
+        assert!(query.codes.contains(&"%%notarium_sql\n-- > t\nSELECT 1".to_owned()), "{function}: {query:?}");
+    }
+    let asked = world.command(&call("one", "execute_cell", json!({"cell_id": "a"})));
+    let query = required_judgement(&world.notebook, &asked).expect("it is judged");
+    assert!(query.earlier.contains(&"%%notarium_sql\n-- > t\nSELECT 1".to_owned()), "{query:?}");
+}
+
+#[test]
 fn code_that_was_not_judged_as_it_is_asks_and_starts_nothing() {
     let run = |world: &World| json!({"cell_id": "a", "cell_version": world.cell("a").cell_version});
     let mut world = talking();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from typing import Any
@@ -16,6 +17,10 @@ _GONE = (
 )
 
 
+MAX_ADDRESS_BYTES = 100
+"""The shortest limit of all systems is 103."""
+
+
 class Remote:
     """One connection of one kernel. The broker keeps it open between cells."""
 
@@ -25,7 +30,7 @@ class Remote:
         self.sending = threading.Lock()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self.socket.connect(address)
+            _connect(self.socket, address)
             self.socket.sendall(name.encode() + b"\n")
         except OSError as error:
             raise ConnectionFailed(
@@ -81,6 +86,17 @@ class Remote:
         self.execute(Bound(1, TABLES_OF_POSTGRESQL), Result(), lambda batch: found.append(batch) is None)
         rows = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
         return rows
+
+
+def _connect(channel: socket.socket, address: str) -> None:
+    """A path may be longer than an address of a socket; by its open folder it is short, on Linux."""
+    if len(address.encode()) <= MAX_ADDRESS_BYTES:
+        return channel.connect(address)
+    folder = os.open(os.path.dirname(address), os.O_RDONLY)
+    try:
+        return channel.connect(f"/proc/self/fd/{folder}/{os.path.basename(address)}")
+    finally:
+        os.close(folder)
 
 
 TABLES_OF_POSTGRESQL = """
