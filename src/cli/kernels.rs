@@ -110,7 +110,7 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
             "connection {} ({}): {writes}",
             print::clean(&connection.name),
             print::clean(&connection.kind)
-        ))?;
+        ));
     }
     match offers.is_empty() {
         true => print::note("no runtime agent is connected that could launch one: start one with `notarium agent`"),
