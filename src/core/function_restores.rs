@@ -121,6 +121,8 @@ fn run(context: &mut Context, session: &KernelSessionId, cell_id: CellId, cell: 
         kernel_session: Some(session.clone()),
         timeout_ms: None,
         stop_on_error: false,
+        waits_for: Vec::new(),
+        leaves: None,
     };
     (execution_id, requested.into())
 }

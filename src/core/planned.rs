@@ -45,7 +45,7 @@ pub(crate) fn of_batch(notebook: &Notebook, context: &Context, commands: &[Comma
 fn cell_of(request: &RequestExecution) -> Option<(&CellId, Option<Version>)> {
     match &request.target {
         ExecutionTarget::Cell { cell_id, cell_version } => Some((cell_id, *cell_version)),
-        ExecutionTarget::Scratch { .. } => None,
+        ExecutionTarget::Scratch { .. } | ExecutionTarget::Function { .. } => None,
     }
 }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import aio, events
+    from . import aio, events, sql
     from .assistants import TurnFailed
     from .blocking import (
         Cell,
@@ -117,6 +117,7 @@ __all__ = [
     "connect",
     "events",
     "progress",
+    "sql",
     "tool",
 ]
 

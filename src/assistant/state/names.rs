@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::reactivity::{self, CodeNames};
-use notarium_core::{Cell, CellId, CellType, Document, Reactivity, Version};
+use notarium_core::{Cell, CellId, Document, Reactivity, Version};
 use notarium_judge::{CellNames, cell_names, sql_cell_names};
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
