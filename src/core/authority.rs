@@ -171,7 +171,7 @@ pub fn operation(command: &Command) -> Operation {
         C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
             Operation::Read
         }
-        C::SweepToolCalls {} | C::WithdrawRevoked { .. } | C::MoveOutputs { .. } => Operation::Read,
+        C::SweepToolCalls {} | C::WithdrawRevoked { .. } | C::MoveOutputs(_) => Operation::Read,
         C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::RevokeGrant { .. } => Operation::ConfirmEdit,
         // It lets through what an author could not confirm call by call.
         C::IssueGrant { .. } => Operation::Confirm,

@@ -5,15 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed::Closed;
 use crate::command_values::{
-    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, InsertCell, Place, RequestExecution,
-    RequestToolCall, Revoked, StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, InsertCell, MoveOutputs, Place,
+    RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
-    KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, MovedOutputs, Output, Policy,
-    RawObject, Reactivity, Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction,
-    UserId, Version,
+    KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Reactivity,
+    Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
@@ -441,14 +440,7 @@ pub enum Command {
         revoked: Revoked,
     },
     /// Takes large values of a run's outputs out of the state: they are blobs already. What the run shows stays the same.
-    MoveOutputs {
-        /// One that has ended, and that a cell shows.
-        execution_id: ExecutionId,
-        /// As it was when the outputs were read: no others have come since.
-        output_seq: u64,
-        /// In the order of the outputs, none over another.
-        moved: Vec<MovedOutputs>,
-    },
+    MoveOutputs(MoveOutputs),
     /// The reactor is about to ask a model: it does so only if this command wins.
     StartModelCall {
         /// One that has not ended.

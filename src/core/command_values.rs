@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use notarium_record::text::TextRange;
 use notarium_record::{
     Attachment, CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome,
-    KernelSessionId, Millis, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure, TurnId, UserId,
-    Version,
+    KernelSessionId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure,
+    TurnId, UserId, Version,
 };
 
 /// Where a cell goes.
@@ -315,4 +315,16 @@ pub enum ExecutionTarget {
 
 fn end() -> Place {
     Place::End
+}
+
+/// Large values of a run's outputs that leave the state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveOutputs {
+    /// One that has ended, and that a cell shows.
+    pub execution_id: ExecutionId,
+    /// As it was when the outputs were read: no others have come since.
+    pub output_seq: u64,
+    /// In the order of the outputs, none over another.
+    pub moved: Vec<MovedOutputs>,
 }

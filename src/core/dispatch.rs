@@ -152,9 +152,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
             call_decisions::decide_report(notebook, context, call_id, end, result)
         }
         C::SweepToolCalls {} => call_decisions::decide_sweep(notebook, context),
-        C::MoveOutputs { execution_id, output_seq, moved } => {
-            moved_outputs::decide(notebook, context, execution_id, output_seq, moved)
-        }
+        C::MoveOutputs(moves) => moved_outputs::decide(notebook, context, moves),
         C::WithdrawRevoked { revoked } => revocations::decide(notebook, context, &revoked),
         C::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
             grants::decide_issue(notebook, context, grant_id, conversation_id, functions, expires_at)

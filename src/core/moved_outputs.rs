@@ -2,18 +2,17 @@
 //! bytes, and answers for what stands in their place showing the same.
 
 use crate::access::check_is_reactor;
+use crate::command_values::MoveOutputs;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::{Execution, ExecutionId, ExecutionOutputsMoved, MovedOutputs, Output};
+use notarium_record::{Execution, ExecutionOutputsMoved, MovedOutputs, Output};
 
 pub(crate) fn decide(
     notebook: &Notebook,
     context: &Context,
-    execution_id: ExecutionId,
-    output_seq: u64,
-    moved: Vec<MovedOutputs>,
+    MoveOutputs { execution_id, output_seq, moved }: MoveOutputs,
 ) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
     let execution = notebook.executions.get(&execution_id).ok_or_else(|| {

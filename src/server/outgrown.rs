@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Authority, Command, Execution, ExecutionId, MovedOutputs, NotebookId, Output, RawJson, Rejection,
+    Actor, Authority, Command, Execution, ExecutionId, MoveOutputs, MovedOutputs, NotebookId, Output, RawJson,
+    Rejection,
 };
 use notarium_wire::CommandMessage;
 use serde_json::value::RawValue;
@@ -86,7 +87,7 @@ async fn carry_out(app: &App, notebook: &NotebookId, plan: Plan) -> Result<(), R
     let kept = blobs::put_all(app, notebook, plan.parts).await.map_err(told)?;
     blobs::record(app, &Actor::System, notebook, kept).await.map_err(|error| Refused::Blobs(error.to_string()))?;
     let Plan { execution_id, output_seq, moved, .. } = plan;
-    let body = RawJson::of(&Command::MoveOutputs { execution_id, output_seq, moved });
+    let body = RawJson::of(&Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved }));
     let body = body.map_err(|error| Refused::Blobs(error.to_string()))?;
     let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body);
     app.execute_as(by_server(), message).await.map(drop).map_err(Refused::Command)

@@ -191,8 +191,6 @@ async fn outputs_leave_the_state_of_a_notebook_that_shows_too_much_and_stay_visi
     let pieces = |state: &notarium_core::Document| -> Vec<usize> {
         state.executions.values().map(|run| run.outputs.len()).collect()
     };
-    // Something is measured when something happens.
-    socket.run(&n, &insert("first", "x")).await.unwrap();
     let moved = async {
         socket.until(|socket| pieces(socket.state(&n)).contains(&1).then_some(())).await;
     };

@@ -190,30 +190,24 @@ def execution_requested(s, p, e):
 
 
 def execution_output_appended(run, p, e):
-    if run.pop("clear_on_next_output", False):
-        run.pop("outputs", None)
-    put(run, "outputs", run.get("outputs", []) + [compact(output) for output in p["outputs"]])
+    kept = [] if run.pop("clear_on_next_output", False) else run.get("outputs", [])
+    put(run, "outputs", kept + [compact(output) for output in p["outputs"]])
 
 
 def execution_outputs_cleared(run, p, e):
     put(run, "clear_on_next_output", p["wait"])
-    if not p["wait"]:
-        run.pop("outputs", None)
+    put(run, "outputs", run.get("outputs") if p["wait"] else None)
 
 
 def execution_output_updated(s, p, e):
     shown = compact(p["output"]) | {"display_id": p["display_id"]}
     for run in s["executions"].values():
-        for index, output in enumerate(run.get("outputs", [])):
-            if output.get("display_id") == p["display_id"]:
-                run["outputs"][index] = shown
+        put(run, "outputs", [shown if it.get("display_id") == p["display_id"] else it for it in run.get("outputs", [])])
 
 
-def execution_outputs_moved(run, p, e):
-    for moved in reversed(p["moved"]):
-        first, end = moved["first"], moved["first"] + moved["count"]
-        if end <= len(run.get("outputs", [])):
-            run["outputs"][first:end] = [compact(moved["output"])]
+def splice(outputs, moved):
+    if (end := moved["first"] + moved["count"]) <= len(outputs):
+        outputs[moved["first"] : end] = [compact(moved["output"])]
 
 
 def execution_completed(run, p, e):
@@ -390,7 +384,7 @@ RUNS = {
     "ExecutionStarted": lambda run, p, e: run.update(status="running", started_at=e["recorded_at"]),
     "ExecutionOutputAppended": execution_output_appended,
     "ExecutionOutputsCleared": execution_outputs_cleared,
-    "ExecutionOutputsMoved": execution_outputs_moved,
+    "ExecutionOutputsMoved": lambda run, p, e: [splice(run["outputs"], one) for one in reversed(p["moved"])],
     "ExecutionInputRequested": lambda run, p, e: run.update(pending_input={k: p[k] for k in ("prompt", "password")}),
     "ExecutionInputAnswered": lambda run, p, e: run.pop("pending_input", None),
     "ExecutionCancelRequested": lambda run, p, e: run.update(cancel_requested=True),

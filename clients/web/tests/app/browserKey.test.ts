@@ -1,6 +1,6 @@
 // A browser's session: bound to a key, its token in memory, another one when the server forgets.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Session, exchange, isLinkEnded, resume, signIn } from "../../src/app/session.ts";
+import { type Session, TOLD, exchange, isLinkEnded, resume as resumed, signIn } from "../../src/app/session.ts";
 
 const kept = new Map<string, unknown>();
 vi.mock("idb-keyval", () => ({
@@ -12,6 +12,13 @@ vi.mock("idb-keyval", () => ({
 const tab = new Map<string, string>();
 /** What the server knows. */
 const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set<string>() };
+
+/** A page that opens. */
+async function resume(): Promise<Session | undefined> {
+  const session = await resumed();
+  if (session === TOLD) throw new Error("nobody was to be told");
+  return session;
+}
 
 beforeEach(() => {
   kept.clear();
