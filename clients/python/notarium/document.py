@@ -267,6 +267,15 @@ def _output_appended(run: Json, payload: Json, event: Json) -> None:
         put(run, "outputs", outputs)
 
 
+def _outputs_moved(run: Json, payload: Json, _: Json) -> None:
+    outputs = run.get("outputs", [])
+    # From the last to the first: the places before stay.
+    for moved in reversed(payload["moved"]):
+        first, end = moved["first"], moved["first"] + moved["count"]
+        if end <= len(outputs):
+            outputs[first:end] = [compact(moved["output"])]
+
+
 def _outputs_cleared(run: Json, payload: Json, event: Json) -> None:
     put(run, "clear_on_next_output", payload["wait"])
     if not payload["wait"]:
@@ -407,6 +416,7 @@ _RUNS: dict[str, Apply] = {
     "ExecutionStarted": _run_started,
     "ExecutionOutputAppended": _output_appended,
     "ExecutionOutputsCleared": _outputs_cleared,
+    "ExecutionOutputsMoved": _outputs_moved,
     "ExecutionInputRequested": _input_requested,
     "ExecutionInputAnswered": lambda run, *_: run.pop("pending_input", None),
     "ExecutionCancelRequested": lambda run, *_: run.update(cancel_requested=True),

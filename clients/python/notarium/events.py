@@ -37,6 +37,7 @@ __all__ = [
     "ExecutionOutputRecovered",
     "ExecutionOutputUpdated",
     "ExecutionOutputsCleared",
+    "ExecutionOutputsMoved",
     "ExecutionRequested",
     "ExecutionStarted",
     "GrantExpired",
@@ -1026,6 +1027,24 @@ class ExecutionOutputRecovered(Event):
         return value
 
 
+class ExecutionOutputsMoved(Event):
+    """Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the …"""
+
+    __slots__ = ()
+
+    @property
+    def execution_id(self) -> str:
+        """Named by ExecutionRequested."""
+        value: str = self.raw["payload"]["execution_id"]
+        return value
+
+    @property
+    def moved(self) -> list[dict[str, Any]]:
+        """In the order of the outputs, none over another."""
+        value: list[dict[str, Any]] = self.raw["payload"]["moved"]
+        return value
+
+
 class KernelLaunchRequested(Event):
     """A kernel is wanted: any runtime agent that offers the kernelspec may claim it."""
 
@@ -1854,6 +1873,7 @@ EVENTS: dict[str, type[Event]] = {
     "ExecutionBlocked": ExecutionBlocked,
     "ExecutionLost": ExecutionLost,
     "ExecutionOutputRecovered": ExecutionOutputRecovered,
+    "ExecutionOutputsMoved": ExecutionOutputsMoved,
     "KernelLaunchRequested": KernelLaunchRequested,
     "KernelLaunchClaimed": KernelLaunchClaimed,
     "KernelSessionStarted": KernelSessionStarted,
