@@ -46,7 +46,9 @@ test("the link that `up` prints opens one browser, once, and `notarium link` giv
 
   const second = await (await fresh(browser)).newPage();
   await second.goto(server.link);
-  await expect(second.getByRole("alert")).toContainText("each is good for one browser, once: `notarium link` in a terminal prints another");
+  await expect(second.getByRole("alert")).toContainText(
+    "each is good for one browser, once: `notarium link` in a terminal prints another",
+  );
   await second.goto("about:blank");
   await second.goto(await server.command("link"));
   await isIn(second);

@@ -33,7 +33,14 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
   );
   const link = isLinkEnded(error) ? error : undefined;
   const form = (
-    <CredentialForm className="card" reason={link ? undefined : error?.message} button="Sign in" busy="Signing in …" second={other} prove={prove}>
+    <CredentialForm
+      className="card"
+      reason={link ? undefined : error?.message}
+      button="Sign in"
+      busy="Signing in …"
+      second={other}
+      prove={prove}
+    >
       <div>
         <h1 className="brand">
           <img src={icon} alt="" width={28} height={28} /> Notarium
