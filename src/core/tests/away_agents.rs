@@ -209,3 +209,17 @@ fn an_unused_kernel_that_cannot_be_reached_is_replaced_for_the_waiting_too() {
     assert_eq!(start_the_next(&mut world), ["KernelSessionStarted", "ExecutionAssigned"]);
     assert_eq!((world.status("first"), world.status("second")), (Status::Assigned, Status::Queued));
 }
+
+#[test]
+fn a_run_that_was_lost_before_its_agent_told_of_its_begin_says_so() {
+    let assigned = started().with(&user("ann"), request("a", "run-a"));
+    assert_eq!(assigned.status("run-a"), Status::Assigned);
+    for (world, said) in [
+        (assigned, "its runtime agent is gone; nobody knows whether it began"),
+        (running(), "its runtime agent is gone"),
+    ] {
+        let world = world.with(&agent("gpu"), ended("agent_lost"));
+        assert_eq!(world.status("run-a"), Status::Lost);
+        assert_eq!(world.execution("run-a").unwrap().end_sentence().as_deref(), Some(said));
+    }
+}

@@ -4,7 +4,7 @@ import { nextMark } from "../../src/app/attention.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
 import { Progress } from "../../src/app/progress.ts";
 import { Groups, steps } from "../../src/app/steps.ts";
-import { ordinal, runSentence, shortDuration } from "../../src/app/words.ts";
+import { endSentence, endedWords, ordinal, runSentence, shortDuration } from "../../src/app/words.ts";
 import type { EventMessage, Execution } from "../../src/protocol/messages.ts";
 
 let version = 0;
@@ -121,4 +121,12 @@ test("outputs of a file that was brought in are nobody's runs", () => {
   expect(steps(all)[0]?.words).toEqual(["inserted 2 cells", "brought in the outputs of 2 cells"]);
   const run = { cause: "imported", status: "ok", requested_by: { kind: "user", id: "ann" } } as unknown as Execution;
   expect(runSentence(run, "Ann")).toBe("It came with the file that Ann brought in, and has not run here.");
+});
+
+test("what ended a run is said with the trash, and with what nobody knows", () => {
+  const run = (status: string, end_cause: string) => ({ status, end_cause }) as unknown as Parameters<typeof endSentence>[0];
+  expect(endedWords(run("cancelled", "cell_deleted"), "Ann")).toContain("Ann moved its cell to the trash");
+  expect(endSentence(run("lost", "agent_lost"))).toBe("its runtime agent is gone; nobody knows whether it began");
+  expect(endSentence({ ...run("lost", "agent_lost"), started_at: 5 })).toBe("its runtime agent is gone");
+  expect(endSentence(run("cancelled", "given_up"))).toBe("somebody gave it up");
 });
