@@ -20,7 +20,7 @@ export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-run: rust ## build, start server + agent with a Python kernel, print one URL and a token
+run: rust ## build, start server + agent with a Python kernel, print one link (good once) and a token
 	@cargo fetch --quiet & \
 	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."; \
 	wait
