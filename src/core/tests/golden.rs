@@ -72,20 +72,8 @@ fn life() -> World {
     runs(&mut world, &ann, &gpu);
     world.step(&ann, json!({"ArchiveNotebook": {}}));
     world.step(&ann, json!({"UnarchiveNotebook": {}}));
-    moved(&mut world, &ann);
+    crate::moved_outputs::moved(&mut world, &ann);
     world
-}
-
-/// What a run printed in pieces leaves the state for a blob.
-fn moved(world: &mut World, ann: &Who) {
-    let pieces = ["x", "y"].map(|letter| text_output(&letter.repeat(200)));
-    world.step(ann, json!({"RecordExecution": {"cell_id": "a", "outputs": pieces}}));
-    let shown = world.notebook.latest.values().next_back().unwrap().clone();
-    let output_seq = world.notebook.executions[&shown].output_seq;
-    let stands = json!({"content": {"output_type": "stream", "name": "stdout"},
-        "blobs": [{"pointer": "/text", "sha256": "00", "size_bytes": 400}]});
-    let moved = json!([{"first": 0, "count": 2, "output": stands}]);
-    world.step(&system(), json!({"MoveOutputs": {"execution_id": shown, "output_seq": output_seq, "moved": moved}}));
 }
 
 fn runs(world: &mut World, ann: &Who, gpu: &Who) {

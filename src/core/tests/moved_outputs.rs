@@ -28,6 +28,18 @@ fn moves(output_seq: u64, moved: &[Value]) -> Value {
     json!({"MoveOutputs": {"execution_id": "run-a", "output_seq": output_seq, "moved": moved}})
 }
 
+/// What a run printed in pieces leaves the state for a blob.
+pub fn moved(world: &mut World, ann: &Who) {
+    let pieces = ["x", "y"].map(|letter| text_output(&letter.repeat(200)));
+    world.step(ann, json!({"RecordExecution": {"cell_id": "a", "outputs": pieces}}));
+    let shown = world.notebook.latest.values().next_back().unwrap().clone();
+    let output_seq = world.notebook.executions[&shown].output_seq;
+    let stands = json!({"content": {"output_type": "stream", "name": "stdout"},
+        "blobs": [{"pointer": "/text", "sha256": "00", "size_bytes": 400}]});
+    let moved = json!([{"first": 0, "count": 2, "output": stands}]);
+    world.step(&system(), json!({"MoveOutputs": {"execution_id": shown, "output_seq": output_seq, "moved": moved}}));
+}
+
 pub fn cases() -> Vec<Case> {
     let longer = json!({"first": 3, "count": 1, "output": text_output(&"z".repeat(700))});
     let unknown = json!({"MoveOutputs": {"execution_id": "run-b", "output_seq": 3, "moved": [stands(0, 2)]}});
