@@ -18,8 +18,9 @@ impl World {
     async fn attached(&self, notebook: &str) -> Vec<Value> {
         let events =
             self.get(&format!("/api/notebooks/{notebook}/events?limit=1000")).await.json::<Value>().await.unwrap();
-        let payloads = events["events"].as_array().unwrap().iter().map(|event| event["payload"]["attachments"].clone());
-        payloads.filter_map(|attachments| attachments.as_array().cloned()).flatten().collect()
+        let messages = events["events"].as_array().unwrap().iter().map(|event| event["payload"]["blocks"].clone());
+        let blocks = messages.filter_map(|blocks| blocks.as_array().cloned()).flatten();
+        blocks.filter_map(|block| block.get("attachment").cloned()).collect()
     }
 
     async fn get(&self, path: &str) -> reqwest::Response {
