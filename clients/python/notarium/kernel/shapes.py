@@ -5,22 +5,18 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import datetime
-import decimal
 import enum
 import inspect
-import pathlib
 import sys
 import types
 import typing
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from . import values as single
+from .constraints import check, described
 from .errors import ArgumentError
-
-Schema = dict[str, Any]
-#: From a JSON value, and where it stands (`rows[2].name`), to what the type is; raises ArgumentError.
-Convert = Callable[[Any, str], Any]
+from .values import Inexpressible, Schema, Shape
 
 _ARRAYS: dict[object, Callable[[list[Any]], object]] = {
     list: list,
@@ -34,48 +30,8 @@ _ARRAYS: dict[object, Callable[[list[Any]], object]] = {
     collections.abc.MutableSet: set,
 }
 _OBJECTS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
-_TEXTS: dict[object, tuple[Callable[[str], object], str | None]] = {
-    datetime.datetime: (lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")), "date-time"),
-    datetime.date: (datetime.date.fromisoformat, "date"),
-    datetime.time: (datetime.time.fromisoformat, "time"),
-    uuid.UUID: (uuid.UUID, "uuid"),
-    pathlib.Path: (pathlib.Path, None),
-    pathlib.PurePath: (pathlib.PurePath, None),
-    decimal.Decimal: (decimal.Decimal, None),
-}
-#: What a constraint of `annotated_types` or of pydantic is called in a schema.
-_CONSTRAINTS = {
-    "ge": "minimum",
-    "le": "maximum",
-    "gt": "exclusiveMinimum",
-    "lt": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "pattern": "pattern",
-}
 _UNIONS = {typing.Union, getattr(types, "UnionType", typing.Union)}
 _WRAPPERS = {"Required", "NotRequired", "ReadOnly", "Final"}
-
-
-class Inexpressible(Exception):
-    """No JSON stands for this type; the text says why and what to take instead."""
-
-
-@dataclasses.dataclass
-class Shape:
-    """A type as JSON."""
-
-    schema: Schema
-    convert: Convert
-
-
-def named(kind: object) -> str:
-    """A type as people write it."""
-    if isinstance(kind, type):
-        home = "" if kind.__module__ in {"builtins", "__main__"} else f"{kind.__module__.split('.')[0]}."
-        return f"{home}{kind.__qualname__}"
-    return str(kind).replace("typing.", "")
 
 
 class Shapes:
@@ -89,14 +45,14 @@ class Shapes:
         if kind is Any or kind is object:
             return Shape({}, lambda value, _: value)
         if kind is None or kind is type(None):
-            return Shape({"type": "null"}, _only_none)
+            return Shape({"type": "null"}, single.only_none)
         if isinstance(kind, str | typing.ForwardRef):
             raise Inexpressible(f"{kind} is no type that is known here: define or import it in a cell before")
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             return self._annotated(parts[0], parts[1:])
         if origin is typing.Literal or getattr(origin, "__name__", "") == "Literal":
-            return _literal(parts)
+            return single.literal(parts)
         if origin in _UNIONS:
             return self._union(parts)
         if getattr(origin, "_name", None) in _WRAPPERS and len(parts) == 1:
@@ -128,7 +84,7 @@ class Shapes:
             schema["uniqueItems"] = True
 
         def convert(value: Any, place: str) -> object:
-            values = _typed(value, list, "a list", place)
+            values = single.typed(value, list, "a list", place)
             return build([item.convert(each, f"{place}[{index}]") for index, each in enumerate(values)])
 
         return Shape(schema, convert)
@@ -149,7 +105,7 @@ class Shapes:
             schema["items"] = items[0].schema
 
         def convert(value: Any, place: str) -> object:
-            values = _typed(value, list, "a list", place)
+            values = single.typed(value, list, "a list", place)
             if len(values) != len(items):
                 raise ArgumentError(f"{place} must have {len(items)} entries, not {len(values)}")
             return tuple(
@@ -164,14 +120,14 @@ class Shapes:
         keys, values = self.of(key), self.of(value)
         if keys.schema.get("type", "string") != "string":
             raise Inexpressible(
-                f"the keys of a JSON object are texts, not {named(key)}: take dict[str, …] or a list of pairs"
+                f"the keys of a JSON object are texts, not {single.named(key)}: take dict[str, …] or a list of pairs"
             )
         schema: Schema = {"type": "object", "additionalProperties": values.schema}
         if "enum" in keys.schema:
             schema["propertyNames"] = {"enum": keys.schema["enum"]}
 
         def convert(given: Any, place: str) -> object:
-            found = _typed(given, dict, "an object", place)
+            found = single.typed(given, dict, "an object", place)
             return {
                 keys.convert(name, f"a key of {place}"): values.convert(each, f"{place}.{name}")
                 for name, each in found.items()
@@ -185,7 +141,7 @@ class Shapes:
         def convert(value: Any, place: str) -> object:
             problems = []
             # A whole number is no text and no float where the type says which it is.
-            for shape in sorted(shapes, key=lambda shape: not _is_exactly(shape.schema.get("type"), value)):
+            for shape in sorted(shapes, key=lambda shape: not single.is_exactly(shape.schema.get("type"), value)):
                 try:
                     return shape.convert(value, place)
                 except ArgumentError as problem:
@@ -212,7 +168,7 @@ class Shapes:
             return shape
 
         def convert(value: Any, place: str) -> object:
-            _check(schema, value, place)
+            check(schema, value, place)
             return shape.convert(value, place)
 
         return Shape(schema, convert)
@@ -220,23 +176,23 @@ class Shapes:
     # --- what has a name of its own ---
 
     def _plain(self, kind: Any) -> Shape:
-        if kind in _SCALARS:
-            return _SCALARS[kind]()
-        if kind in _TEXTS:
-            return _text(kind)
+        if kind in single.SCALARS:
+            return single.SCALARS[kind]()
+        if kind in single.TEXTS:
+            return single.text_of(kind)
         if kind is datetime.timedelta:
-            return Shape({"type": "number", "description": "seconds"}, _seconds)
+            return Shape({"type": "number", "description": "seconds"}, single.seconds)
         if is_pydantic(kind):
             return self._pydantic(kind)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
-            return _enum(kind)
+            return single.enumeration(kind)
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             return self._named(kind, _dataclass_fields)
         if typing.is_typeddict(kind):
             return self._named(kind, _typeddict_fields)
         if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return self._named(kind, _namedtuple_fields)
-        raise Inexpressible(_why_not(kind))
+        raise Inexpressible(single.why_not(kind))
 
     def _named(self, kind: type, fields_of: Callable[[type], Iterable[_Field]]) -> Shape:
         """An object with fields, which may hold others of its kind."""
@@ -293,141 +249,6 @@ class Shapes:
         return Shape(schema, convert)
 
 
-# --- single values ---
-
-
-def _typed(value: Any, kind: type | tuple[type, ...], words: str, place: str) -> Any:
-    if isinstance(value, kind) and (not isinstance(value, bool) or kind is bool):
-        return value
-    raise ArgumentError(f"{place} must be {words}, not {json_kind(value)}")
-
-
-def json_kind(value: object) -> str:
-    """What a JSON value is, in words."""
-    for kind, words in (
-        (bool, "true or false"),
-        (str, "a text"),
-        (int, "a whole number"),
-        (float, "a number"),
-        (list, "a list"),
-        (dict, "an object"),
-    ):
-        if isinstance(value, kind):
-            return words
-    return "null" if value is None else type(value).__name__
-
-
-def _only_none(value: Any, place: str) -> None:
-    if value is not None:
-        raise ArgumentError(f"{place} must be null, not {json_kind(value)}")
-
-
-def _int(value: Any, place: str) -> int:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return typing.cast("int", _typed(value, int, "a whole number", place))
-
-
-def _float(value: Any, place: str) -> float:
-    return float(_typed(value, (int, float), "a number", place))
-
-
-_SCALARS: dict[object, Callable[[], Shape]] = {
-    bool: lambda: Shape({"type": "boolean"}, lambda value, place: _typed(value, bool, "true or false", place)),
-    int: lambda: Shape({"type": "integer"}, _int),
-    float: lambda: Shape({"type": "number"}, _float),
-    str: lambda: Shape({"type": "string"}, lambda value, place: _typed(value, str, "a text", place)),
-}
-
-
-def _seconds(value: Any, place: str) -> datetime.timedelta:
-    return datetime.timedelta(seconds=_float(value, place))
-
-
-def _text(kind: Any) -> Shape:
-    read, form = _TEXTS[kind]
-    is_decimal = kind is decimal.Decimal
-
-    def convert(value: Any, place: str) -> object:
-        text = str(value) if is_decimal and isinstance(value, int | float) and not isinstance(value, bool) else value
-        try:
-            return read(_typed(text, str, "a text", place))
-        except (ValueError, ArithmeticError):
-            raise ArgumentError(f"{place}: {text!r} is no {form or kind.__name__.lower()}") from None
-
-    schema: Schema = {"type": ["string", "number"] if is_decimal else "string"}
-    return Shape(schema | ({"format": form} if form else {}), convert)
-
-
-# True is 1 for a dictionary, not for JSON: what may be sent, and what it means, as pairs.
-_Choices = list[tuple[Any, object]]
-
-
-def _choice(choices: _Choices, place: str, value: Any) -> object:
-    for known, meant in choices:
-        if known == value and isinstance(known, bool) == isinstance(value, bool):
-            return meant
-    raise ArgumentError(f"{place} must be one of {', '.join(repr(known) for known, _ in choices)}, not {value!r}")
-
-
-def _choices(choices: _Choices) -> Shape:
-    known = [each for each, _ in choices]
-    schema: Schema = {"enum": known}
-    kinds = {next(name for kind, name in _KINDS if isinstance(each, kind)) for each in known}
-    if len(kinds) == 1:
-        schema = {"type": kinds.pop(), **schema}
-    return Shape(schema, lambda value, place: _choice(choices, place, value))
-
-
-_KINDS: tuple[tuple[type, str], ...] = (
-    (bool, "boolean"),
-    (int, "integer"),
-    (float, "number"),
-    (str, "string"),
-    (type(None), "null"),
-)
-
-
-def _is_json_scalar(value: object) -> bool:
-    return any(isinstance(value, kind) for kind, _ in _KINDS)
-
-
-def _literal(values: tuple[Any, ...]) -> Shape:
-    choices: _Choices = [(value.value if isinstance(value, enum.Enum) else value, value) for value in values]
-    if wrong := [value for value, _ in choices if not _is_json_scalar(value)]:
-        raise Inexpressible(f"{wrong[0]!r} of its Literal is no JSON value: take texts or numbers")
-    return _choices(choices)
-
-
-def _enum(kind: type[enum.Enum]) -> Shape:
-    members = list(kind)
-    if not members:
-        raise Inexpressible(f"{named(kind)} has no members")
-    by_value = all(_is_json_scalar(member.value) for member in members)
-    return _choices([(member.value if by_value else member.name, member) for member in members])
-
-
-def _is_exactly(wanted: object, value: object) -> bool:
-    names = wanted if isinstance(wanted, list) else [wanted]
-    return any(
-        isinstance(value, kind) and name in names for kind, name in _KINDS if isinstance(value, bool) == (kind is bool)
-    )
-
-
-def _why_not(kind: Any) -> str:
-    name = named(kind)
-    if kind is bytes or kind is bytearray or kind is memoryview:
-        return f"{name} is no JSON value: take str, or the path of a file"
-    if kind is complex:
-        return "complex is no JSON value: take two floats"
-    home = getattr(kind, "__module__", "").split(".")[0]
-    if home in {"pandas", "polars", "numpy", "pyarrow", "torch", "jax"}:
-        return f"{name} is no JSON value: take the name of the variable, the path of a file, or a list"
-    if kind is collections.abc.Callable or typing.get_origin(kind) is collections.abc.Callable:
-        return "a function is no JSON value: take its name as a Literal"
-    return f"{name} is no JSON value: take a dataclass, a pydantic model, or str, int, float, bool, list and dict"
-
-
 # --- objects ---
 
 
@@ -446,7 +267,7 @@ def hints(kind: Any) -> dict[str, Any]:
     try:
         return typing.get_type_hints(kind, include_extras=True)
     except NameError as problem:
-        raise Inexpressible(f"{named(kind)} has a type that is not known here ({problem})") from None
+        raise Inexpressible(f"{single.named(kind)} has a type that is not known here ({problem})") from None
 
 
 def _dataclass_fields(kind: type) -> Iterable[_Field]:
@@ -472,7 +293,7 @@ def _namedtuple_fields(kind: type) -> Iterable[_Field]:
 
 
 def _object(value: Any, place: str, fields: Mapping[str, tuple[_Field, Shape]]) -> dict[str, Any]:
-    given = _typed(value, dict, "an object", place)
+    given = single.typed(value, dict, "an object", place)
     if unknown := [name for name in given if name not in fields]:
         raise ArgumentError(f"{place}.{unknown[0]} is not known: there are {', '.join(fields)}")
     if missing := [name for name, (field, _) in fields.items() if field.is_required and name not in given]:
@@ -485,64 +306,11 @@ def with_default(schema: Schema, default: object) -> Schema:
     if default is _MISSING or default is inspect.Parameter.empty:
         return schema
     value = default.value if isinstance(default, enum.Enum) else default
-    if isinstance(value, list | tuple) and all(map(_is_json_scalar, value)):
+    if isinstance(value, list | tuple) and all(map(single.is_json_scalar, value)):
         value = list(value)
-    elif isinstance(value, float) and value != value or not (_is_json_scalar(value) or value == {}):
+    elif isinstance(value, float) and value != value or not (single.is_json_scalar(value) or value == {}):
         return schema
     return schema | {"default": value}
-
-
-# --- annotations ---
-
-
-def described(note: Any, schema: Schema) -> Schema:
-    """What a note of `Annotated` says: a text, a `Doc`, a pydantic `Field`, a constraint of `annotated_types`."""
-    if isinstance(note, str):
-        return {"description": note}
-    if isinstance(text := getattr(note, "documentation", None), str):
-        return {"description": text}
-    found: Schema = {}
-    if isinstance(text := getattr(note, "description", None), str):
-        found["description"] = text
-    for each in (note, *(getattr(note, "metadata", None) or ())):
-        for name, word in _CONSTRAINTS.items():
-            value = getattr(each, name, None)
-            if value is not None and not callable(value) and isinstance(value, int | float | str):
-                found[_for_arrays(word, schema)] = value
-    return found
-
-
-def _for_arrays(word: str, schema: Schema) -> str:
-    return word.replace("Length", "Items") if schema.get("type") == "array" else word
-
-
-def _check(schema: Schema, value: Any, place: str) -> None:
-    """The constraints of `Annotated`, which may be on values that only the function's own type has."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        for word, holds, words in _RANGES:
-            if word in schema and not holds(value, schema[word]):
-                raise ArgumentError(f"{place} must be {words} {schema[word]}")
-    if isinstance(value, str | list):
-        kind = "Length" if isinstance(value, str) else "Items"
-        what = "characters" if isinstance(value, str) else "entries"
-        if len(value) < schema.get(f"min{kind}", 0):
-            raise ArgumentError(f"{place} must have at least {schema[f'min{kind}']} {what}")
-        if len(value) > schema.get(f"max{kind}", len(value)):
-            raise ArgumentError(f"{place} must have at most {schema[f'max{kind}']} {what}")
-    if isinstance(value, str) and "pattern" in schema:
-        import re
-
-        if re.search(schema["pattern"], value) is None:
-            raise ArgumentError(f"{place} must match {schema['pattern']}")
-
-
-_RANGES: tuple[tuple[str, Callable[[Any, Any], bool], str], ...] = (
-    ("minimum", lambda value, limit: value >= limit, "at least"),
-    ("maximum", lambda value, limit: value <= limit, "at most"),
-    ("exclusiveMinimum", lambda value, limit: value > limit, "more than"),
-    ("exclusiveMaximum", lambda value, limit: value < limit, "less than"),
-    ("multipleOf", lambda value, step: value % step == 0, "a multiple of"),
-)
 
 
 # --- pydantic, where it is loaded ---

@@ -11,7 +11,8 @@ from typing import Any
 
 from . import docstrings
 from .errors import ArgumentError, FunctionError
-from .shapes import Inexpressible, Schema, Shape, Shapes, with_default
+from .shapes import Shapes, with_default
+from .values import Inexpressible, Schema, Shape
 
 _PARAMETER = inspect.Parameter
 
