@@ -19,12 +19,17 @@ async fn a_run_brings_what_hangs_together_with_it_up_to_date_and_it_is_shown() {
 
     let token = world.run(&["agent-token", "new", "--all"]).await.ok();
     let agent = EchoAgent::start(&world.url(), &token).await;
-    assert_eq!(world.run(&["exec", "Chain", "--cell", "third"]).await.ok(), "print(sum(y))");
+    assert_eq!(world.run(&["exec", "Chain", "third"]).await.ok(), "print(sum(y))");
     let log = world.run(&["log", "Chain"]).await.ok();
     assert!(log.contains("because") && log.contains("made it reactive (lazy)"), "{log}");
     let runs = world.run(&["runs", "Chain", "--json"]).await.json();
-    let ran: Vec<&str> =
-        runs.as_array().unwrap().iter().rev().filter_map(|run| run["subject"]["source"].as_str()).collect();
+    let ran: Vec<&str> = runs
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .filter_map(|run| run["execution"]["subject"]["source"].as_str())
+        .collect();
     assert_eq!(ran, ["x = 1", "y = [x for _ in range(3)]", "print(sum(y))"], "{runs:#}");
 
     world.run(&["edit", "Chain", "second", "--source", "y = [x, 2]"]).await.ok();
@@ -49,7 +54,7 @@ async fn a_run_brings_what_hangs_together_with_it_up_to_date_and_it_is_shown() {
     world.run(&["edit", "Chain", "second", "--source", "y = x + z"]).await.ok();
     add("circle", "z = y").await;
     world.run(&["cell", "move", "Chain", "circle", "--after", "second"]).await.ok();
-    let refused = world.run(&["exec", "Chain", "--cell", "third"]).await.fails(1);
+    let refused = world.run(&["exec", "Chain", "third"]).await.fails(1);
     assert!(refused.contains("second (`y`) → circle (`z`) → second"), "{refused}");
     world.run(&["cell", "delete", "Chain", "circle"]).await.ok();
     world.run(&["reactive", "Chain", "off"]).await.ok();
