@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
 /// Each must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 29] = [
+const AT_LEAST_ONCE: [&str; 28] = [
     "crash",
     "resync",
     "conflict",
@@ -22,7 +22,6 @@ const AT_LEAST_ONCE: [&str; 29] = [
     "AccessRevoked",
     "NotebookPolicyChanged",
     "NotebookReactivitySet",
-    "ExecutionBlocked",
     "planned",
     "removal",
     "ExecutionLost",
