@@ -498,8 +498,3 @@ impl Cycle {
 fn unavailable(reason: &str) -> Rejection {
     Rejection::new(RejectionCode::Unavailable, format!("nothing was changed: {reason}"))
 }
-
-/// The store says so itself.
-fn unknown(reason: &str) -> Rejection {
-    Rejection::new(RejectionCode::Unavailable, reason)
-}

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{CommandRecord, Rejection};
+use notarium_core::{CommandRecord, Rejection, RejectionCode};
 use notarium_wire::ErrorCode;
 
 use super::Batch;
 use crate::answers::recorded_answer;
 use crate::io::{AppendFailure, Output, ReadFailure};
 use crate::queue::Pending;
-use crate::room::{Cycle, Phase, Room, unavailable, unknown};
+use crate::room::{Cycle, Phase, Room, unavailable};
 
 /// How often a command is decided again before it is given up.
 const MAX_ATTEMPTS: u32 = 8;
@@ -136,4 +136,9 @@ impl Room {
         }
         self.decide_again(cycle, others);
     }
+}
+
+/// The store says so itself.
+fn unknown(reason: &str) -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, reason)
 }
