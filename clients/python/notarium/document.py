@@ -25,7 +25,7 @@ _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
     + ("latest", "threads", "executions", "kernels", "kernel_notice", "functions", "named_versions", "policy")
-    + ("conversations", "turns", "tool_calls", "grants")
+    + ("reactivity", "conversations", "turns", "tool_calls", "grants")
 )
 
 
@@ -102,6 +102,10 @@ def _forget_run(state: Json, run_id: str | None) -> None:
 def _created(state: Json, payload: Json, event: Json) -> None:
     state.update(title=payload["title"], metadata=payload["metadata"], created_at=event["recorded_at"])
     _granted(state, {"subject": payload["owner"], "role": "owner"}, event)
+
+
+def _reactivity_set(state: Json, payload: Json, event: Json) -> None:
+    put(state, "reactivity", None if payload["reactivity"] == "off" else payload["reactivity"])
 
 
 def _version_named(state: Json, payload: Json, event: Json) -> None:
@@ -381,6 +385,7 @@ _NOTEBOOK: dict[str, Apply] = {
     "NotebookArchived": lambda state, *_: state.update(archived=True),
     "NotebookUnarchived": lambda state, *_: state.pop("archived", None),
     "NotebookVersionNamed": _version_named,
+    "NotebookReactivitySet": _reactivity_set,
     "UndoSkipped": _nothing,
     "AccessGranted": _granted,
     "AccessRevoked": _revoked,
