@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{
-    AgentId, Document, KernelPhase, KernelSessionId, NotebookId, Operation, RejectionCode, default_session, not_open,
+    AgentId, CellType, Document, KernelPhase, KernelSessionId, NotebookId, Operation, RejectionCode, default_session,
+    not_open,
 };
 use notarium_wire::{
     AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, QuestionRefusal,
@@ -117,8 +118,8 @@ fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), Ke
     }
     let Some(cell) = &question.cell_id else { return Ok(()) };
     match notebook.cells.get(cell) {
-        Some(cell) if cell.content.cell_type.runs() => Ok(()),
-        Some(_) => refused("only code cells and SQL cells ask kernels"),
+        Some(cell) if cell.content.cell_type == CellType::Code => Ok(()),
+        Some(_) => refused("only code cells ask kernels"),
         None => refused("this notebook has no such cell: it is in the trash, or is not there yet"),
     }
 }
