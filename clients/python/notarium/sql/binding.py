@@ -143,7 +143,8 @@ def _is_column(value: Any) -> bool:
 
 def _each(value: Any) -> Iterable[Any]:
     to_list = getattr(value, "to_pylist", None)
-    return to_list() if to_list else value
+    each: Iterable[Any] = to_list() if to_list else value
+    return each
 
 
 def _scalar(value: Any) -> Any:

@@ -13,8 +13,13 @@ import re
 import socket
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    # At run time they stand before this file in one namespace.
+    from .rows import of_rows
+    from .wire import receive, send, unpacked
 
 CONNECT_SECONDS = 15
 BATCH_ROWS = 8_192
@@ -55,15 +60,14 @@ class Secrets:
 
 
 class PostgreSql:
-    def __init__(self, name: str, url: str):
-        self.name, self.url, self.secrets = name, url, Secrets(url)
+    def __init__(self, name: str, url: str, writes: bool):
+        self.name, self.url, self.writes, self.secrets = name, url, writes, Secrets(url)
         self.connection: Any = None
-        self.names: dict[int, str] = {}
 
     def drivers(self) -> tuple[Any, Any]:
         try:
             import psycopg
-            import pyarrow
+            import pyarrow  # type: ignore[import-untyped]
         except ImportError:
             raise Refused(
                 "driver", _INSTALL.format(name=self.name, packages='"psycopg[binary]" pyarrow', python=sys.executable)
@@ -134,7 +138,7 @@ class PostgreSql:
             cursor.execute(sql, values, binary=True)
             tell({"affected": cursor.rowcount if cursor.rowcount >= 0 else None})
             return
-        rows: list[tuple] = []
+        rows: list[tuple[Any, ...]] = []
         types: list[Any] = []
         limit = FIRST_ROWS
         for row in cursor.stream(sql, values):
@@ -157,10 +161,10 @@ class PostgreSql:
         prepared = connection.pgconn.prepare(b"", sql.encode(), dumper.types)
         if prepared.status != pq.ExecStatus.COMMAND_OK:
             raise errors.error_from_result(prepared, connection.info.encoding)
-        return connection.pgconn.describe_prepared(b"").nfields > 0
+        return bool(connection.pgconn.describe_prepared(b"").nfields > 0)
 
-    def flush(self, pyarrow: Any, rows: list[tuple], types: list[Any], tell: Any) -> None:
-        batch = of_rows([str(at) for at in range(len(types))], rows, types)  # noqa: F821
+    def flush(self, pyarrow: Any, rows: list[tuple[Any, ...]], types: list[Any], tell: Any) -> None:
+        batch = of_rows([str(at) for at in range(len(types))], rows, types)
         sink = pyarrow.BufferOutputStream()
         with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)
@@ -246,12 +250,13 @@ class Broker:
 
     def __init__(self, channel: socket.socket, database: Any):
         self.channel, self.database = channel, database
-        self.asked: queue.SimpleQueue = queue.SimpleQueue()
+        self.asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.current: int | None = None
 
     def run(self) -> None:
         threading.Thread(target=self.listen, daemon=True).start()
-        while (head := self.asked.get()) is not None:
+        while True:
+            head = self.asked.get()
             self.current = head["execute"]
             self.serve(head)
             self.current = None
@@ -259,7 +264,7 @@ class Broker:
     def listen(self) -> None:
         try:
             while True:
-                head, _ = receive(self.channel)  # noqa: F821
+                head, _ = receive(self.channel)
                 if "execute" in head:
                     self.asked.put(head)
                 elif head.get("cancel") == self.current:
@@ -275,17 +280,17 @@ class Broker:
         except Exception as error:
             print(f"not cancelled: {type(error).__name__}", file=sys.stderr, flush=True)
 
-    def serve(self, head: dict) -> None:
+    def serve(self, head: dict[str, Any]) -> None:
         number = head["execute"]
 
-        def tell(what: dict, body: Any = b"") -> None:
-            send(self.channel, {"of": number, **what}, body)  # noqa: F821
+        def tell(what: dict[str, Any], body: Any = b"") -> None:
+            send(self.channel, {"of": number, **what}, body)
 
         try:
             if head["writes"] and not self.database.writes:
                 message = f"the connection {self.database.name} is for reading alone: whoever runs the agent lets it write with --connection-writes"
                 raise Refused("statement", message)
-            values = [unpacked(value) for value in head["values"]]  # noqa: F821
+            values = [unpacked(value) for value in head["values"]]
             self.database.execute(head["sql"], values, head["writes"], tell)
         except Refused as refused:
             tell({"error": refused.told})
@@ -296,11 +301,10 @@ class Broker:
             tell({"error": {"kind": "statement", "message": message, "code": None, "line": None}})
 
 
-def main(given: dict) -> None:
+def main(given: dict[str, Any]) -> None:
     channel = socket.socket(fileno=os.dup(1))
     os.dup2(2, 1)
-    database = PostgreSql(given["name"], given["url"])
-    database.writes = given["writes"]
+    database = PostgreSql(given["name"], given["url"], given["writes"])
     try:
         Broker(channel, database).run()
     except (BrokenPipeError, KeyboardInterrupt):

@@ -92,7 +92,7 @@ class _Run:
         self.engine, self.bound, self.read, self.display = engine, bound, read, display
         self.found = Result()
         self.limit = settings.max_bytes if read.variable else settings.max_shown_bytes
-        self.said: queue.SimpleQueue = queue.SimpleQueue()
+        self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.display_id: str | None = None
         self.has_page = False
 

@@ -33,9 +33,10 @@ class Connection:
     """Of a file that the operator named."""
 
 
-def _told() -> dict:
+def _told() -> dict[str, Any]:
     try:
-        return json.loads(os.environ.get(VARIABLE) or "{}")
+        told: dict[str, Any] = json.loads(os.environ.get(VARIABLE) or "{}")
+        return told
     except ValueError:
         return {}
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from . import cell
+from .errors import SqlError
 
 
 def run_magic(shell: Any, line: str, body: str) -> None:
     """What the cell magic does. The kernel's traceback shows the message of an SqlError alone."""
     if line.strip():
-        raise cell.SqlError(
-            "%%notarium_sql takes nothing on its line: the connection stands in the first line of the SQL"
-        )
+        raise SqlError("%%notarium_sql takes nothing on its line: the connection stands in the first line of the SQL")
 
-    def display(data: dict, metadata: dict, display_id: str | None, update: bool) -> None:
+    def display(data: dict[str, Any], metadata: dict[str, Any], display_id: str | None, update: bool) -> None:
         transient = {"display_id": display_id} if display_id else {}
         shell.display_pub.publish(data, metadata, transient=transient, update=update)
 

@@ -46,7 +46,7 @@ class Remote:
         except (wire.Closed, OSError):
             raise ConnectionFailed(_GONE.format(name=self.name)) from None
 
-    def send(self, head: dict) -> None:
+    def send(self, head: dict[str, Any]) -> None:
         with self.sending:
             wire.send(self.socket, head)
 
@@ -83,7 +83,12 @@ class Remote:
 
     def tables(self) -> list[tuple[str, str, str, str]]:
         found: list[Any] = []
-        self.execute(Bound(1, TABLES_OF_POSTGRESQL), Result(), lambda batch: found.append(batch) is None)
+
+        def take(batch: Any) -> bool:
+            found.append(batch)
+            return True
+
+        self.execute(Bound(1, TABLES_OF_POSTGRESQL), Result(), take)
         rows = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
         return rows
 
@@ -108,7 +113,7 @@ ORDER BY 1, 2, a.attnum LIMIT 20000
 """
 
 
-def _error(error: dict, bound: Bound) -> SqlError:
+def _error(error: dict[str, Any], bound: Bound) -> SqlError:
     line = error.get("line")
     kinds = {"connection": ConnectionFailed, "driver": MissingDriver, "cancelled": Cancelled}
     kind = kinds.get(error["kind"], SqlError)

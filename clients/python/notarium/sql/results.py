@@ -17,7 +17,7 @@ BATCH_ROWS = 16_384
 def arrow() -> Any:
     """pyarrow, which holds every result."""
     try:
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
     except ImportError:
         message = "SQL cells need the package pyarrow in the kernel's Python: run `%pip install pyarrow` in a cell, then this again"
         raise MissingDriver(message) from None
@@ -133,7 +133,7 @@ def frame(table: Any, settings: Settings) -> Any:
 
 def _of_pandas(table: Any) -> Any:
     """As pandas has them by itself, but that whole numbers and truth values stay what they are where some are missing."""
-    import pandas
+    import pandas  # type: ignore[import-untyped]
 
     pa = arrow()
     nullable = {pa.bool_(): pandas.BooleanDtype()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 
-def of_rows(names: list[str], rows: list[tuple], types: list[Any] | None = None) -> Any:
+def of_rows(names: list[str], rows: list[tuple[Any, ...]], types: list[Any] | None = None) -> Any:
     """A batch of Python's values. What is no value of its column's type, or differs within a column, is text."""
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     types = types or [None] * len(names)
@@ -15,7 +15,7 @@ def of_rows(names: list[str], rows: list[tuple], types: list[Any] | None = None)
     return pa.RecordBatch.from_arrays(arrays, names=[*map(str, range(len(names)))]) if arrays else pa.record_batch({})
 
 
-def _array(pa: Any, values: tuple, kind: Any) -> Any:
+def _array(pa: Any, values: tuple[Any, ...], kind: Any) -> Any:
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):

@@ -22,7 +22,9 @@ _LARGEST_NUMBER = 2**53
 """Above it a browser's numbers are no whole numbers any more: it is sent as text."""
 
 
-def bundle(result: Result, connection: str, notice: str | None = None, is_whole: bool = True) -> tuple[dict, dict]:
+def bundle(
+    result: Result, connection: str, notice: str | None = None, is_whole: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """The output's MIME bundle and its metadata. `is_whole`: nothing more comes."""
     page = first_rows(result, PAGE_ROWS)
     names = unique([column.name for column in result.columns or []])
@@ -52,8 +54,8 @@ def bundle(result: Result, connection: str, notice: str | None = None, is_whole:
     }
 
 
-def first_rows(result: Result, count: int) -> list[tuple]:
-    rows: list[tuple] = []
+def first_rows(result: Result, count: int) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
     for batch in result.batches:
         part = batch.slice(0, count - len(rows))
         rows.extend(zip(*(column.to_pylist() for column in part.columns), strict=True))
@@ -123,7 +125,7 @@ def _types(result: Result) -> list[str]:
     return [next((name for fits, name in named if fits(field.type)), "any") for field in result.batches[0].schema]
 
 
-def _text(names: list[str], rows: list[tuple]) -> str:
+def _text(names: list[str], rows: list[tuple[Any, ...]]) -> str:
     def cut(text: str) -> str:
         line = text.replace("\n", " ")
         return line if len(line) <= _TEXT_WIDTH else line[: _TEXT_WIDTH - 1] + "…"
@@ -134,7 +136,7 @@ def _text(names: list[str], rows: list[tuple]) -> str:
     return "\n".join(lines + (["…"] if len(rows) > _TEXT_ROWS else []))
 
 
-def _html(names: list[str], rows: list[tuple], shape: str, said: str) -> str:
+def _html(names: list[str], rows: list[tuple[Any, ...]], shape: str, said: str) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(words(value))}</td>" for value in row) + "</tr>"

@@ -55,8 +55,8 @@ def _next(sql: str, at: int, dialect: str) -> tuple[str, int]:
     if dialect != "sqlite":
         if found := _ESCAPED.match(sql, at) or _DOLLARS.match(sql, at):
             return "text", found.end()
-        if first == "$" and _PLACEHOLDER.match(sql, at):
-            return "placeholder", _PLACEHOLDER.match(sql, at).end()
+        if found := _PLACEHOLDER.match(sql, at):
+            return "placeholder", found.end()
     if first == "'":
         return "text", _end(_PLAIN, sql, at, "text")
     if first == '"' or (dialect == "sqlite" and first in "`["):
@@ -67,7 +67,7 @@ def _next(sql: str, at: int, dialect: str) -> tuple[str, int]:
     return (first if first in "{}" else "sign"), at + 1
 
 
-def _end(pattern: re.Pattern, sql: str, at: int, what: str) -> int:
+def _end(pattern: re.Pattern[str], sql: str, at: int, what: str) -> int:
     found = pattern.match(sql, at)
     if not found:
         raise SqlError(f"the {what} that begins with {sql[at]} does not end", line=line_of(sql, at))

@@ -10,6 +10,7 @@ import datetime
 import json
 import struct
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -22,14 +23,14 @@ class Closed(Exception):
     """The other side is gone."""
 
 
-def send(socket: Any, head: dict, body: bytes | memoryview = b"") -> None:
+def send(socket: Any, head: dict[str, Any], body: bytes | memoryview = b"") -> None:
     text = json.dumps(head).encode()
     socket.sendall(_SIZES.pack(len(text), len(body)) + text)
     if body:
         socket.sendall(body)
 
 
-def receive(socket: Any) -> tuple[dict, bytes]:
+def receive(socket: Any) -> tuple[dict[str, Any], bytes]:
     head_size, body_size = _SIZES.unpack(_exactly(socket, _SIZES.size))
     if head_size > MAX_HEAD or body_size > MAX_BODY:
         raise Closed
@@ -48,7 +49,7 @@ def _exactly(socket: Any, size: int) -> bytes:
     return bytes(found)
 
 
-_OF_TEXT = {
+_OF_TEXT: dict[str, Callable[[str], Any]] = {
     "decimal": Decimal,
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,

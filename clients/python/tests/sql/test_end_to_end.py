@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PASSWORD, owner, url
+
+from .conftest import PASSWORD, owner, url
 
 ROOT = Path(__file__).resolve().parents[4]
 BINARY = Path(os.environ.get("NOTARIUM_BINARY", ROOT / "target/debug/notarium"))

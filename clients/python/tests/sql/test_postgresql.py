@@ -13,10 +13,11 @@ import traceback
 from decimal import Decimal
 
 import pytest
-from conftest import PASSWORD, SQL, owner
 from notarium import sql
 from notarium.sql import connections
 from notarium.sql.errors import Cancelled, ConnectionFailed, SqlError
+
+from .conftest import PASSWORD, SQL, owner
 
 
 def test_types_survive(agent, run):
@@ -261,7 +262,7 @@ def test_a_broker_without_the_driver_says_what_to_install(tmp_path):
         "writes": False,
         "code": [["no", "import sys; sys.modules['psycopg'] = None"], *code],
     }
-    from conftest import BOOT
+    from .conftest import BOOT
 
     broker = subprocess.Popen([sys.executable, "-I", "-c", BOOT], stdin=subprocess.PIPE, stdout=theirs, text=True)
     theirs.close()
