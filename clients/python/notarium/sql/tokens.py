@@ -112,8 +112,25 @@ def parse(sql: str, dialect: str) -> list[Statement]:
 
 
 _RELATION = {"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "ONLY", "DESCRIBE", "SUMMARIZE"}
-_CLAUSES = {"SELECT", "FROM", "WHERE", "HAVING", "LIMIT", "OFFSET", "SET", "VALUES", "ON", "USING", "WINDOW", "UNION"}
-_CLAUSES |= {"JOIN", "INTO", "QUALIFY", "RETURNING", "EXCEPT", "INTERSECT", "FETCH", "WHEN", "THEN", "ELSE"}
+_CLAUSES = {
+    *(
+        "SELECT",
+        "FROM",
+        "WHERE",
+        "HAVING",
+        "LIMIT",
+        "OFFSET",
+        "SET",
+        "VALUES",
+        "ON",
+        "USING",
+        "WINDOW",
+        "UNION",
+        "JOIN",
+        "INTO",
+    ),
+    *("QUALIFY", "RETURNING", "EXCEPT", "INTERSECT", "FETCH", "WHEN", "THEN", "ELSE"),
+}
 # In their brackets FROM stands before a value.
 _TAKES_FROM = {"EXTRACT", "SUBSTRING", "TRIM", "OVERLAY"}
 
