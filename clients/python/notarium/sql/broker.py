@@ -109,10 +109,8 @@ class PostgreSql:
         psycopg, pyarrow = self.drivers()
         connection = self.connect()
         try:
-            connection.execute("BEGIN" if writes else "BEGIN READ ONLY")
-            if not writes:
-                # Behind the first query the transaction cannot be made a writing one.
-                connection.execute("SELECT 1")
+            # Behind its first query the transaction cannot be made a writing one.
+            connection.execute("BEGIN" if writes else "BEGIN READ ONLY; SELECT 1")
             self.run(connection, pyarrow, sql, values, tell)
             if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.execute("COMMIT")
