@@ -28,7 +28,7 @@ run: rust ## build, start server + agent with a Python kernel, print one link (g
 	cargo run --profile local --no-default-features --quiet -p notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
-	@$(MAKE) --no-print-directory --keep-going lint unit test-sql interop test-python test-web test-web-smoke
+	@$(MAKE) --no-print-directory --keep-going lint unit interop test-python test-web test-web-smoke
 
 web: $(PAGE) ## build the page that the server embeds
 
@@ -64,6 +64,7 @@ $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
 	touch $@
 
 test-python: rust $(PYTHON_VENV)/.ready python-dist ## the Python client: types, golden files, a network that fails, a real server and kernel, the wheel
+	@scripts/need-postgresql >/dev/null || true
 	cargo build --quiet --bin notarium
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/mypy
 	cd $(PYTHON_CLIENT) && $(CURDIR)/$(PYTHON_VENV)/bin/pyright --pythonpath $(CURDIR)/$(PYTHON_VENV)/bin/python
@@ -124,11 +125,6 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
 	cargo test --workspace --no-fail-fast
 
-test-sql: deps ## SQL cells, with DuckDB, SQLite and a PostgreSQL of their own
-	cargo build --quiet
-	scripts/need-postgresql >/dev/null || true
-	$(VENV)/bin/python -m pytest --quiet -rs clients/python/tests/sql
-
 interop: interop-files interop-runs interop-mcp interop-openapi ## files, runs, outside assistants and generated clients, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
@@ -172,4 +168,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit test-sql interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

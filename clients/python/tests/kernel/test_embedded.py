@@ -10,8 +10,12 @@ AGENT = Path(__file__).parents[4] / "src" / "agent"
 
 
 def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
-    embedded = set(re.findall(r'\("kernel/(\w+\.py)"', (AGENT / "kernel" / "launch.rs").read_text()))
+    listed = (AGENT / "python_package.rs").read_text()
+    embedded = set(re.findall(r'"kernel/(\w+\.py)"', listed))
     assert embedded == {path.name for path in (PACKAGE / "kernel").glob("*.py")}
+    # The broker runs beside kernels, and is started from a text of its own.
+    needed = {path.name for path in (PACKAGE / "sql").glob("*.py")} - {"broker.py"}
+    assert set(re.findall(r'"sql/(\w+\.py)"', listed)) == needed
     folder = tmp_path / "notarium"
     (folder / "kernel").mkdir(parents=True)
     (folder / "__init__.py").write_text((AGENT / "embedded.py").read_text())
