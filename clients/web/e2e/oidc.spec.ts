@@ -26,12 +26,10 @@ async function withProvider(more: string[], use: (server: TestServer) => Promise
   const provider = await startProvider();
   const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
   const headers = { "content-type": "application/json" };
-  for (const user of ["bea", "bob"])
-    await fetch(`${provider.issuer}/users/${user}`, {
-      method: "PUT",
-      headers,
-      body: JSON.stringify({ ...claims, email: `${user}@example.org` }),
-    });
+  for (const [user, name] of Object.entries({ bea: "Bea", bob: "Bob" })) {
+    const body = JSON.stringify({ ...claims, name, email: `${user}@example.org` });
+    await fetch(`${provider.issuer}/users/${user}`, { method: "PUT", headers, body });
+  }
   // The provider knows every client that has a secret.
   process.env.NOTARIUM_OIDC_CLIENT_SECRET = "secret";
   const server = new TestServer();
@@ -86,11 +84,16 @@ test("no is said in words, and strangers and forged ways back are refused", asyn
 });
 
 test("who has no password signs in with the provider again before something is decided", async ({ browser, asking }) => {
-  const { page, button } = await atSignIn(browser, asking);
-  await button.click();
-  await page.getByPlaceholder("sub").fill("bea");
-  await page.getByRole("button", { name: "Authorize" }).click();
-  await page.getByRole("button", { name: "Bea" }).click();
+  const signedIn = async (sub: string, name: string) => {
+    const { page, button } = await atSignIn(browser, asking);
+    await button.click();
+    await page.getByPlaceholder("sub").fill(sub);
+    await page.getByRole("button", { name: "Authorize" }).click();
+    await page.getByRole("button", { name }).click();
+    return page;
+  };
+  await signedIn("bob", "Bob");
+  const page = await signedIn("bea", "Bea");
   const wanted = page.getByRole("button", { name: "Token for the command line" });
   const again = page.getByRole("button", { name: "Sign in with Example University", exact: true });
   const answer = async (sub: string) => {
