@@ -91,6 +91,12 @@ export function tellAfresh(state: string, afresh: Afresh): void {
   channel.close();
 }
 
+/** Those that wait: which of them it was for is not known. */
+async function tellAll(afresh: Afresh): Promise<void> {
+  for (const [place, pending] of await entries<string, Pending>().catch(() => []))
+    if (typeof place === "string" && place.startsWith(PLACE) && pending.isAfresh) tellAfresh(place.slice(PLACE.length), afresh);
+}
+
 function noKey(): Problem {
   return new Problem(0, "no_key", "This browser keeps nothing for this site (a private window?), and signing in so needs that.");
 }
@@ -108,7 +114,10 @@ export async function proofOf(back: URLSearchParams): Promise<Return> {
   const state = back.get("state") ?? "";
   const pending = state === "" ? undefined : await get<Pending>(PLACE + state).catch(() => undefined);
   // Some providers leave the state out when somebody says no.
-  if (!pending && back.has("error")) throw new Problem(401, "provider_refused", refusal(back.get("error"), "the provider"));
+  if (!pending && back.has("error")) {
+    await tellAll({ error: refusal(back.get("error"), "the provider") });
+    throw new Problem(401, "provider_refused", refusal(back.get("error"), "the provider"));
+  }
   if (!pending)
     throw new Problem(401, "sign_in_ended", "This sign-in was not begun in this browser, or is over already: begin it again.");
   await del(PLACE + state).catch(() => undefined);
