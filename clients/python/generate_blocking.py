@@ -64,7 +64,15 @@ EXIT = """
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        {body}
+"""
+EXIT_ALONE = """\
+        self._portal.call(self._aio.__aexit__(kind, error, trace))
+"""
+EXIT_AND_STOP = """\
+        try:
+            self._portal.call(self._aio.__aexit__(kind, error, trace))
+        finally:
+            self._portal.close()
 """
 CLOSE = '''
     def close(self) -> None:
@@ -97,8 +105,7 @@ def face(name: str, classes: dict[str, ast.ClassDef]) -> str:
     doc = plain(ast.get_docstring(classes[name]) or "", 4)
     text = f'\n\nclass {name}(Face[aio.{name}]):\n    """{doc}"""\n'
     if "__aenter__" in methods:
-        body = "self.close()" if name == "Client" else "self._portal.call(self._aio.__aexit__(kind, error, trace))"
-        text += EXIT.format(name=name, body=body)
+        text += EXIT.format(name=name) + (EXIT_AND_STOP if name == "Client" else EXIT_ALONE)
     for method in methods.values():
         if name == "Client" and method.name == "close":
             text += CLOSE

@@ -824,7 +824,7 @@ class Notebook(Face[aio.Notebook]):
         return self._aio._repr_html_()
 
     def close(self) -> None:
-        """Follows it no more."""
+        """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
         self._portal.call(self._aio.close())
 
     @property
@@ -1064,7 +1064,10 @@ class Client(Face[aio.Client]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        try:
+            self._portal.call(self._aio.__aexit__(kind, error, trace))
+        finally:
+            self._portal.close()
 
     def close(self) -> None:
         """Ends the connection; nothing of it is left."""

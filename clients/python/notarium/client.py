@@ -53,10 +53,15 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            if error is None:
+                for replica in list(self._session.connection.replicas.values()):
+                    await Notebook(self._session, replica).flush()
+        finally:
+            await self.close()
 
     async def close(self) -> None:
-        """Ends the connection; nothing of it is left."""
+        """Ends the connection; nothing of it is left. Leaving a `with` also waits until what was typed is confirmed."""
         await self._session.connection.close()
         await self._session.rest.close()
 

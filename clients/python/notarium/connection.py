@@ -164,6 +164,10 @@ class Connection:
             self._on_fatal(body)
         elif "notebook" in body:
             replica = self.replicas.get(body["notebook"])
+            if replica is not None and name == "error" and body["code"] == "unavailable":
+                # The notebook cannot be opened now; the connection is as good as before.
+                asyncio.get_running_loop().call_later(self._rest(1), replica.ask_again)
+                return
             if replica is not None:
                 replica.receive(name, body)
             if name in ("subscribed", "error"):

@@ -12,7 +12,7 @@ from .assistants import ToolCall, Turn
 from .cells import Cell, PastCell, id_of, place_of
 from .comments import Thread
 from .document import Json
-from .errors import NotFound
+from .errors import Disconnected, NotFound
 from .event import Event, as_time
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
@@ -139,10 +139,14 @@ class Notebook(PastNotebook):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            if error is None and self._is_open:
+                await self.flush()
+        finally:
+            await self.close()
 
     async def close(self) -> None:
-        """Follows it no more."""
+        """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
         replicas = self._session.connection.replicas
         if self._is_open:
             self._is_open = False
@@ -150,6 +154,7 @@ class Notebook(PastNotebook):
             if not self._replica.holders and replicas.get(self.id) is self._replica:
                 del replicas[self.id]
                 self._session.connection.send("unsubscribe", notebook=self.id)
+                self._replica.fail(Disconnected("the notebook was closed here: open it again"))
 
     async def _command(self, command: str, /, **fields: Any) -> Json:
         return await self._session.command(self.id, command, **fields)

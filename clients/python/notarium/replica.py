@@ -89,10 +89,15 @@ class Replica:
     def nudge(self) -> None:
         """Called now and then while there is a connection: a subscription that was not answered meanwhile is sent again."""
         if self._is_subscribing and self._is_late:
+            self.ask_again()
+        self._is_late = self._is_subscribing
+
+    def ask_again(self) -> None:
+        """Subscribes anew: no answer to what was asked before will come."""
+        if self.failure is None:
             self._asked.clear()
             self._is_resyncing = False
             self.subscribe()
-        self._is_late = self._is_subscribing
 
     def edit(self, cell_id: str, change: Change) -> "asyncio.Future[None]":
         """Changes the text of a cell as it is here. What comes back is done when the server has it."""

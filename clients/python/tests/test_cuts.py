@@ -128,8 +128,8 @@ BLOCKING = """
 import threading, notarium
 with notarium.connect() as nt, nt.create("Interrupted") as nb:
     run = nb.execute("import time; time.sleep(600)")
-    print("waiting")
     try:
+        print("waiting")
         run.wait()
     except KeyboardInterrupt:
         run.cancel()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 from notarium.connection import Connection
@@ -333,6 +334,22 @@ async def test_a_state_that_is_wrong_heals_instead_of_failing(start: Start) -> N
     server.record("CellSourceEdited", {"cell_id": "c0", "change": [5, [0, "!"]]})
     await eventually(lambda: server.stir() or replica.source("c0") == "start!")
     assert replica.healed == 1
+
+
+async def test_a_notebook_that_cannot_be_opened_now_is_asked_for_again(start: Start) -> None:
+    server = FakeServer()
+    answer, refused = server.on_subscribe, []
+
+    def refuse(wire: FakeWire, body: dict[str, Any]) -> None:
+        if len(refused) < 3:
+            refused.append(body)
+            wire.say("error", code="unavailable", message="again later", notebook=NOTEBOOK)
+        else:
+            answer(wire, body)
+
+    server.on_subscribe = refuse  # type: ignore[method-assign]
+    _, replica = await start(server)
+    assert replica.source("c0") == "start"
 
 
 async def test_a_subscription_without_an_answer_is_sent_again(start: Start) -> None:

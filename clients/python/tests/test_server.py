@@ -226,6 +226,26 @@ def test_nothing_is_left_after_the_end(server: Server) -> None:
         nb.append("y")
 
 
+def test_leaving_waits_for_what_was_typed_and_ends_what_follows(server: Server, nb: notarium.Notebook) -> None:
+    cell = nb.append("")
+    with notarium.connect(server.url, server.token) as nt:
+        theirs = nt.open(nb.id)
+        following = theirs.events(since=0, follow=True)
+        assert next(following).version == 1
+        for letter in "hello":
+            theirs[cell.id].splice(0, 0, letter, wait=False)
+    with notarium.connect(server.url, server.token) as nt, nt.open(nb.id) as again:
+        assert again[cell.id].source == "olleh"
+        run = again.execute("import time; time.sleep(600)")
+        waiting = again.events(follow=True)
+        next(waiting)
+    with pytest.raises((notarium.Disconnected, RuntimeError)):
+        list(waiting)
+    with pytest.raises(RuntimeError, match="closed"):
+        run.wait()
+    nb.stop()
+
+
 async def test_the_same_for_asyncio(server: Server) -> None:
     async with notarium.aio.connect(server.url, server.token) as nt, nt.create("Async") as nb:
         cells = await nb.extend(["a = 20", "a + 1"])
