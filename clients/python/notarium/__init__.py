@@ -11,9 +11,11 @@ other package, so that a kernel can import it for `notarium.tool` alone.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from ._version import __version__
+
+# Type checkers know this name; to import it from `typing` would cost more than all the rest here.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from . import aio, events, sql

@@ -161,6 +161,8 @@ class Cell(PastCell):
     async def _change(self, make: Any, wait: bool) -> None:
         replica = self._notebook._replica
         change: Change = make(self.source)
+        if all(isinstance(section, int) for section in change):
+            return
         done = replica.edit(self._id, change)
         if wait:
             await self._notebook._within(

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from .digest import digest
 from .document import RULES, Document, Json, UnknownEvent
-from .errors import Disconnected, Forbidden, NotFound, Rejected, rejection
+from .errors import Disconnected, Forbidden, NotariumError, NotFound, Rejected, rejection
 from .text import Change
 from .unconfirmed import Unconfirmed, ignore_unseen, settle
 
@@ -121,7 +121,10 @@ class Replica:
             del self.unconfirmed[cell_id]
             return
         body = {"cell_id": cell_id, "base": self.document.version, "change": text.buffer}
-        command_id, answer = self._sender.command(self.notebook_id, {"EditSource": body})
+        try:
+            command_id, answer = self._sender.command(self.notebook_id, {"EditSource": body})
+        except NotariumError as error:
+            return self._give_up(cell_id, error)
         text.send(command_id)
         answer.add_done_callback(lambda done: self._answered(cell_id, command_id, done))
 

@@ -14,6 +14,7 @@ from notarium.errors import (
     Conflict,
     Disconnected,
     Forbidden,
+    LimitExceeded,
     NotFound,
     Rejected,
     Unauthenticated,
@@ -161,6 +162,17 @@ async def test_a_refused_edit_goes_with_its_buffer_and_is_handed_back(start: Sta
     with pytest.raises(NotFound):
         await second
     assert replica.source("c0") == "start"
+
+
+async def test_an_edit_that_no_frame_can_hold_is_refused_here_and_leaves_the_text_as_it_was(start: Start) -> None:
+    server = FakeServer()
+    _, replica = await start(server)
+    with pytest.raises(LimitExceeded, match="send less at once") as caught:
+        await replica.edit("c0", splice("start", 0, 0, "x" * 1_000_000))
+    assert caught.value.text == "x" * 1_000_000 + "start"
+    assert replica.source("c0") == "start"
+    await replica.edit("c0", splice("start", 0, 0, "y"))
+    assert server.document.state["cells"]["c0"]["source"] == "ystart"
 
 
 async def test_unavailable_is_tried_again_with_the_same_id(start: Start) -> None:
