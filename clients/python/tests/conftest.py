@@ -47,6 +47,23 @@ def _wait_for(process: "subprocess.Popen[str]", pattern: str) -> str:
     raise AssertionError(f"the server ended: {said}")
 
 
+def launch(folder: Path, model: ScriptedModel, allowed: str) -> "tuple[subprocess.Popen[str], str, str]":
+    """A server with its data in a folder, at which another one may have been killed: the process, its address, a token."""
+    providers = folder / "providers.json"
+    providers.write_text(json.dumps([{"family": "compatible", "base_url": model.url, "model": "scripted"}]))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
+    command = [BINARY, "up", "--data", folder / "data", "--listen", "127.0.0.1:0", "--allow-host", allowed]
+    command += ["--providers", providers, "--kernel-path", sys.prefix, "--working-dir", folder]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    try:
+        url = _wait_for(process, r"^Notarium is up: (http\S+)")
+        _wait_for(process, r"(^Kernels:.*)")
+    except BaseException:
+        process.kill()
+        raise
+    return process, url, json.loads((folder / "data" / "up.json").read_text())["session"]
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     if not BINARY.exists():
@@ -55,18 +72,8 @@ def server() -> Iterator[Server]:
         folder = Path(name)
         door = socket.create_server(("127.0.0.1", 0))
         allowed = f"127.0.0.1:{door.getsockname()[1]}"
-        providers = folder / "providers.json"
-        providers.write_text(json.dumps([{"family": "compatible", "base_url": model.url, "model": "scripted"}]))
-        environment = {"PATH": os.environ["PATH"], "HOME": name, "TMPDIR": name, "PYTHONUNBUFFERED": "1"}
-        process = subprocess.Popen(
-            [BINARY, "up", "--data", folder / "data", "--listen", "127.0.0.1:0", "--providers", providers, "--allow-host", allowed]
-            + ["--kernel-path", sys.prefix, "--working-dir", folder],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
-        )  # fmt: skip
+        process, url, token = launch(folder, model, allowed)
         try:
-            url = _wait_for(process, r"^Notarium is up: (http\S+)")
-            _wait_for(process, r"(^Kernels:.*)")
-            token = json.loads((folder / "data" / "up.json").read_text())["session"]
             yield Server(url, token, folder, model, door)
         finally:
             door.close()

@@ -13,7 +13,7 @@ import notarium
 import pytest
 from notarium.config import find_target
 
-from .conftest import Server
+from .conftest import Server, launch
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -31,7 +31,11 @@ class Proxy:
         if self.is_down:
             writer.close()
             return
-        there, back = await asyncio.open_connection(*self.target)
+        try:
+            there, back = await asyncio.open_connection(*self.target)
+        except OSError:
+            writer.close()
+            return
         self.writers |= {writer, back}
         await asyncio.gather(self.pass_on(reader, back), self.pass_on(there, writer))
 
@@ -48,10 +52,14 @@ class Proxy:
             writer.transport.abort()
 
 
+def address(url: str) -> tuple[str, int]:
+    host, port = url.removeprefix("http://").split(":")
+    return host, int(port)
+
+
 @pytest.fixture
 async def proxy(server: Server) -> AsyncIterator[tuple[Proxy, str]]:
-    host, port = server.url.removeprefix("http://").split(":")
-    between = Proxy(host, int(port))
+    between = Proxy(*address(server.url))
     listener = await asyncio.start_server(between.serve, sock=server.door.dup())
     yield between, f"http://127.0.0.1:{server.door.getsockname()[1]}"
     between.cut()
@@ -110,6 +118,40 @@ async def test_a_command_without_a_connection_waits_and_says_what_is_known(
         await nb.rename("Now")
         assert nb.title == "Now"
         assert [event.type async for event in nb.events()] == ["NotebookCreated", "NotebookRenamed"]
+
+
+async def test_a_server_that_is_killed_while_somebody_types_has_all_of_it_when_it_is_back(
+    server: Server, tmp_path: Path
+) -> None:
+    allowed = f"127.0.0.1:{server.door.getsockname()[1]}"
+    process, url, token = await asyncio.to_thread(launch, tmp_path, server.model, allowed)
+    between = Proxy(*address(url))
+    listener = await asyncio.start_server(between.serve, sock=server.door.dup())
+    try:
+        async with notarium.aio.connect(f"http://{allowed}", token, timeout=120) as nt, nt.create("Killed") as nb:
+            nt._session.connection._rest = lambda attempt: 0.05
+            cell = await nb.append("")
+            for number in range(60):
+                await cell.splice(0, 0, f"{number};", wait=False)
+                if number == 30:
+                    await nb.flush()
+                    process.kill()
+                await asyncio.sleep(0)
+            renamed = asyncio.create_task(nb.rename("Still here"))
+            await asyncio.to_thread(process.wait)
+            process, url, _ = await asyncio.to_thread(launch, tmp_path, server.model, allowed)
+            between.target = address(url)
+            await renamed
+            await nb.flush()
+            assert cell.source == "".join(f"{number};" for number in reversed(range(60)))
+            assert nb.title == "Still here"
+            assert await nb.check()
+            assert (await nb.verify()).ok
+    finally:
+        between.cut()
+        listener.close()
+        process.kill()
+        process.wait()
 
 
 def interrupted(server: Server, code: str) -> "subprocess.CompletedProcess[str]":
