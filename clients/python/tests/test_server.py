@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import httpx
 import notarium
 import pytest
 from notarium import events
@@ -126,6 +127,34 @@ def test_a_kernel_is_restarted_and_forgets(nb: notarium.Notebook) -> None:
     assert nb.past_run(scratch.id).text == "2\n"
 
 
+def test_a_kernel_is_started_interrupted_and_shut_down(nb: notarium.Notebook) -> None:
+    kernel = nb.start_kernel("python3")
+    run = nb.append("import time\nprint('on', flush=True)\ntime.sleep(600)").run()
+    assert next(run.stream()).text == "on\n"
+    assert (kernel.phase, nb.kernels) == ("started", [kernel])
+    kernel.interrupt()
+    with pytest.raises(notarium.RunFailed, match="KeyboardInterrupt"):
+        run.wait(60).raise_for_status()
+    kernel.shut_down()
+    following = nb.events(since=0, follow=True)
+    assert any(isinstance(event, events.KernelSessionEnded) for event in following)
+    assert kernel.phase == "ended"
+
+
+def test_a_notebook_begins_as_a_template_and_who_one_is_can_be_asked(nt: notarium.Client) -> None:
+    with nt.create("From a template", template="table") as nb:
+        assert len(nb) > 0
+        assert nb.metadata
+        nb.set_metadata({**nb.metadata, "mine": [1.5, None]})
+        assert nb.metadata["mine"] == [1.5, None]
+        assert nb.access[0]["role"] == "owner"
+        assert nb.check()
+    assert nt.me()["actor"] == nt.actor
+    assert nt.confirmations() == []
+    assert nt.is_connected
+    assert len(nt.notebooks(limit=1)) == 1
+
+
 def test_large_outputs_are_fetched_when_asked(nb: notarium.Notebook) -> None:
     run = nb.append("print('x' * 50_000)").run().wait(60)
     assert "fetch() brings them" in run.text
@@ -200,6 +229,13 @@ def test_people_share_and_see_each_other(server: Server, nb: notarium.Notebook) 
         assert nb.peers[0]["actor"] == other.actor
     with pytest.raises(notarium.NotFound):
         nb.share("nobody-of-this-name")
+    headers, login = {"Authorization": f"Bearer {server.token}"}, f"bo{time.time_ns()}"
+    body = {"login": login, "name": "Bo"}
+    httpx.post(f"{server.url}/api/users", headers=headers, json=body).raise_for_status()
+    nb.share(login, "runner")
+    assert sorted(entry["role"] for entry in nb.access) == ["owner", "runner"]
+    nb.unshare(login)
+    assert [entry["role"] for entry in nb.access] == ["owner"]
     link = nb.share_link("viewer")
     token = link.split("#")[1].split("=")[-1]
     with notarium.connect(server.url, token) as guest, guest.open(nb.id) as looked_at:
