@@ -105,7 +105,7 @@ fn main() {
         let run = command(serde_json::json!({"RequestExecution": {"target": {"cell": {"cell_id": cell}}}}));
         let (_, decision) = bench.decide(run, Some(known.clone()));
         plans.push(start.elapsed());
-        assert!(decision.events.len() > 2);
+        assert!(decision.events.len() >= 2, "a kernel, and the run with what is stale before it");
         let start = Instant::now();
         let graph = notebook_graph(&bench.notebook, known.clone());
         graphs.push(start.elapsed());
