@@ -225,7 +225,7 @@ impl EchoAgent {
         let options = ConnectOptions::new(server, token, "echo agent");
         let (connection, _) = Connection::open(options).await.expect("the agent connects");
         let offer = OfferedKernelspec { name: "python3".into(), display_name: "Echo".into(), language: "echo".into() };
-        connection.sender().offer(vec![offer]);
+        connection.sender().offer(vec![offer], Vec::new());
         let mut agent = Self { connection, agent_of: Vec::new(), forever: None };
         tokio::spawn(async move { while agent.next().await {} })
     }

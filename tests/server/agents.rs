@@ -24,7 +24,7 @@ async fn offer(agent: &mut TestClient, kernelspec: &str) {
         display_name: kernelspec.to_owned(),
         language: "python".to_owned(),
     };
-    agent.send(&ClientMessage::Offer { kernelspecs: vec![offered] }).await;
+    agent.send(&ClientMessage::Offer { kernelspecs: vec![offered], connections: Vec::new() }).await;
 }
 
 /// The session that the agent was told of.

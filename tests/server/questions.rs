@@ -18,7 +18,7 @@ async fn kernel(server: &TestServer, ann: &Person) -> (Http, TestClient, KernelS
     http.post("/api/notebooks/n/cells", json!({"cell_id": "c", "cell_type": "code", "source": ""})).await.ok();
     http.post("/api/notebooks/n/cells", json!({"cell_id": "m", "cell_type": "markdown", "source": ""})).await.ok();
     let mut agent = server.connect_as(&server.agent_token(ann, "gpu").await).await;
-    agent.send(&ClientMessage::Offer { kernelspecs: Vec::new() }).await;
+    agent.send(&ClientMessage::Offer { kernelspecs: Vec::new(), connections: Vec::new() }).await;
     agent.subscribe("n").await;
     let launched = http.post("/api/notebooks/n/kernels", json!({})).await.ok();
     let kernel: KernelSessionId = launched["outcome"]["kernel_session"].as_str().unwrap().parse().unwrap();

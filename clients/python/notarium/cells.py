@@ -103,7 +103,11 @@ class PastCell:
     def is_stale(self) -> bool:
         """Whether its text has changed since what it shows was run."""
         subject = self._execution.get("subject")
-        return subject is not None and subject.get("source") != self.source
+        if subject is None:
+            return False
+        # A kernel is given an SQL cell's text behind a line that says what it is.
+        line = "%%notarium_sql\n" if self.cell_type == "sql" else ""
+        return subject.get("source") != line + self.source
 
     @property
     def reply(self) -> str | None:

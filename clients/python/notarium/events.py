@@ -59,6 +59,7 @@ __all__ = [
     "NotebookCreated",
     "NotebookMetadataSet",
     "NotebookPolicyChanged",
+    "NotebookReactivitySet",
     "NotebookRenamed",
     "NotebookUnarchived",
     "NotebookVersionNamed",
@@ -237,6 +238,24 @@ class NotebookPolicyChanged(Event):
     @property
     def previous(self) -> str:
         """What it was before, for undo."""
+        value: str = self.raw["payload"]["previous"]
+        return value
+
+
+class NotebookReactivitySet(Event):
+    """Running a cell now brings other cells up to date, or does so no longer."""
+
+    __slots__ = ()
+
+    @property
+    def reactivity(self) -> str:
+        """Holds for runs that are requested from here on."""
+        value: str = self.raw["payload"]["reactivity"]
+        return value
+
+    @property
+    def previous(self) -> str:
+        """What it was before."""
         value: str = self.raw["payload"]["previous"]
         return value
 
@@ -702,6 +721,18 @@ class ExecutionRequested(Event):
         value: bool = self.raw["payload"].get("stop_on_error", False)
         return value
 
+    @property
+    def waits_for(self) -> list[str] | None:
+        """In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, …"""
+        value: list[str] | None = self.raw["payload"].get("waits_for")
+        return value
+
+    @property
+    def leaves(self) -> list[str] | None:
+        """In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked."""
+        value: list[str] | None = self.raw["payload"].get("leaves")
+        return value
+
 
 class ExecutionAssigned(Event):
     """One winner: the session that runs it. Writes about it must carry that session's fence."""
@@ -1122,6 +1153,12 @@ class KernelSessionStarted(Event):
         value: dict[str, Any] | None = self.raw["payload"].get("sandbox")
         return value
 
+    @property
+    def missing_functions(self) -> list[dict[str, Any]] | None:
+        """Functions of a kernel before it that it does not have, and that a person may register again."""
+        value: list[dict[str, Any]] | None = self.raw["payload"].get("missing_functions")
+        return value
+
 
 class KernelLaunchFailed(Event):
     """The session is over before it began."""
@@ -1228,6 +1265,12 @@ class KernelFunctionsRegistered(Event):
     def functions(self) -> list[dict[str, Any]]:
         """At most 64, no two of one name."""
         value: list[dict[str, Any]] = self.raw["payload"]["functions"]
+        return value
+
+    @property
+    def places(self) -> list[dict[str, Any]] | None:
+        """Where they stand, as far as the kernel knows. No part of the state."""
+        value: list[dict[str, Any]] | None = self.raw["payload"].get("places")
         return value
 
 
@@ -1841,6 +1884,7 @@ EVENTS: dict[str, type[Event]] = {
     "AccessGranted": AccessGranted,
     "AccessRevoked": AccessRevoked,
     "NotebookPolicyChanged": NotebookPolicyChanged,
+    "NotebookReactivitySet": NotebookReactivitySet,
     "UndoSkipped": UndoSkipped,
     "CellInserted": CellInserted,
     "CellSourceEdited": CellSourceEdited,

@@ -6,7 +6,7 @@ use super::graph::{Cells, Graph, distinct};
 use super::standing::standings;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::{CellId, CellType, ExecutionId, KernelSessionId, Reactivity};
+use notarium_record::{CellId, ExecutionId, KernelSessionId, Reactivity};
 
 /// Cells of a circle that a sentence names.
 const MAX_NAMED: usize = 8;
@@ -91,7 +91,7 @@ fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> Plan {
 }
 
 fn is_runnable(notebook: &Notebook, cell_id: &CellId) -> bool {
-    notebook.cells.get(cell_id).is_some_and(|cell| cell.content.cell_type == CellType::Code)
+    notebook.cells.get(cell_id).is_some_and(|cell| cell.content.cell_type.runs())
 }
 
 /// A cell that is in a circle, or reads from one, cannot be brought up to date.

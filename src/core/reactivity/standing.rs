@@ -78,7 +78,7 @@ fn own(
     let Some((_, run)) = notebook.latest_execution(cell_id).filter(|(_, run)| !run.is_imported()) else {
         return (0, Some(Stale::NeverRan));
     };
-    let is_edited = notebook.cells.get(cell_id).is_none_or(|cell| cell.content.source != run.subject.source());
+    let is_edited = notebook.cells.get(cell_id).is_none_or(|cell| *cell.content.text_to_run() != *run.subject.source());
     let waits_for_any = run.status == ExecutionStatus::Queued && run.kernel_session.is_none();
     let is_here = waits_for_any || (session.is_some() && run.kernel_session.as_ref() == session);
     let stale = match run.status {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_judge::{CellNames, cell_names};
+use notarium_judge::cell_names;
 use proptest::prelude::*;
 
 /// Source, reads, writes.

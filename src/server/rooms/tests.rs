@@ -281,7 +281,7 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     let judge = Judge::new(move |query| {
         asked.send(query.codes.clone()).unwrap();
         released.lock().unwrap().recv().unwrap();
-        (notarium_core::Risk::Destructive, vec!["the planted judge says so".to_owned()])
+        (notarium_core::Risk::Destructive, Vec::new(), vec!["the planted judge says so".to_owned()])
     });
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { judge, ..RoomsConfig::default() };

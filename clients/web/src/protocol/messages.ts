@@ -43,6 +43,10 @@ offer: {
  * At most 200.
  */
 kernelspecs: OfferedKernelspec[]
+/**
+ * Databases that SQL cells can name, at most 200.
+ */
+connections?: OfferedConnection[]
 }
 } | {
 kernel_status: {
@@ -424,6 +428,10 @@ fence: number
  * At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
  */
 functions: UserFunction[]
+/**
+ * Where they stand, as far as the kernel knows.
+ */
+places?: FunctionPlace[]
 }
 } | {
 StartTurn: StartTurn
@@ -516,6 +524,8 @@ SweepToolCalls: {
 WithdrawRevoked: {
 revoked: Revoked
 }
+} | {
+MoveOutputs: MoveOutputs
 } | {
 StartModelCall: {
 turn_id: TurnId
@@ -714,6 +724,18 @@ source: string
  * In a few words, for people; at most 255 characters.
  */
 purpose: string
+}
+} | {
+function: {
+/**
+ * By which it is registered.
+ */
+name: string
+arguments: AnyObject
+/**
+ * A function that is registered as destructive is called only if this is true: somebody has seen what is called with what.
+ */
+confirmed?: boolean
 }
 })
 /**
@@ -1245,7 +1267,7 @@ export type OpenExecutionCause = (ExecutionCause | (string | {
  * Why something was executed.
  * 
  */
-export type ExecutionCause = ("requested" | "imported" | {
+export type ExecutionCause = ("requested" | "imported" | "functions_restored" | {
 dependency: {
 /**
  * The run that somebody asked for, planned at the same version. Absent: a cell was deleted.
@@ -1648,6 +1670,7 @@ EndCause?: EndCause
 UserFunction?: UserFunction
 OpenRisk?: OpenRisk
 Risk?: Risk
+FunctionPlace?: FunctionPlace
 StartTurn?: StartTurn
 ConversationId?: ConversationId
 Attachment?: Attachment
@@ -1661,6 +1684,8 @@ RequestToolCall?: RequestToolCall
 TokenId?: TokenId
 ToolCallEnd?: ToolCallEnd
 Revoked?: Revoked
+MoveOutputs?: MoveOutputs
+MovedOutputs?: MovedOutputs
 Usage?: Usage
 MessageRole?: MessageRole
 MessageBlock?: MessageBlock
@@ -1672,6 +1697,7 @@ QuestionKind?: QuestionKind
 SendCommMessage?: SendCommMessage
 CommMessage?: CommMessage
 OfferedKernelspec?: OfferedKernelspec
+OfferedConnection?: OfferedConnection
 KernelUsage?: KernelUsage
 OpenComm?: OpenComm
 CommBuffer?: CommBuffer
@@ -1790,10 +1816,12 @@ ExecutionCancelled?: ExecutionCancelled
 ExecutionBlocked?: ExecutionBlocked
 ExecutionLost?: ExecutionLost
 ExecutionOutputRecovered?: ExecutionOutputRecovered
+ExecutionOutputsMoved?: ExecutionOutputsMoved
 KernelLaunchRequested?: KernelLaunchRequested
 LostKernel?: LostKernel
 KernelLaunchClaimed?: KernelLaunchClaimed
 KernelSessionStarted?: KernelSessionStarted
+MissingFunctions?: MissingFunctions
 KernelLaunchFailed?: KernelLaunchFailed
 KernelInterruptRequested?: KernelInterruptRequested
 KernelRestartRequested?: KernelRestartRequested
@@ -2165,6 +2193,28 @@ schema: AnyObject
 risk: OpenRisk
 }
 /**
+ * Where a registered function stands, as its kernel says.
+ * 
+ */
+export interface FunctionPlace {
+/**
+ * Of the function.
+ */
+name: string
+/**
+ * The cell whose run registered it; absent: code of no cell did, or the kernel does not say.
+ */
+cell_id?: (CellId | null)
+/**
+ * The module that defines it; absent: the notebook does.
+ */
+module?: (string | null)
+/**
+ * The line there, from 1.
+ */
+line?: (number | null)
+}
+/**
  * Says something to an assistant and begins its turn. A conversation that does not exist begins.
  * 
  */
@@ -2244,6 +2294,36 @@ conversation_title?: (string | null)
  * The token that the outside assistant's client has shown to the server, by its id. Of a call in a turn it is the turn's.
  */
 token?: (TokenId | null)
+}
+/**
+ * Large values of a run's outputs that leave the state.
+ * 
+ */
+export interface MoveOutputs {
+execution_id: ExecutionId
+/**
+ * As it was when the outputs were read: no others have come since.
+ */
+output_seq: number
+/**
+ * In the order of the outputs, none over another.
+ */
+moved: MovedOutputs[]
+}
+/**
+ * Outputs that follow one another, and what stands in their place.
+ * 
+ */
+export interface MovedOutputs {
+/**
+ * The place of the first, counted from 0 before anything is moved.
+ */
+first: number
+/**
+ * How many; more than one are pieces of the same stream.
+ */
+count: number
+output: Output
 }
 /**
  * What a model call took, in tokens.
@@ -2382,6 +2462,24 @@ display_name: string
 language: string
 }
 /**
+ * A connection to a database that the operator of a runtime agent has named: what people and programs may know of it.
+ * 
+ */
+export interface OfferedConnection {
+/**
+ * As an SQL cell names it in its first line: `-- @warehouse`.
+ */
+name: string
+/**
+ * `postgresql`, `sqlite` or `duckdb`.
+ */
+kind: string
+/**
+ * Whether a cell that says `write` may write.
+ */
+writes?: boolean
+}
+/**
  * What a kernel takes of its machine.
  * 
  */
@@ -2404,6 +2502,14 @@ export interface OpenComm {
  * For widgets the `model_id`.
  */
 comm_id: string
+/**
+ * What is talked about; absent: a widget. `notarium.progress`: how far a run has come.
+ */
+target?: (string | null)
+/**
+ * Of progress: the run.
+ */
+execution_id?: (ExecutionId | null)
 state: AnyObject
 /**
  * Attributes that are bytes: they are not in `state`.
@@ -3612,6 +3718,7 @@ ExecutionCancelled?: ExecutionCancelled
 ExecutionBlocked?: ExecutionBlocked
 ExecutionLost?: ExecutionLost
 ExecutionOutputRecovered?: ExecutionOutputRecovered
+ExecutionOutputsMoved?: ExecutionOutputsMoved
 KernelLaunchRequested?: KernelLaunchRequested
 KernelLaunchClaimed?: KernelLaunchClaimed
 KernelSessionStarted?: KernelSessionStarted
@@ -4263,6 +4370,17 @@ outputs: Output[]
 is_limit_notice?: boolean
 }
 /**
+ * Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the same.
+ * 
+ */
+export interface ExecutionOutputsMoved {
+execution_id: ExecutionId
+/**
+ * In the order of the outputs, none over another.
+ */
+moved: MovedOutputs[]
+}
+/**
  * A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
  * 
  */
@@ -4311,6 +4429,28 @@ agent: AgentId
 kernelspec: string
 language_info: AnyObject
 sandbox?: AnyObject
+/**
+ * Functions of a kernel before it that it does not have, and that a person may register again.
+ */
+missing_functions?: MissingFunctions[]
+}
+/**
+ * Functions that a new kernel does not have, and that nothing registers by itself.
+ * 
+ */
+export interface MissingFunctions {
+/**
+ * By which they are called.
+ */
+names: string[]
+/**
+ * The cell that registered them: run it, if that is right. Absent: it is gone, or no cell did.
+ */
+cell_id?: (CellId | null)
+/**
+ * Why the cell was not run by itself, in a sentence for people.
+ */
+reason: string
 }
 /**
  * The session is over before it began.
@@ -4368,6 +4508,10 @@ kernel_session: KernelSessionId
  * At most 64, no two of one name.
  */
 functions: UserFunction[]
+/**
+ * Where they stand, as far as the kernel knows. No part of the state.
+ */
+places?: FunctionPlace[]
 }
 /**
  * Functions whose kernels have ended made room for others.

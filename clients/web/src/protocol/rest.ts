@@ -686,6 +686,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/functions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Functions that the notebook's kernels have registered (`@notarium.tool` in Python). */
+        get: operations["get_notebooks_notebook_functions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/functions/{function}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Calls a function on the kernel that has it: a run like any other. `outcome.executions` is its id. */
+        post: operations["post_notebooks_notebook_functions_function_calls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/grants": {
         parameters: {
             query?: never;
@@ -716,6 +750,23 @@ export interface paths {
         post?: never;
         /** Ends a grant. */
         delete: operations["delete_notebooks_notebook_grants_grant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which cell reads what another leaves, and which are stale; also where the notebook is not reactive. */
+        get: operations["get_notebooks_notebook_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -852,6 +903,24 @@ export interface paths {
         get: operations["get_notebooks_notebook_policy"];
         /** Sets how much assistants may do unasked. For owners. */
         put: operations["put_notebooks_notebook_policy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/reactivity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether running a cell brings the cells that hang together with it up to date. */
+        get: operations["get_notebooks_notebook_reactivity"];
+        /** Sets it. For editors and owners. */
+        put: operations["put_notebooks_notebook_reactivity"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2364,6 +2433,29 @@ export interface components {
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
             place: components["schemas"]["Place"];
         };
+        /** @description One code or query cell. */
+        CellReport: {
+            /** @description The cell of which the sentence speaks. */
+            because_of?: components["schemas"]["CellId"] | null;
+            /** @description The cell. */
+            cell_id: components["schemas"]["CellId"];
+            /** @description Which cells read from it. */
+            children?: components["schemas"]["LinkReport"][];
+            /** @description Names that it reads and no cell leaves. */
+            missing?: string[];
+            /** @description Its text does not parse (or is too long): the names are those of an earlier one. */
+            outdated?: boolean;
+            /** @description From which cells it reads. */
+            parents?: components["schemas"]["LinkReport"][];
+            /** @description Names that it reads from other cells, sorted. */
+            reads: string[];
+            /** @description How it stands. */
+            standing: components["schemas"]["Standing"];
+            /** @description A sentence: why it is not fresh. */
+            why?: string | null;
+            /** @description Names that it leaves to other cells, sorted. */
+            writes: string[];
+        };
         /**
          * @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
          *
@@ -2554,6 +2646,13 @@ export interface components {
             error: string;
             /** @constant */
             type: "error";
+        };
+        /** @description A name that more than one cell leaves. */
+        ClashReport: {
+            /** @description The cells, in the order of the page. */
+            cells: components["schemas"]["CellId"][];
+            /** @description The name. */
+            name: string;
         };
         /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
         CommandId: string;
@@ -2793,6 +2892,8 @@ export interface components {
             order: components["schemas"]["CellId"][];
             /** @description What assistants may do unasked. Left out where it is the default. */
             policy?: components["schemas"]["Policy"];
+            /** @description Whether running a cell brings others up to date. Left out where it is `off`. */
+            reactivity?: components["schemas"]["Reactivity"];
             /** @description Threads of comments, resolved ones too. One whose cell is in the trash comes back with it. */
             threads?: {
                 [key: string]: components["schemas"]["Thread"];
@@ -2999,15 +3100,14 @@ export interface components {
              */
             timeout_ms?: number | null;
         };
-        /**
-         * @description Why something was executed.
-         *
-         *     `requested`: Somebody asked for it.
-         *
-         *     `imported`: A file tells that it happened elsewhere.
-         * @enum {string}
-         */
-        ExecutionCause: "requested" | "imported";
+        /** @description Why something was executed. */
+        ExecutionCause: "requested" | "imported" | "functions_restored" | {
+            dependency: components["schemas"]["ExecutionCauseDependency"];
+        };
+        ExecutionCauseDependency: {
+            /** @description The run that somebody asked for, planned at the same version. Absent: a cell was deleted. */
+            of?: components["schemas"]["ExecutionId"] | null;
+        };
         /** @description One execution of some source on a kernel. */
         ExecutionId: string;
         /**
@@ -3132,6 +3232,30 @@ export interface components {
              * @default false
              */
             without_outputs?: boolean;
+        };
+        /** @description What a function is called with. */
+        FunctionArguments: {
+            /**
+             * @description As its schema says.
+             * @default {}
+             */
+            arguments?: components["schemas"]["AnyObject"];
+            /**
+             * @description A destructive function is called only if this is true.
+             * @default false
+             */
+            confirmed?: boolean;
+            /**
+             * Format: uint64
+             * @description The call is interrupted after so many milliseconds; absent: never.
+             * @default null
+             */
+            timeout_ms?: number | null;
+        };
+        /** @description The functions of a notebook, by name. */
+        Functions: {
+            /** @description Those that can be called, and those that wait for a kernel. */
+            functions: components["schemas"]["NotebookFunction"][];
         };
         /** @description Whether anybody is asked before a call starts, as it was judged when the call was requested. */
         Gate: {
@@ -3318,6 +3442,8 @@ export interface components {
         KernelPhase: "requested" | "claimed" | "started" | "ending";
         /** @description The kernels of a notebook, and those that it could have. */
         Kernels: {
+            /** @description Databases that their SQL cells can name. */
+            connections?: components["schemas"]["OfferedConnection"][];
             /** @description By session: kernelspec, phase, agent. */
             kernels: {
                 [key: string]: components["schemas"]["KernelSession"];
@@ -3392,6 +3518,13 @@ export interface components {
              * @default null
              */
             kernelspec?: string | null;
+        };
+        /** @description Another cell, and through which names they hang together. */
+        LinkReport: {
+            /** @description The other cell. */
+            cell_id: components["schemas"]["CellId"];
+            /** @description One or more. Of a cell that may leave any name (`from m import *`): those that are looked for there. */
+            names: string[];
         };
         /** @description Who the holder of the token is, and what the token allows. */
         Me: {
@@ -3751,6 +3884,39 @@ export interface components {
             /** @description 1 to 255 characters on one line; absent: as it is. */
             title?: string | null;
         };
+        /** @description A function that somebody has registered in a kernel. */
+        NotebookFunction: {
+            /** @description A cell that defines it, to go by its text. */
+            cell_id?: components["schemas"]["CellId"] | null;
+            /** @description What it does, for people and models. */
+            description: string;
+            /** @description The kernel that has it. Absent: it ended. */
+            kernel_session?: components["schemas"]["KernelSessionId"] | null;
+            /** @description By which it is called. */
+            name: string;
+            /** @description Why it cannot be called now, and what to do. Absent: it can. */
+            problem?: string | null;
+            /** @description What a call can do at worst; a destructive one is called by who says that it is meant. */
+            risk: components["schemas"]["OpenRisk"];
+            /** @description JSON Schema of its arguments, of type object. */
+            schema: components["schemas"]["AnyObject"];
+            /** @description Of this very definition; it changes when the function does. */
+            version: string;
+        };
+        /** @description How the cells of a notebook hang together. */
+        NotebookGraph: {
+            /** @description In the order of the page. */
+            cells: components["schemas"]["CellReport"][];
+            /** @description Names that several cells leave, but for what all of them import. */
+            defined_twice?: components["schemas"]["ClashReport"][];
+            /** @description Whether runs follow it. */
+            reactivity: components["schemas"]["Reactivity"];
+            /**
+             * Format: uint64
+             * @description Of the notebook of which it tells.
+             */
+            version: number;
+        };
         /** @description A notebook. New ones are named by the client, so that a repeated creation is the same creation. */
         NotebookId: string;
         /** @description A notebook in a list. */
@@ -3886,6 +4052,15 @@ export interface components {
          * @enum {string}
          */
         NoticeCode: "byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside";
+        /** @description A connection to a database that the operator of a runtime agent has named: what people and programs may know of it. */
+        OfferedConnection: {
+            /** @description `postgresql`, `sqlite` or `duckdb`. */
+            kind: string;
+            /** @description As an SQL cell names it in its first line: `-- @warehouse`. */
+            name: string;
+            /** @description Whether a cell that says `write` may write. */
+            writes?: boolean;
+        };
         /** @description A kernel that a runtime agent can launch, as Jupyter describes it. */
         OfferedKernelspec: {
             /** @description For people, as in `Python 3 (ipykernel)`. */
@@ -4172,6 +4347,25 @@ export interface components {
             /** @description The id of the turn, chosen by you; absent: a new one. */
             turn?: components["schemas"]["TurnId"] | null;
         };
+        /**
+         * @description Whether running a cell brings the cells that hang together with it up to date.
+         *
+         *     `off`: A run is one cell's, as in Jupyter.
+         *
+         *     `lazy`: Stale cells from which the cell reads run before it. What reads from it is stale afterwards.
+         *
+         *     `eager`: As `lazy`, and what reads from it runs behind it.
+         * @enum {string}
+         */
+        Reactivity: "off" | "lazy" | "eager";
+        /** @description Whether running a cell brings the cells that hang together with it up to date. */
+        ReactivityOf: {
+            /**
+             * @description `off`, `lazy` (what is stale of that from which a cell reads runs before it) or `eager` (and what reads from it runs
+             *     behind it).
+             */
+            reactivity: components["schemas"]["Reactivity"];
+        };
         /** @description A function that the notebook knows. */
         RegisteredFunction: {
             /** @description As the kernel has described it. */
@@ -4425,6 +4619,19 @@ export interface components {
             /** @description Absent: there is no provider. */
             oidc?: components["schemas"]["OidcOption"] | null;
         };
+        /**
+         * @description How a cell stands to what is in the kernel.
+         *
+         *     `fresh`: What it shows is what running it now would give, as far as names tell.
+         *
+         *     `stale`: It is not.
+         *
+         *     `blocked`: It did not run, because a cell before it did not succeed.
+         *
+         *     `cycle`: It reads, over others, from itself: it does not run.
+         * @enum {string}
+         */
+        Standing: "fresh" | "stale" | "blocked" | "cycle";
         /** @description A template that every server has. */
         Starter: {
             /** @description What it is for, on one line. */
@@ -6801,6 +7008,74 @@ export interface operations {
             };
         };
     };
+    get_notebooks_notebook_functions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Functions"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_functions_function_calls: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                function: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FunctionArguments"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_notebooks_notebook_grants: {
         parameters: {
             query?: never;
@@ -6891,6 +7166,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_graph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotebookGraph"];
                 };
             };
             default: {
@@ -7227,6 +7531,73 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PolicyOf"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_reactivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReactivityOf"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_reactivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReactivityOf"];
             };
         };
         responses: {
