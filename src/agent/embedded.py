@@ -4,7 +4,7 @@ from importlib import import_module
 
 from .kernel import call_function, progress, tool
 
-__all__ = ["call_function", "progress", "sql", "tool"]
+__all__ = ["call_function", "progress", "tool"]
 
 
 def __getattr__(name: str) -> object:
@@ -13,5 +13,5 @@ def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(
-        f"this kernel has of notarium what cells use ({', '.join(__all__)}), and not {name}: for the client run %pip install notarium, and restart the kernel"
+        f"this kernel has of notarium what cells use ({', '.join(__all__)}, sql), and not {name}: for the client run %pip install notarium, and restart the kernel"
     )

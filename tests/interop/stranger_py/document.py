@@ -338,7 +338,9 @@ STATE = {
     "NotebookArchived": lambda s, p, e: s.update(archived=True),
     "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
     "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
-    "NotebookReactivitySet": lambda s, p, e: put(s, "reactivity", None if p["reactivity"] == "off" else p["reactivity"]),
+    "NotebookReactivitySet": lambda s, p, e: put(
+        s, "reactivity", None if p["reactivity"] == "off" else p["reactivity"]
+    ),
     "NotebookPolicyChanged": lambda s, p, e: put(s, "policy", None if p["policy"] == "guarded" else p["policy"]),
     "UndoSkipped": lambda s, p, e: None,
     "AccessGranted": access_granted,

@@ -4,7 +4,6 @@ import asyncio
 import importlib
 
 import pytest
-
 from notarium import progress
 
 module = importlib.import_module("notarium.kernel.progress")

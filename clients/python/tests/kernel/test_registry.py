@@ -11,7 +11,6 @@ import sys
 import threading
 
 import pytest
-
 from notarium import call_function, tool
 from notarium.kernel import registered, registry
 from notarium.kernel.errors import ArgumentError, FunctionError

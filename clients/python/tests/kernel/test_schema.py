@@ -10,7 +10,6 @@ import uuid
 from typing import Annotated, Any, Literal, NamedTuple, Optional, TypedDict, Union
 
 import pytest
-
 from notarium.kernel.errors import ArgumentError, FunctionError
 from notarium.kernel.signature import signature_of
 
