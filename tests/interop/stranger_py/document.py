@@ -74,10 +74,10 @@ def fresh(notebook_id):
     return state | {"access": [], "cells": {}, "order": [], "latest": {}, "executions": {}, "kernels": {}}
 
 
-def put(target, key, value):
-    """Optional fields that hold nothing are left out."""
+def put(target, key, value, default=None):
+    """Optional fields that hold nothing, or what they are without it, are left out."""
     target.pop(key, None)
-    target.update(compact({key: value}))
+    target.update(compact({key: None if value == default else value}))
 
 
 def compact(value):
@@ -332,17 +332,15 @@ def end_turn(s, p, **how):
 
 
 STATE = {
+    **dict.fromkeys(("UndoSkipped", "KernelInterruptRequested"), lambda s, p, e: None),
     "NotebookCreated": notebook_created,
     "NotebookRenamed": lambda s, p, e: s.update(title=p["title"]),
     "NotebookMetadataSet": lambda s, p, e: s.update(metadata=p["metadata"]),
     "NotebookArchived": lambda s, p, e: s.update(archived=True),
     "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
     "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
-    "NotebookReactivitySet": lambda s, p, e: put(
-        s, "reactivity", None if p["reactivity"] == "off" else p["reactivity"]
-    ),
-    "NotebookPolicyChanged": lambda s, p, e: put(s, "policy", None if p["policy"] == "guarded" else p["policy"]),
-    "UndoSkipped": lambda s, p, e: None,
+    "NotebookReactivitySet": lambda s, p, e: put(s, "reactivity", p["reactivity"], "off"),
+    "NotebookPolicyChanged": lambda s, p, e: put(s, "policy", p["policy"], "guarded"),
     "AccessGranted": access_granted,
     "AccessRevoked": access_revoked,
     "CellInserted": cell_inserted,
@@ -357,7 +355,6 @@ STATE = {
     "KernelLaunchRequested": kernel_launch_requested,
     "KernelSessionStarted": lambda s, p, e: s.pop("kernel_notice", None),
     "KernelRestartRequested": kernel_restart_requested,
-    "KernelInterruptRequested": lambda s, p, e: None,
     "KernelLaunchFailed": kernel_launch_failed,
     "KernelFunctionsRegistered": kernel_functions_registered,
     "KernelFunctionsForgotten": lambda s, p, e: [drop(s, "functions", name) for name in p["names"]],

@@ -42,7 +42,9 @@ function runAnd(store: NotebookStore, next: "next" | "stay" | "insert"): void {
   const cells = store.selected;
   const last = cells.at(-1);
   if (last === undefined) return;
-  void store.runs.start(cells.filter((cell) => ["code", "sql", "prompt"].includes(store.document.cells.get(cell)?.cell_type ?? "")));
+  void store.runs.start(
+    cells.filter((cell) => ["code", "sql", "prompt"].includes(store.document.cells.get(cell)?.cell_type ?? "")),
+  );
   if (next === "stay") return store.select(store.current);
   const following = store.neighbour(1, last);
   if (next === "insert" || following === last) return store.edits.insert({ after: last });
