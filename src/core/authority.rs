@@ -147,7 +147,7 @@ pub fn operation(command: &Command) -> Operation {
             Operation::Edit
         }
         C::SetCellAttachments { .. } | C::SetCellFlags { .. } | C::ClearOutputs { .. } => Operation::Edit,
-        C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } | C::FlagMessage { .. } => Operation::Edit,
+        C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } | C::FlagMessage(_) => Operation::Edit,
         C::AddComment(_) | C::EditComment(_) | C::DeleteComment { .. } => Operation::Comment,
         C::ResolveThread { .. } | C::ReopenThread { .. } => Operation::Comment,
         C::MoveThread { .. } => Operation::Edit,

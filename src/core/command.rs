@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed::Closed;
 use crate::command_values::{
-    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, InsertCell, MoveOutputs, Place,
-    RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, FlagMessage, InsertCell, MoveOutputs,
+    Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
@@ -349,18 +349,7 @@ pub enum Command {
         turn_id: TurnId,
     },
     /// Pins a message (it is always in the assistant's context) or skips it (never). What is absent stays.
-    FlagMessage {
-        /// The message's conversation.
-        conversation_id: ConversationId,
-        /// One that was posted (`unknown_message` otherwise). At most 500 of a conversation have a flag.
-        message_id: MessageId,
-        /// Always in the assistant's context. Not together with `skipped`.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        pinned: Option<bool>,
-        /// Never in the assistant's context.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        skipped: Option<bool>,
-    },
+    FlagMessage(FlagMessage),
     /// Says whether running a cell brings the cells that hang together with it up to date. For editors and owners.
     SetReactivity {
         /// `off`, `lazy` or `eager`, for runs that are requested from then on.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use notarium_record::text::TextRange;
 use notarium_record::{
     Attachment, CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome,
-    KernelSessionId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId, TurnFailure,
-    TurnId, UserId, Version,
+    KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId,
+    TurnFailure, TurnId, UserId, Version,
 };
 
 /// Where a cell goes.
@@ -315,6 +315,22 @@ pub enum ExecutionTarget {
 
 fn end() -> Place {
     Place::End
+}
+
+/// What becomes of a message in the assistant's context; what is absent stays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlagMessage {
+    /// The message's conversation.
+    pub conversation_id: ConversationId,
+    /// One that was posted (`unknown_message` otherwise). At most 500 of a conversation have a flag.
+    pub message_id: MessageId,
+    /// Always in the assistant's context. Not together with `skipped`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pinned: Option<bool>,
+    /// Never in the assistant's context.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<bool>,
 }
 
 /// Large values of a run's outputs that leave the state.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::access;
 use crate::access::check_is_reactor;
 use crate::checks::{check_not_archived, checked_title};
-use crate::command_values::{StartTurn, TurnEnd};
+use crate::command_values::{FlagMessage, StartTurn, TurnEnd};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;
@@ -195,11 +195,9 @@ pub(crate) fn required_for_message(
 pub(crate) fn decide_flags(
     notebook: &Notebook,
     context: &Context,
-    conversation_id: ConversationId,
-    message_id: MessageId,
-    pinned: Option<bool>,
-    skipped: Option<bool>,
+    command: FlagMessage,
 ) -> Result<Decision, Rejection> {
+    let FlagMessage { conversation_id, message_id, pinned, skipped } = command;
     let flagged = notebook.conversations.get(&conversation_id).map(|conversation| &conversation.flagged);
     let before = flagged.and_then(|flagged| flagged.get(&message_id).copied());
     if before.is_none() && !was_posted(context, &conversation_id, &message_id) {

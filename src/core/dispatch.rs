@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::access::authorise_command;
 use crate::causation::led_to;
 use crate::command::Command;
-use crate::command_values::{AddComment, CommentTarget};
+use crate::command_values::{AddComment, CommentTarget, FlagMessage};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
@@ -27,7 +27,7 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
         Command::Undo { .. } | Command::Redo { .. } => {
             undo::required_history(notebook, context, command).into_iter().collect()
         }
-        Command::FlagMessage { conversation_id, message_id, .. } => {
+        Command::FlagMessage(FlagMessage { conversation_id, message_id, .. }) => {
             conversations::required_for_message(notebook, conversation_id, message_id).into_iter().collect()
         }
         Command::ConfirmToolCall { call_id, .. }
@@ -131,9 +131,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
 
         C::StartTurn(command) => conversations::decide_start(notebook, context, command),
         C::CancelTurn { turn_id } => conversations::decide_cancel(notebook, &turn_id),
-        C::FlagMessage { conversation_id, message_id, pinned, skipped } => {
-            conversations::decide_flags(notebook, context, conversation_id, message_id, pinned, skipped)
-        }
+        C::FlagMessage(command) => conversations::decide_flags(notebook, context, command),
         C::StartModelCall { turn_id, provider, model } => {
             conversations::decide_model_call(notebook, context, turn_id, provider, model)
         }

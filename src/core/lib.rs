@@ -84,7 +84,7 @@ pub use closed::Closed;
 pub use command::Command;
 pub use command_values::{
     AddComment, CellFlagChanges, CommentPlace, CommentTarget, EditComment, ExecutionReport, ExecutionTarget,
-    InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 pub use context::{Context, IdSource};
 pub use conversations::MAX_MODEL_CALLS;

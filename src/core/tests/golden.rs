@@ -472,11 +472,7 @@ fn the_golden_scenarios_lead_to_their_states() {
     let scenarios: [(&str, &str, World); 7] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
-        (
-            "making_room",
-            "an idle conversation, functions of a dead kernel and an expired grant make room",
-            making_room(),
-        ),
+        ("making_room", "an idle conversation, functions of a dead kernel, an expired grant", making_room()),
         ("comments", "threads on cells and ranges; edits, a split, a merge, the trash", crate::comments::commented()),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("reactive", "plans, one that fails, variables that are removed", story()),

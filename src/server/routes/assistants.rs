@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{
-    CallResults, Command, ConversationId, Event, GrantId, MessageFlags, MessageId, NotebookId, Operation, Recorded,
-    missing_results,
+    CallResults, Command, ConversationId, Event, FlagMessage, GrantId, MessageFlags, MessageId, NotebookId, Operation,
+    Recorded, missing_results,
 };
 use notarium_wire::rest::{
     Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, Models, NewFlags, NewGrant, PolicyOf,
@@ -57,7 +57,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             Method::PUT,
             "/conversations/{conversation}/messages/{message}/flags",
             |(_, conversation_id, message_id): MessagePath, JsonBody(NewFlags { pinned, skipped })| {
-                Ok(Command::FlagMessage { conversation_id, message_id, pinned, skipped })
+                Ok(Command::FlagMessage(FlagMessage { conversation_id, message_id, pinned, skipped }))
             },
         )
 }

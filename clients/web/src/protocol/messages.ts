@@ -440,18 +440,7 @@ CancelTurn: {
 turn_id: TurnId
 }
 } | {
-FlagMessage: {
-conversation_id: ConversationId
-message_id: MessageId
-/**
- * Always in the assistant's context. Not together with `skipped`.
- */
-pinned?: (boolean | null)
-/**
- * Never in the assistant's context.
- */
-skipped?: (boolean | null)
-}
+FlagMessage: FlagMessage
 } | {
 SetReactivity: {
 reactivity: Reactivity
@@ -1674,6 +1663,7 @@ FunctionPlace?: FunctionPlace
 StartTurn?: StartTurn
 ConversationId?: ConversationId
 Attachment?: Attachment
+FlagMessage?: FlagMessage
 MessageId?: MessageId
 Reactivity?: Reactivity
 Policy?: Policy
@@ -2263,6 +2253,22 @@ media_type: string
  * As the person's file is called.
  */
 name: string
+}
+/**
+ * What becomes of a message in the assistant's context; what is absent stays.
+ * 
+ */
+export interface FlagMessage {
+conversation_id: ConversationId
+message_id: MessageId
+/**
+ * Always in the assistant's context. Not together with `skipped`.
+ */
+pinned?: (boolean | null)
+/**
+ * Never in the assistant's context.
+ */
+skipped?: (boolean | null)
 }
 /**
  * The only way in which an assistant acts.

@@ -54,7 +54,7 @@ async fn progress_goes_beside_the_outputs_and_belongs_to_its_run() {
     let (first, last) = (comms[0], comms[comms.len() - 1]);
     assert_eq!((first.kind, first.target), (CommKind::Opened, CommTarget::Progress));
     assert_eq!((first.execution_id.as_deref(), last.kind), (Some(id.as_str()), CommKind::Closed));
-    assert!(comms[comms.len() - 2].data.get().contains("\"done\": 3"), "{comms:?}");
+    assert!(comms[comms.len() - 2].data.get().contains("\"done\":3"), "{comms:?}");
     assert_eq!(shown(&events), ["started:", "finished:Ok 1"]);
 }
 

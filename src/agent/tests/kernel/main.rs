@@ -398,7 +398,8 @@ async fn the_environment_is_scrubbed() {
 
 #[tokio::test]
 async fn the_launcher_is_like_ipykernels_own() {
-    let source = "import sys, os, beside\nbeside.here, sys.path, sys.argv[0], os.getcwd(), sys.flags, __name__, sys.modules['__main__'].__dict__.get('__file__')";
+    // The package that cells use of Notarium comes last, and is all that is more.
+    let source = "import sys, os, beside\nbeside.here, [path for path in sys.path if not path.endswith('/packages')], sys.argv[0], os.getcwd(), sys.flags, __name__, sys.modules['__main__'].__dict__.get('__file__')";
     let mut results = Vec::new();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("beside.py"), "here = True").unwrap();
