@@ -11,8 +11,8 @@ use crate::command_values::{
 use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
-    KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Reactivity,
-    Role, Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
+    KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject, Reactivity, Role,
+    Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
