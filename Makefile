@@ -27,6 +27,13 @@ run: rust ## build, start server + agent with a Python kernel, print one link (g
 	@echo "Building (some minutes the first time) …"
 	cargo run --profile local --no-default-features --quiet -p notarium -- up
 
+example: rust web ## a notebook of everything: PostgreSQL, DuckDB, a function that an assistant calls (it plays a script), all reactive
+	@scripts/need-postgresql >/dev/null
+	test -d target/example-venv || $(PYTHON) -m venv target/example-venv
+	target/example-venv/bin/python -m pip install --quiet --disable-pip-version-check ipykernel duckdb pandas pyarrow "psycopg[binary]"
+	cargo build --profile local --no-default-features --quiet -p notarium
+	scripts/with-warehouse target/local/notarium demo --example --data target/example-data --kernel-path target/example-venv
+
 test: ## every check that CI runs; one that fails does not hide the others
 	@$(MAKE) --no-print-directory --keep-going lint unit interop test-python test-web test-web-smoke
 
@@ -168,4 +175,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use notarium_agent::connection::ConnectOptions;
 use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_scripted::{Script, ScriptedServer};
@@ -14,9 +15,10 @@ use serde_json::json;
 use super::agent::KernelArgs;
 use super::chat::Chat;
 use super::client::{Client, NotebookClient};
+use super::context::PROGRAM;
 use super::serve::{PlaceArgs, data_folder, stopped};
 use super::up::{Keys, client};
-use super::{Context, Ended, Failure, assistants, input, python};
+use super::{Context, Ended, Failure, assistants, exec, input, python};
 
 /// What the script answers to.
 const SENTENCES: [&str; 5] = [
@@ -26,6 +28,8 @@ const SENTENCES: [&str; 5] = [
     "Create a data analysis example with a chart",
     "Delete the first cell",
 ];
+/// The one for the example.
+const CANCEL: &str = "Cancel order 7";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Each sentence is played in turn; before the last one, which deletes a cell, you are asked.
@@ -34,6 +38,10 @@ pub struct DemoArgs {
     /// Folder of the demo's data, with its Python environment. Else notarium-demo beside the data of `up`.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Python, SQL on PostgreSQL and DuckDB, and a function that the assistant calls, in one reactive notebook. It needs the
+    /// connection `warehouse`: `make example` in Notarium's folder starts all that is needed.
+    #[arg(long)]
+    example: bool,
     #[command(flatten)]
     kernels: KernelArgs,
 }
@@ -73,23 +81,43 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
     agent.ready().await;
-    let notebook = notebook(&client(server, &keys.session)?).await?;
+    let client = client(server, &keys.session)?;
+    let notebook = if args.example { example(&client).await? } else { notebook(&client).await? };
     println!("A model that plays a script works in a real notebook, with a real kernel: {}", server.url());
-    let mut chat = Chat::new(notebook);
-    let mut played = Ok(());
-    for sentence in sentences() {
-        println!("\n> {sentence}");
-        played = chat.ask(Some((*sentence).to_owned()), None).await;
-        if played.is_err() {
-            break;
-        }
+    if input::is_terminal() {
+        println!("In a browser, once: {}", keys.link(server, Some(&notebook.id)).await?);
     }
+    let mut chat = Chat::new(notebook.clone());
+    let played = if args.example {
+        play_example(ConnectOptions::new(server.url(), &keys.session, PROGRAM), notebook, &mut chat).await
+    } else {
+        play_sentences(&mut chat).await
+    };
     if played.is_ok() && input::is_terminal() {
         println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
-        played = chat.converse().await;
+        chat.converse().await?;
     }
     agent.stop().await?;
     played
+}
+
+async fn play_sentences(chat: &mut Chat) -> Ended {
+    for sentence in sentences() {
+        say(chat, sentence).await?;
+    }
+    Ok(())
+}
+
+/// All cells run; then the assistant calls the function that they have registered.
+async fn play_example(options: ConnectOptions, notebook: NotebookClient, chat: &mut Chat) -> Ended {
+    println!("\nIts cells run, each after those from which it reads:");
+    exec::all(options, notebook).await?;
+    if input::is_terminal() { say(chat, CANCEL).await } else { Ok(()) }
+}
+
+async fn say(chat: &mut Chat, sentence: &str) -> Ended {
+    println!("\n> {sentence}");
+    chat.ask(Some(sentence.to_owned()), None).await
 }
 
 /// Elsewhere than on a terminal there is nobody to answer the question.
@@ -104,4 +132,11 @@ async fn notebook(client: &Client) -> Result<NotebookClient, Failure> {
     let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
     notebook.post::<Answer>("/cells", &cell).await?;
     Ok(notebook)
+}
+
+/// The starter that has a bit of everything.
+async fn example(client: &Client) -> Result<NotebookClient, Failure> {
+    let new = json!({"title": "Example", "template": {"starter": "example"}});
+    let made: Answer = client.post("/api/notebooks", &new).await?;
+    Ok(client.notebook(made.notebook))
 }

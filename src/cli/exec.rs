@@ -5,7 +5,7 @@ use std::io::Write;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_agent::connection::CommandSender;
+use notarium_agent::connection::{CommandSender, ConnectOptions};
 use notarium_core::{
     Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
     RequestExecution,
@@ -48,9 +48,21 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
         return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
     }
     let notebook = context.notebook(&args.notebook).await?;
-    let runs = Runs::enter(context.connect_options()?, notebook.clone()).await?;
+    run(&args, context.connect_options()?, notebook).await
+}
+
+/// Runs every code cell of a notebook, as `exec --all` does.
+pub async fn all(options: ConnectOptions, notebook: NotebookClient) -> Ended {
+    let (cells, code) = (Vec::new(), None);
+    let args =
+        ExecArgs { notebook: notebook.id.to_string(), cells, all: true, code, timeout: None, allow_errors: false };
+    run(&args, options, notebook).await
+}
+
+async fn run(args: &ExecArgs, options: ConnectOptions, notebook: NotebookClient) -> Ended {
+    let runs = Runs::enter(options, notebook.clone()).await?;
     let targets = match runs.follower.state() {
-        Some(state) => targets(state, &args)?,
+        Some(state) => targets(state, args)?,
         None => Vec::new(),
     };
     if targets.is_empty() {

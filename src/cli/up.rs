@@ -99,7 +99,7 @@ async fn print_invitation(
         announce("In a browser: `notarium link` in another terminal prints a link");
     } else {
         announce(format_args!("Token: {}", keys.session));
-        announce(format_args!("In a browser: {}", link::to(&server.url(), &keys.link(server).await?, None)));
+        announce(format_args!("In a browser: {}", keys.link(server, None).await?));
         announce("(the link is good once, within an hour; `notarium link` prints another)");
     }
     match models {
@@ -215,11 +215,12 @@ impl Keys {
         Ok(Self { session: signed_in.text.reveal(), agent: agent.text.reveal() })
     }
 
-    /// The one-time token of a link for a browser.
-    async fn link(&self, server: &RunningServer) -> Result<String, Failure> {
+    /// A link that opens one browser, once.
+    pub async fn link(&self, server: &RunningServer, notebook: Option<&NotebookId>) -> Result<String, Failure> {
         let accounts = &server.app().accounts;
         let who = accounts.authenticate(&self.session).await.map_err(anyhow::Error::from)?;
-        Ok(accounts.browser_link(&who).await.map_err(anyhow::Error::from)?.text.reveal())
+        let token = accounts.browser_link(&who).await.map_err(anyhow::Error::from)?;
+        Ok(link::to(&server.url(), &token.text.reveal(), notebook))
     }
 
     /// An agent in this process, for a server in this process.

@@ -5,5 +5,6 @@ pub mod export;
 pub mod import;
 mod long;
 mod long_check;
+pub mod own;
 pub mod parts;
 pub mod pieces;

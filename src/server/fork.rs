@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, ForkOrigin,
-    InsertCell, Place, RawObject,
+    InsertCell, Place, RawObject, Reactivity,
 };
 
 use crate::files::export;
@@ -20,6 +20,9 @@ pub fn command(source: &Document, title: String, with_outputs: bool) -> Command 
         let latest =
             source.latest_execution(cell_id).filter(|(_, execution)| with_outputs && execution.status.is_finished());
         commands.extend(latest.map(|(_, execution)| record(cell_id, execution)));
+    }
+    if source.reactivity != Reactivity::Off {
+        commands.push(Command::SetReactivity { reactivity: source.reactivity });
     }
     Command::Batch { commands }
 }

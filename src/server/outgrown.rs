@@ -39,13 +39,16 @@ pub async fn follow(app: App) {
             () = app.stopping.cancelled() => return,
             outgrown = app.usage.take_outgrown() => outgrown,
         };
-        match relieve(&app, &notebook, too_many).await {
-            Ok(0) => tracing::debug!(%notebook, "a notebook shows much, and has no outputs that can leave its state"),
-            Ok(saved_bytes) => {
-                tracing::info!(%notebook, saved_bytes, "outputs have left the state of a large notebook")
-            }
-            Err(error) => tracing::warn!(%notebook, %error, "outputs of a large notebook do not leave its state now"),
-        }
+        let relieved = relieve(&app, &notebook, too_many).await;
+        log(&notebook, relieved);
+    }
+}
+
+fn log(notebook: &NotebookId, relieved: Result<usize, String>) {
+    match relieved {
+        Ok(0) => tracing::debug!(%notebook, "a notebook shows much, and has no outputs that can leave its state"),
+        Ok(saved_bytes) => tracing::info!(%notebook, saved_bytes, "outputs have left the state of a large notebook"),
+        Err(error) => tracing::warn!(%notebook, %error, "outputs of a large notebook do not leave its state now"),
     }
 }
 

@@ -9,7 +9,7 @@ use notarium_wire::rest::Starter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::files::import;
+use crate::files::{import, own};
 
 /// Longer descriptions are refused, and those of files cut.
 pub const MAX_DESCRIPTION_CHARACTERS: usize = 200;
@@ -68,10 +68,11 @@ fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
 
 // --- starters ---
 
-const STARTERS: [(&str, &str); 3] = [
+const STARTERS: [(&str, &str); 4] = [
     ("table", include_str!("starters/table.ipynb")),
     ("report", include_str!("starters/report.ipynb")),
     ("assistant", include_str!("starters/assistant.ipynb")),
+    ("example", include_str!("starters/example.ipynb")),
 ];
 
 /// What every server has to begin with.
@@ -96,7 +97,7 @@ pub fn start(id: &str, title: String) -> Option<Command> {
     };
     let mut imported = ipynb::read(file.as_bytes(), &Limits::default(), &mut new_id).ok()?;
     imported.document.metadata.remove("title");
-    imported.document.metadata.remove(OURS);
+    let _: Option<Mark> = own::take(&mut imported.document.metadata, TEMPLATE);
     Some(import::plan(imported, title).command)
 }
 

@@ -62,3 +62,22 @@ async fn a_run_brings_what_hangs_together_with_it_up_to_date_and_it_is_shown() {
     assert!(shown.contains("changed since it ran") && !shown.contains("reactive"), "{shown}");
     agent.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forks_templates_and_files_stay_reactive() {
+    let world = World::start().await;
+    world.notebook("Chain", "x = 1").await;
+    world.run(&["reactive", "Chain", "lazy"]).await.ok();
+    let file = world.folder.path().join("chain.ipynb");
+    let file = file.to_str().unwrap();
+    world.run(&["export", "Chain", "-o", file]).await.ok();
+    world.run(&["import", file, "--title", "Imported"]).await.ok();
+    world.run(&["fork", "Chain", "--title", "Forked"]).await.ok();
+    world.run(&["template", "Chain"]).await.ok();
+    world.run(&["new", "Made", "--template", "Chain"]).await.ok();
+    for title in ["Imported", "Forked", "Made"] {
+        assert_eq!(world.run(&["reactive", title]).await.ok(), "lazy", "{title}");
+    }
+    world.run(&["new", "Example", "--template", "example"]).await.ok();
+    assert_eq!(world.run(&["reactive", "Example"]).await.ok(), "eager");
+}

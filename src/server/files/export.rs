@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, Output, RawObject};
+use notarium_core::{
+    BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, Output, RawObject, Reactivity,
+};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Object};
 use serde_json::value::RawValue;
 
+use super::own;
 use super::parts;
 
 /// The blobs that the shown outputs of these cells name and a file holds, each once.
@@ -26,7 +29,11 @@ pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a Bl
 
 /// What a file holds beside its cells.
 pub fn frame(notebook: &Document) -> File {
-    File { metadata: object(&notebook.metadata), nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
+    let mut metadata = object(&notebook.metadata);
+    if notebook.reactivity != Reactivity::Off {
+        own::put(&mut metadata, own::REACTIVITY, &notebook.reactivity);
+    }
+    File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
 }
 
 /// A cell as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
@@ -92,16 +99,10 @@ pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>
     }
 }
 
-/// The cell's own metadata, with the reply to a prompt, which nbformat has no place for, under `notarium`.
 fn metadata(cell: &Cell) -> Object {
     let mut metadata = object(&cell.content.metadata);
-    let reply = cell.reply.as_deref().map(|reply| CellReply { turn_id: None, ..CellReply::from(reply) });
-    let Some(reply) = reply.and_then(|reply| serde_json::value::to_raw_value(&reply).ok()) else { return metadata };
-    let own = metadata.get("notarium").and_then(|own| serde_json::from_str::<Object>(own.get()).ok());
-    let mut own = own.unwrap_or_default();
-    own.insert("reply".to_owned(), reply);
-    if let Ok(own) = serde_json::value::to_raw_value(&own) {
-        metadata.insert("notarium".to_owned(), own);
+    if let Some(reply) = cell.reply.as_deref() {
+        own::put(&mut metadata, own::REPLY, &CellReply { turn_id: None, ..CellReply::from(reply) });
     }
     metadata
 }

@@ -1,9 +1,12 @@
 //! From a file to one command that makes the notebook, and the blobs that it names.
 
-use notarium_core::{CellFlagChanges, CellId, CellReply, CellType, Command, InsertCell, Output, Place, RawObject};
+use notarium_core::{
+    CellFlagChanges, CellId, CellReply, CellType, Command, InsertCell, Output, Place, RawObject, Reactivity,
+};
 use notarium_wire::ipynb::{DocumentCell, Imported, Object};
 use serde_json::value::RawValue;
 
+use super::own;
 use super::parts::{self, Part};
 
 /// What an import will do: upload the parts, then send the command.
@@ -16,13 +19,16 @@ pub struct ImportPlan {
 
 /// Plans the import of a file under a title.
 pub fn plan(imported: Imported, title: String) -> ImportPlan {
-    let document = imported.document;
+    let mut document = imported.document;
+    let reactivity: Option<Reactivity> = own::take(&mut document.metadata, own::REACTIVITY);
     let metadata = with_aside(document.metadata, [("extra", document.extra)]);
     let mut commands = vec![Command::CreateNotebook { title, metadata, forked_from: None }];
     let mut parts = Vec::new();
     for cell in document.cells {
         plan_cell(cell, &mut commands, &mut parts);
     }
+    let reactivity = reactivity.filter(|reactivity| *reactivity != Reactivity::Off);
+    commands.extend(reactivity.map(|reactivity| Command::SetReactivity { reactivity }));
     ImportPlan { command: Command::Batch { commands }, parts }
 }
 
@@ -33,7 +39,8 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     let asides = [("extra", cell.extra), ("flags", other_flags)];
     let cell_type = cell_type(&cell.cell_type);
     let mut metadata = cell.metadata;
-    let reply = (cell_type == CellType::Prompt).then(|| take_reply(&mut metadata)).flatten();
+    let reply: Option<CellReply> =
+        (cell_type == CellType::Prompt).then(|| own::take(&mut metadata, own::REPLY)).flatten();
     commands.push(Command::InsertCell(InsertCell {
         cell_id: Some(cell_id.clone()),
         cell_type,
@@ -42,25 +49,14 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
         metadata: with_aside(metadata, asides),
         attachments: cell.attachments.as_ref().map(to_object),
         flags,
-        reply,
+        // What a later version wrote comes in as far as this one knows it.
+        reply: reply.map(|reply| Box::new(reply.closed())),
     }));
     let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
     if !cell.outputs.is_empty() || execution_count.is_some() {
         let outputs = split_outputs(cell.outputs, parts);
         commands.push(Command::RecordExecution { cell_id, outputs, execution_count });
     }
-}
-
-/// The reply that an export kept under `metadata.notarium`. What is none stays there.
-fn take_reply(metadata: &mut Object) -> Option<Box<CellReply>> {
-    let mut own: Object = serde_json::from_str(metadata.get("notarium")?.get()).ok()?;
-    let reply: CellReply = serde_json::from_str(own.remove("reply")?.get()).ok()?;
-    match own.is_empty() {
-        true => _ = metadata.remove("notarium"),
-        false => _ = metadata.insert("notarium".to_owned(), raw(&own)),
-    }
-    // What a later version wrote comes in as far as this one knows it.
-    Some(Box::new(reply.closed()))
 }
 
 fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {
