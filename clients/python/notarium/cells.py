@@ -107,7 +107,7 @@ class PastCell:
             return False
         # A kernel is given an SQL cell's text behind a line that says what it is.
         line = "%%notarium_sql\n" if self.cell_type == "sql" else ""
-        return subject.get("source") != line + self.source
+        return bool(subject.get("source") != line + self.source)
 
     @property
     def reply(self) -> str | None:

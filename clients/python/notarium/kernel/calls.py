@@ -10,7 +10,7 @@ import inspect
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 from . import host
@@ -27,7 +27,7 @@ def call(name: str, function: Callable[[], Any], timeout: float | None) -> Any:
 
 
 @contextlib.contextmanager
-def _alarm(timeout: float | None, too_long: str) -> Iterator[None]:
+def _alarm(timeout: float | None, too_long: str) -> Generator[None, None, None]:
     """Python ends its own code by a signal, and only in its main thread: elsewhere nobody ends it."""
     if timeout is None or not hasattr(signal, "setitimer") or not host.is_main_thread():
         yield

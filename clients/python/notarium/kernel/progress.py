@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Generic, TypeVar, overload
 
@@ -142,7 +142,7 @@ def progress(iterable: Iterable[_Item], total: float | None = ..., label: str | 
 def progress(iterable: AsyncIterable[_Item], total: float | None = ..., label: str | None = ...) -> Progress[_Item]: ...
 @overload
 def progress(iterable: None = ..., total: float | None = ..., label: str | None = ...) -> Progress[Any]: ...
-def progress(iterable: Any = None, total: float | None = None, label: str | None = None) -> Progress[Any]:
+def progress(iterable: Any = None, total: Any = None, label: str | None = None) -> Progress[Any]:
     """Shows how far a loop has come: `for row in notarium.progress(rows, label="reading")`.
 
     Everybody who follows the notebook sees it, and nothing is left of it. Outside Notarium it is a line on standard error.
@@ -161,8 +161,8 @@ def _length(iterable: Any) -> float | None:
     try:
         return len(iterable)
     except TypeError:
-        hint = getattr(iterable, "__length_hint__", None)
-        return hint() or None if callable(hint) else None
+        hint: Callable[[], float] | None = getattr(iterable, "__length_hint__", None)
+        return (hint() or None) if hint else None
 
 
 class _Comm:

@@ -32,8 +32,8 @@ def to_json(value: Any, depth: int = 0) -> Any:
         return to_json(value.value, depth + 1)
     if isinstance(value, dict):
         return {_key(key): to_json(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return to_json(value._asdict(), depth + 1)
+    if isinstance(value, tuple) and (as_dict := getattr(value, "_asdict", None)):
+        return to_json(as_dict(), depth + 1)
     if isinstance(value, list | tuple | set | frozenset):
         return [to_json(each, depth + 1) for each in value]
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
@@ -46,8 +46,9 @@ def to_json(value: Any, depth: int = 0) -> Any:
         return base64.b64encode(value[:_MAX_TEXT]).decode("ascii")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
-    if callable(getattr(value, "model_dump", None)):
-        return to_json(value.model_dump(mode="json"), depth + 1)
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return to_json(dump(mode="json"), depth + 1)
     return _of_libraries(value, depth)
 
 

@@ -186,7 +186,7 @@ class Shapes:
             return self._pydantic(kind)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return single.enumeration(kind)
-        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
             return self._named(kind, _dataclass_fields)
         if typing.is_typeddict(kind):
             return self._named(kind, _typeddict_fields)

@@ -28,7 +28,7 @@ class Signature:
     #: Of `**names`: what each of them is.
     others: Shape | None
 
-    def bind(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def bind(self, arguments: Any) -> tuple[list[Any], dict[str, Any]]:
         """Checks and converts; the function takes what comes out."""
         if not isinstance(arguments, Mapping):
             raise ArgumentError(f"{self.name} takes its arguments as an object, by name")

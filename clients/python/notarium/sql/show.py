@@ -149,11 +149,11 @@ def _html(names: list[str], rows: list[tuple[Any, ...]], shape: str, said: str) 
 
 
 def _arrow_text(result: Result) -> str:
-    """All that was read, as Arrow's stream with LZ4, in base64: who pages through the rest reads it."""
+    """All that was read, as Arrow's stream with Zstandard, in base64: who pages through the rest reads it."""
     pa = arrow()
     table = result.table()
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(table)
     return base64.b64encode(sink.getvalue()).decode()
 

@@ -1,19 +1,24 @@
 """Cells in DuckDB and SQLite: what they show and keep, and how they fail."""
 
+import base64
 import datetime
+import json
 import os
 import signal
 import threading
 import time
 from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from notarium import sql
-from notarium.sql import cell
+from notarium.sql import cell, show
 from notarium.sql.errors import SqlError, TooLarge
+
+GOLDEN = Path(__file__).resolve().parents[4] / "protocol/golden"
 
 
 @pytest.fixture(autouse=True)
@@ -80,8 +85,6 @@ def test_the_first_thousand_rows_are_shown_and_all_are_kept(run):
     assert len(shown) == 1 and len(shown.resource["data"]) == 1000 and shown.resource["total"] == 2500
     assert "the first 1,000 of 2,500 rows" in shown.text and len(run.names["t"]) == 2500
     shown = run("SELECT range AS i FROM range(2500)")
-    import base64
-
     rest = pa.ipc.open_stream(base64.b64decode(shown[-1][0]["application/vnd.apache.arrow.stream"])).read_all()
     assert rest.column("i").to_pylist() == list(range(2500))
 
@@ -211,3 +214,16 @@ def test_a_missing_driver_says_which_and_how(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SqlError, match="%pip install pyarrow"):
         run("-- @a.sqlite write\nSELECT 1")
+
+
+def test_all_rows_are_arrow_and_read_as_the_first_rows_do():
+    golden = json.loads((GOLDEN / "sql_result.json").read_text())
+    table = pa.ipc.open_stream(base64.b64decode(golden["arrow"])).read_all()
+    assert table.column_names == golden["names"]
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+    def text(value):
+        shown = show.plain(value)
+        return shown if isinstance(shown, str) else json.dumps(shown, separators=(",", ":"))
+
+    assert [["" if value is None else text(value) for value in row] for row in rows] == golden["rows"]

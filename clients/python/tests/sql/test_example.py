@@ -35,7 +35,9 @@ class Terminal:
             ready, _, _ = select.select([self.keys], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"{words!r} did not come: {self.shown}"
             try:
-                self.shown += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self.keys, 65536).decode("utf-8", "replace"))
+                self.shown += re.sub(
+                    r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(self.keys, 65536).decode("utf-8", "replace")
+                )
             except OSError:
                 pytest.fail(f"it ended before {words!r}: {self.shown}")
         return self.shown[begin:]

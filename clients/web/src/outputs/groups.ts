@@ -33,3 +33,28 @@ export function tail(outputs: readonly Output[], most: number): Output[] {
   while (first > 0 && bytesOf(outputs.slice(first - 1)) <= most) first -= 1;
   return outputs.slice(Math.max(0, first));
 }
+
+/** All rows of a table whose first rows its output shows (see arrow.ts): they are read when somebody wants them. */
+export interface AllRows {
+  /** In base64: here, or in a blob. */
+  at: { text: string } | { sha256: string; bytes: number };
+}
+
+const ARROW = "application/vnd.apache.arrow.stream";
+
+/** The outputs without the rest of their tables. */
+export function firstRows(outputs: readonly Output[]): Output[] {
+  return outputs.map((output) => {
+    const blobs = output.blobs?.filter(({ pointer }) => !isArrow(pointer));
+    return blobs?.length === output.blobs?.length ? output : { ...output, blobs: blobs ?? [] };
+  });
+}
+
+export function allRowsOf({ content, blobs }: Output): AllRows | undefined {
+  const blob = blobs?.find(({ pointer }) => isArrow(pointer));
+  if (blob) return { at: { sha256: blob.sha256, bytes: blob.size_bytes } };
+  const text = (content as { data?: Record<string, unknown> } | null)?.data?.[ARROW];
+  return typeof text === "string" ? { at: { text } } : undefined;
+}
+
+const isArrow = (pointer: string) => pointer === `/data/${ARROW.replaceAll("/", "~1")}`;

@@ -106,3 +106,9 @@ export function ofResource(resource: unknown): Table | undefined {
   const types = schema.fields.map(({ type, database_type }) => String(database_type ?? type ?? ""));
   return headed([names, types], rows, typeof total === "number" ? total : undefined);
 }
+
+/** The table with all its rows; what its columns hold may show only then. */
+export function whole({ columns }: Table, rows: Field[][]): Table {
+  const texts = (index: number) => rows.map((row) => row[index]?.text ?? "");
+  return { rows, columns: columns.map(({ name, note }, index) => columnOf(name, texts(index), note)) };
+}

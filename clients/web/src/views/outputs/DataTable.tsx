@@ -4,7 +4,10 @@ import { type ReactNode, useMemo, useState } from "react";
 import { type Arrangement, nameOf, passing, plainArrangement, shownColumns } from "../../outputs/columns.ts";
 import { fragmentTable } from "../../outputs/fragment.ts";
 import { safeHtml } from "../../outputs/safe.ts";
-import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted } from "../../outputs/table.ts";
+import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted, whole } from "../../outputs/table.ts";
+import type { NotebookStore } from "../../app/store.ts";
+import type { AllRows } from "../../outputs/groups.ts";
+import { sizeWords } from "../../app/sizes.ts";
 import { usePaper } from "./usePaper.ts";
 import { type Asked, Filters, Head, Hiding, Small } from "./Columns.tsx";
 
@@ -12,9 +15,31 @@ const PAGE_SIZES = [10, 25, 50, 100];
 /** Of a longer table the foot says how many rows there are. */
 const MOST_ON_PAPER = 200;
 
+interface Rest {
+  store: NotebookStore;
+  allRows: AllRows;
+}
+
+interface Props {
+  html?: string;
+  resource?: unknown;
+  text: string;
+  /** Of an SQL cell's result: there are more rows. */
+  rest?: Rest;
+}
+
 /** HTML that holds one plain table becomes a table of ours; any other stays as it is, made harmless. */
-export default function DataTable({ html, resource, text }: { html?: string; resource?: unknown; text: string }) {
-  const table = useMemo(() => (html === undefined ? ofResource(resource) : fragmentTable(html)), [html, resource]);
+export default function DataTable({ html, resource, text, rest }: Props) {
+  const first = useMemo(() => (html === undefined ? ofResource(resource) : fragmentTable(html)), [html, resource]);
+  const [all, setAll] = useState<{ of: unknown; rows: Field[][] }>();
+  const table = useMemo(() => (first && all && all.of === resource ? whole(first, all.rows) : first), [first, all, resource]);
+  if (table && rest && table === first) {
+    return (
+      <Sheet table={table}>
+        <More {...rest} count={table.total} take={(rows) => setAll({ of: resource, rows })} />
+      </Sheet>
+    );
+  }
   if (table) return <Sheet table={table} />;
   if (html === undefined) return <pre>{text}</pre>;
   return (
@@ -28,7 +53,31 @@ export default function DataTable({ html, resource, text }: { html?: string; res
   );
 }
 
-function Sheet({ table }: { table: Table }) {
+/** Fetches all rows, which take the place of the first. */
+function More({ store, allRows: { at }, count, take }: Rest & { count: number | undefined; take: (rows: Field[][]) => void }) {
+  const [state, setState] = useState<"idle" | "loading" | { error: string }>("idle");
+  const load = async () => {
+    setState("loading");
+    try {
+      const text = "text" in at ? at.text : new TextDecoder().decode(await store.session.rest.blob(store.id, at.sha256));
+      const { rowsOf } = await import("../../outputs/arrow.ts");
+      take(rowsOf(text));
+    } catch (error) {
+      setState({ error: (error as Error).message });
+    }
+  };
+  const bytes = "bytes" in at && at.bytes > 100_000 ? ` (${sizeWords(at.bytes)})` : "";
+  return (
+    <>
+      {typeof state === "object" && <span role="alert">The other rows could not be read: {state.error}</span>}
+      <button className="button tiny" disabled={state === "loading"} onClick={() => void load()}>
+        {state === "loading" ? "Loading …" : `Show all ${(count ?? 0).toLocaleString()} rows${bytes}`}
+      </button>
+    </>
+  );
+}
+
+function Sheet({ table, children }: { table: Table; children?: ReactNode }) {
   const [sorting, setSorting] = useState<Sorting>();
   const [wanted, setWanted] = useState("");
   const [arrangement, arrange] = useState(() => plainArrangement(table.columns.length));
@@ -71,7 +120,7 @@ function Sheet({ table }: { table: Table }) {
           </tbody>
         </table>
       </div>
-      <Foot {...{ table, arrangement, arrange, wanted, setWanted, found: rows.length }} copy={() => copy(columns)}>
+      <Foot {...{ table, arrangement, arrange, wanted, setWanted, found: rows.length, more: children }} copy={() => copy(columns)}>
         {rows.length > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page, size, count: rows.length, setAt, setSize }} />}
       </Foot>
     </div>
@@ -87,10 +136,12 @@ interface FootProps {
   /** Rows that pass the filters. */
   found: number;
   copy: () => void;
+  /** The way to rows that are not here. */
+  more: ReactNode;
   children: ReactNode;
 }
 
-function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, children }: FootProps) {
+function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, more, children }: FootProps) {
   return (
     <div className="foot small quiet">
       <span>
@@ -99,7 +150,8 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, chi
           : `${table.rows.length.toLocaleString()} rows`}
         {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
       </span>
-      {table.total !== undefined && (
+      {more}
+      {table.total !== undefined && more === undefined && (
         <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; the output holds these alone`}>
           Preview of {table.total.toLocaleString()}
         </span>

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapTe
 import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import { useTopics } from "../../app/topics.ts";
-import type { Group } from "../../outputs/groups.ts";
+import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
@@ -34,6 +34,8 @@ export const OutputView = memo(function OutputView({ store, group, run, isGrowin
   const loaded = useContent(store, group);
   const content = loaded.state === "there" ? loaded.content : undefined;
   const shape = useMemo(() => (content === undefined ? undefined : shapeOf(content)), [content]);
+  const [first] = group.outputs;
+  const allRows = useMemo(() => first && allRowsOf(first), [first]);
   if (loaded.state === "failed") {
     return (
       <p className="error small">
@@ -73,7 +75,7 @@ export const OutputView = memo(function OutputView({ store, group, run, isGrowin
           </button>
         </p>
       )}
-      <Framed store={store} shape={shape} run={run} isGrowing={isGrowing || loaded.isPart === true} />
+      <Framed store={store} shape={shape} run={run} isGrowing={isGrowing || loaded.isPart === true} allRows={allRows} />
     </>
   );
 });
@@ -83,13 +85,14 @@ interface ShapeProps {
   shape: Shape;
   run: Execution;
   isGrowing: boolean;
+  allRows: AllRows | undefined;
 }
 
 /** What is taller is cut, until somebody wants all of it. */
 const TALL_PX = 720;
 const CAPPED: Shape["kind"][] = ["frame", "widget", "html", "markdown", "json", "latex"];
 
-function Framed({ store, shape, run, isGrowing }: ShapeProps) {
+function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
   const [isFolded, setFolded] = useState(false);
   const [isWrapped, setWrapped] = useState(true);
   const [isWhole, setWhole] = useState(false);
@@ -141,7 +144,7 @@ function Framed({ store, shape, run, isGrowing }: ShapeProps) {
       ) : (
         <div ref={inside} className={isCapped && isTall && !isWhole ? "inside capped" : "inside"}>
           <Suspense fallback={<div className="shape" aria-busy="true" />}>
-            <View store={store} shape={shape} run={run} isGrowing={isGrowing} isWrapped={isWrapped} isWhole={isWhole} />
+            <View {...{ store, shape, run, isGrowing, allRows, isWrapped, isWhole }} />
           </Suspense>
         </div>
       )}
@@ -154,7 +157,9 @@ function Framed({ store, shape, run, isGrowing }: ShapeProps) {
   );
 }
 
-function View({ store, shape, run, isGrowing, isWrapped, isWhole }: ShapeProps & { isWrapped: boolean; isWhole: boolean }) {
+type ViewProps = ShapeProps & { isWrapped: boolean; isWhole: boolean };
+
+function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: ViewProps) {
   switch (shape.kind) {
     case "text":
       return <Text text={shape.text} stream={shape.stream} {...{ isWrapped, isWhole, isGrowing }} />;
@@ -177,7 +182,7 @@ function View({ store, shape, run, isGrowing, isWrapped, isWhole }: ShapeProps &
     case "html":
       return <DataTable html={shape.html} text={shape.text} />;
     case "table":
-      return <DataTable resource={shape.resource} text={shape.text} />;
+      return <DataTable resource={shape.resource} text={shape.text} {...(allRows && { rest: { store, allRows } })} />;
     case "frame":
       return <Drawn store={store} drawing={shape.drawing} title={shape.text} />;
     case "widget":

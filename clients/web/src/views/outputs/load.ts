@@ -1,7 +1,7 @@
 // The content of an output, also of one whose large parts stand in blobs: those are fetched, the largest only when asked for.
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
-import { type Group, bytesOf, tail } from "../../outputs/groups.ts";
+import { type Group, bytesOf, firstRows, tail } from "../../outputs/groups.ts";
 import { joined } from "../../outputs/mime.ts";
 import type { Output } from "../../protocol/messages.ts";
 import { put } from "../../transport/rest.ts";
@@ -15,7 +15,8 @@ export type Loaded =
   | { state: "loading"; read: number; bytes: number }
   | { state: "failed"; why: string; again: () => void };
 
-export function useContent(store: NotebookStore, { outputs, isStream }: Group): Loaded {
+export function useContent(store: NotebookStore, { outputs: all, isStream }: Group): Loaded {
+  const outputs = useMemo(() => firstRows(all), [all]);
   const [isAsked, setAsked] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const [loaded, setLoaded] = useState<Loaded>();
