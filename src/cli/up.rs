@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
-use notarium_core::Scope;
+use notarium_core::{NotebookId, Scope};
 use notarium_server::RunningServer;
 use notarium_server::auth::{ClientInfo, NewAgent, issue_owner_token};
 use notarium_store::accounts::Coverage;

@@ -40,7 +40,6 @@ impl Lists {
 #[derive(Debug, Clone)]
 pub struct Graph {
     names: Arc<KnownNames>,
-    ids: Vec<CellId>,
     parents: Lists,
     children: Lists,
     /// Names that no cell leaves, by the cell that reads them.
@@ -54,7 +53,6 @@ pub struct Graph {
 impl Graph {
     /// Of names that are those of the document's cells, as far as they are known.
     pub fn of(names: Arc<KnownNames>) -> Self {
-        let ids = names.in_page_order().map(|known| known.cell_id.clone()).collect();
         let left = Left::of(&names);
         let mut missing = BTreeMap::new();
         let mut parents = Lists { starts: vec![0], edges: Vec::new() };
@@ -73,22 +71,27 @@ impl Graph {
         let children = turned(&parents);
         let clashes = left.clashes(&names);
         let cyclic = cyclic(&parents, &children);
-        Self { names, ids, parents, children, missing, clashes, cyclic }
+        Self { names, parents, children, missing, clashes, cyclic }
     }
 
     /// How many cells there are.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.cyclic.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.cyclic.is_empty()
+    }
+
+    /// A cell, by its number.
+    pub fn id(&self, cell: usize) -> &CellId {
+        &self.names.known(cell).cell_id
     }
 
     /// The cells, in the order of the page.
-    pub fn ids(&self) -> &[CellId] {
-        &self.ids
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = &CellId> {
+        self.names.in_page_order().map(|known| &known.cell_id)
     }
 
     /// From which cells this one reads, and what; by cell.
@@ -124,9 +127,9 @@ impl Graph {
     /// Where these cells stand; without those that have no names.
     pub(super) fn places(&self, cells: &[CellId]) -> Vec<usize> {
         if let [cell] = cells {
-            return self.ids.iter().position(|id| id == cell).into_iter().collect();
+            return self.ids().position(|id| id == cell).into_iter().collect();
         }
-        let places: BTreeMap<&CellId, usize> = self.ids.iter().enumerate().map(|(place, id)| (id, place)).collect();
+        let places: BTreeMap<&CellId, usize> = self.ids().enumerate().map(|(place, id)| (id, place)).collect();
         cells.iter().filter_map(|cell| places.get(cell).copied()).collect()
     }
 

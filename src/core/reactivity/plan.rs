@@ -43,7 +43,7 @@ pub(crate) fn plan(
     graph.places(roots).into_iter().for_each(|place| wanted[place] = true);
     check_no_cycle(graph, &wanted)?;
     let doomed = graph.doomed();
-    let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, &graph.ids()[cell]);
+    let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, graph.id(cell));
     let is_gone = |cell: &CellId| notebook.ledger.reactive.is_gone(cell);
     let cells = loop {
         let before = wanted.clone();
@@ -67,11 +67,11 @@ fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> Plan {
     order.iter().enumerate().for_each(|(at, cell)| index[*cell] = at);
     let mut plan = Plan::default();
     for cell in order {
-        let (cell_id, known) = (graph.ids()[cell].clone(), graph.known(cell));
+        let (cell_id, known) = (graph.id(cell).clone(), graph.known(cell));
         let (inside, outside): (Vec<usize>, Vec<usize>) =
             distinct(graph.parents(cell)).partition(|parent| cells[*parent]);
         let under_way = |parent: usize| {
-            let (id, run) = notebook.latest_execution(&graph.ids()[parent])?;
+            let (id, run) = notebook.latest_execution(graph.id(parent))?;
             (!run.status.is_finished()).then(|| id.clone())
         };
         let leaves = (!known.is_outdated()).then(|| graph.names_of(&known.leaves));
@@ -113,7 +113,7 @@ pub(super) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
     let shown = way.len().min(MAX_NAMED + 1);
     let mut words = String::new();
     for (at, cell) in way.iter().enumerate().take(shown) {
-        words.push_str(graph.ids()[*cell].as_str());
+        words.push_str(graph.id(*cell).as_str());
         let next = way.get(at + 1);
         let name = next.and_then(|next| graph.children(*cell).iter().find(|edge| edge.cell == *next));
         if let Some(edge) = name {
@@ -122,7 +122,7 @@ pub(super) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
     }
     if way.len() > shown {
         let rest = way.len() - shown;
-        words.push_str(&format!("… {rest} more … → {}", graph.ids()[cell]));
+        words.push_str(&format!("… {rest} more … → {}", graph.id(cell)));
     }
     words
 }

@@ -105,7 +105,7 @@ fn graph_of(notebook: &Document, is_gone: IsGone, names: Arc<KnownNames>) -> Not
     let graph = Graph::of(names);
     let stale = standings(notebook, is_gone, &graph, default_session(notebook), &vec![true; graph.len()]);
     let cells = stale.iter().enumerate().map(|(cell, stale)| cell_report(&graph, cell, stale.as_ref()));
-    let ids = |cells: &[usize]| cells.iter().map(|cell| graph.ids()[*cell].clone()).collect();
+    let ids = |cells: &[usize]| cells.iter().map(|cell| graph.id(*cell).clone()).collect();
     let clashes = graph.clashes().map(|(name, cells)| ClashReport { name: name.to_owned(), cells: ids(cells) });
     NotebookGraph {
         version: notebook.version,
@@ -119,7 +119,7 @@ fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport 
     let known = graph.known(cell);
     let (why, because_of) = stale.map(|stale| why(graph, cell, stale)).unzip();
     CellReport {
-        cell_id: graph.ids()[cell].clone(),
+        cell_id: graph.id(cell).clone(),
         reads: sorted(graph.names_of(&known.reads)),
         writes: sorted(graph.names_of(&known.leaves)),
         outdated: known.is_outdated(),
@@ -145,14 +145,14 @@ fn sorted(mut names: Vec<String>) -> Vec<String> {
 fn links(graph: &Graph, edges: &[Edge]) -> Vec<LinkReport> {
     let by_cell = edges.chunk_by(|one, other| one.cell == other.cell);
     let link = |edges: &[Edge]| LinkReport {
-        cell_id: graph.ids()[edges[0].cell].clone(),
+        cell_id: graph.id(edges[0].cell).clone(),
         names: sorted(edges.iter().map(|edge| graph.name(edge).to_owned()).collect()),
     };
     by_cell.map(link).collect()
 }
 
 fn why(graph: &Graph, cell: usize, stale: &Stale) -> (String, Option<CellId>) {
-    let id = |cell: &usize| Some(graph.ids()[*cell].clone());
+    let id = |cell: &usize| Some(graph.id(*cell).clone());
     let (sentence, of) = match stale {
         Stale::NeverRan => ("it has not run here".to_owned(), None),
         Stale::KernelGone => ("the kernel that ran it is gone".to_owned(), None),
@@ -163,8 +163,8 @@ fn why(graph: &Graph, cell: usize, stale: &Stale) -> (String, Option<CellId>) {
         Stale::Blocked(None) => ("a cell from which it reads did not succeed".to_owned(), None),
         Stale::VariablesGone => ("it was deleted and came back, and its variables did not".to_owned(), None),
         Stale::Cyclic => (format!("cells read from each other in a circle: {}", cycle_in_words(graph, cell)), None),
-        Stale::Reran(of) => (format!("cell {}, from which it reads, has run since", graph.ids()[*of]), id(of)),
-        Stale::Ancestor(of) => (format!("cell {}, from which it reads, is not up to date", graph.ids()[*of]), id(of)),
+        Stale::Reran(of) => (format!("cell {}, from which it reads, has run since", graph.id(*of)), id(of)),
+        Stale::Ancestor(of) => (format!("cell {}, from which it reads, is not up to date", graph.id(*of)), id(of)),
     };
     (sentence, of)
 }

@@ -42,7 +42,7 @@ pub(super) fn standings(
     let mut standings = vec![None; graph.len()];
     let mut versions = vec![0; graph.len()];
     for cell in graph.in_order(&of.to_vec()) {
-        let (version, own) = own(notebook, is_gone, &graph.ids()[cell], session);
+        let (version, own) = own(notebook, is_gone, graph.id(cell), session);
         versions[cell] = version;
         standings[cell] = own.or_else(|| {
             let mut parents = distinct(graph.parents(cell)).filter(|parent| of[*parent]);

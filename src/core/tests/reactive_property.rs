@@ -78,7 +78,7 @@ fn work(world: &mut World, ok: bool) -> bool {
 /// Each run once, behind what it waits for, with the source of this version; what it reads runs before it, or is fresh.
 fn check_plan(world: &World, before: &World, events: &[Event]) {
     let graph = Graph::of(names_of_all(&before.notebook));
-    let place = |cell: &notarium_core::CellId| graph.ids().iter().position(|id| id == cell);
+    let place = |cell: &notarium_core::CellId| graph.ids().position(|id| id == cell);
     let mut ran = BTreeSet::new();
     let mut cells = BTreeSet::new();
     for event in events {
@@ -92,13 +92,9 @@ fn check_plan(world: &World, before: &World, events: &[Event]) {
     for (at, event) in events.iter().enumerate() {
         let Event::ExecutionRequested(event) = event else { continue };
         let Some(cell) = event.subject.cell_id().and_then(place) else { continue };
-        for parent in graph.parents(cell).iter().map(|edge| &graph.ids()[edge.cell]) {
+        for parent in graph.parents(cell).iter().map(|edge| graph.id(edge.cell)) {
             let is_its = |other: &Event| matches!(other, Event::ExecutionRequested(other) if other.subject.cell_id() == Some(parent));
-            assert!(
-                !events[at..].iter().any(is_its),
-                "{parent} runs behind {}, which reads from it",
-                graph.ids()[cell]
-            );
+            assert!(!events[at..].iter().any(is_its), "{parent} runs behind {}, which reads from it", graph.id(cell));
         }
     }
 }
