@@ -6,6 +6,7 @@
 /// A group of commands: for each what clap reads, and the function that does it.
 macro_rules! commands {
     ($visible:vis enum $group:ident { $($(#[$meta:meta])* $name:ident($args:ty) => $run:path,)+ }) => {
+        #[allow(clippy::large_enum_variant, reason = "a process has one")]
         #[derive(Debug, clap::Subcommand)]
         $visible enum $group { $($(#[$meta])* $name($args),)+ }
 
