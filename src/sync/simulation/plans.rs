@@ -45,13 +45,13 @@ impl Plans {
             }
         }
         let graph = graph(planned_on);
-        let place = |id: &CellId| graph.ids().iter().position(|other| other == id);
+        let place = |id: &CellId| graph.ids().position(|other| other == id);
         let early = self.cells.iter().filter_map(place).find(|early| {
-            let parents = graph.parents(*early).iter().map(|edge| &graph.ids()[edge.cell]);
+            let parents = graph.parents(*early).iter().map(|edge| graph.id(edge.cell));
             !graph.is_cyclic(*early) && parents.into_iter().any(|parent| parent == cell_id)
         });
         if let Some(early) = early {
-            return Err(format!("cell {} runs before {cell_id}, from which it reads", graph.ids()[early]));
+            return Err(format!("cell {} runs before {cell_id}, from which it reads", graph.id(early)));
         }
         self.cells.push(cell_id.clone());
         Ok(())
