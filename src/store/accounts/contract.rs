@@ -21,7 +21,8 @@ async fn run_people(fresh: &impl AsyncFn() -> Store) {
     changes_are_made_together_or_not_at_all(fresh().await).await;
     the_last_admin_stays(fresh().await).await;
     deactivating_revokes_what_the_person_holds_or_made(fresh().await).await;
-    an_identity_is_one_person_s_until_it_is_unlinked(fresh().await).await;
+    an_identity_is_one_person_s(fresh().await).await;
+    an_identity_is_unlinked_with_the_sessions_that_came_by_it(fresh().await).await;
 }
 
 async fn run_tokens(fresh: &impl AsyncFn() -> Store) {
@@ -178,19 +179,25 @@ async fn deactivating_revokes_what_the_person_holds_or_made(store: Store) {
     }
 }
 
-async fn an_identity_is_one_person_s_until_it_is_unlinked(store: Store) {
-    let ann = with_ann(&store).await;
-    apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
-    let bob = UserId::new("bob").unwrap();
-    let identity = |id: &str, user: &UserId, issuer: &str, subject: &str| Identity {
+fn identity(id: &str, user: &UserId, issuer: &str, subject: &str) -> Identity {
+    Identity {
         id: id.to_owned(),
         user_id: user.clone(),
         issuer: issuer.to_owned(),
         subject: subject.to_owned(),
         email: Some("ann@example.org".to_owned()),
         created_at: 4,
-    };
-    let link = |identity: &Identity| AccountChange::LinkIdentity(identity.clone());
+    }
+}
+
+fn link(identity: &Identity) -> AccountChange {
+    AccountChange::LinkIdentity(identity.clone())
+}
+
+async fn an_identity_is_one_person_s(store: Store) {
+    let ann = with_ann(&store).await;
+    apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
+    let bob = UserId::new("bob").unwrap();
     let first = identity("i1", &ann, "https://id.example", "17");
     let elsewhere = identity("i2", &ann, "https://other.example", "17");
     let of_bob = Identity { email: None, ..identity("i3", &bob, "https://id.example", "18") };
@@ -210,6 +217,16 @@ async fn an_identity_is_one_person_s_until_it_is_unlinked(store: Store) {
         apply(&store, &[link(&Identity { id: "i4".to_owned(), user_id: bob.clone(), ..first.clone() })]).await,
         taken
     );
+    let nobody = UserId::new("nobody").unwrap();
+    apply(&store, &[link(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
+}
+
+async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Store) {
+    let ann = with_ann(&store).await;
+    apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
+    let bob = UserId::new("bob").unwrap();
+    let elsewhere = identity("i2", &ann, "https://other.example", "17");
+    apply(&store, &[link(&identity("i1", &ann, "https://id.example", "17")), link(&elsewhere)]).await.unwrap();
     let unlink = |user: &UserId| AccountChange::UnlinkIdentity { user: user.clone(), identity: "i1".to_owned(), at: 6 };
     let by = |id: &str, identity: &str| Token {
         identity: Some(identity.to_owned()),
@@ -227,8 +244,6 @@ async fn an_identity_is_one_person_s_until_it_is_unlinked(store: Store) {
         assert_eq!(session.identity.is_some(), id != "by-none");
     }
     assert_eq!(store.identities(&ann, 10).await.unwrap(), [elsewhere]);
-    let nobody = UserId::new("nobody").unwrap();
-    apply(&store, &[link(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
 }
 
 async fn a_one_time_token_is_spent_once(store: Store) {
