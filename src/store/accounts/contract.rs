@@ -190,7 +190,7 @@ fn identity(id: &str, user: &UserId, issuer: &str, subject: &str) -> Identity {
     }
 }
 
-fn link(identity: &Identity) -> AccountChange {
+fn linked(identity: &Identity) -> AccountChange {
     AccountChange::LinkIdentity(identity.clone())
 }
 
@@ -201,7 +201,7 @@ async fn an_identity_is_one_person_s(store: Store) {
     let first = identity("i1", &ann, "https://id.example", "17");
     let elsewhere = identity("i2", &ann, "https://other.example", "17");
     let of_bob = Identity { email: None, ..identity("i3", &bob, "https://id.example", "18") };
-    apply(&store, &[link(&first), link(&elsewhere), link(&of_bob)]).await.unwrap();
+    apply(&store, &[linked(&first), linked(&elsewhere), linked(&of_bob)]).await.unwrap();
     assert_eq!(store.identity("https://id.example", "17").await.unwrap(), Some(first.clone()));
     assert_eq!(store.identity("https://id.example", "18").await.unwrap(), Some(of_bob.clone()));
     for (issuer, subject) in
@@ -214,11 +214,11 @@ async fn an_identity_is_one_person_s(store: Store) {
 
     let taken = Err(AccountError::Taken { what: "sign-in" });
     assert_eq!(
-        apply(&store, &[link(&Identity { id: "i4".to_owned(), user_id: bob.clone(), ..first.clone() })]).await,
+        apply(&store, &[linked(&Identity { id: "i4".to_owned(), user_id: bob.clone(), ..first.clone() })]).await,
         taken
     );
     let nobody = UserId::new("nobody").unwrap();
-    apply(&store, &[link(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
+    apply(&store, &[linked(&identity("i5", &nobody, "https://id.example", "19"))]).await.unwrap_err();
 }
 
 async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Store) {
@@ -226,7 +226,7 @@ async fn an_identity_is_unlinked_with_the_sessions_that_came_by_it(store: Store)
     apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
     let bob = UserId::new("bob").unwrap();
     let elsewhere = identity("i2", &ann, "https://other.example", "17");
-    apply(&store, &[link(&identity("i1", &ann, "https://id.example", "17")), link(&elsewhere)]).await.unwrap();
+    apply(&store, &[linked(&identity("i1", &ann, "https://id.example", "17")), linked(&elsewhere)]).await.unwrap();
     let unlink = |user: &UserId| AccountChange::UnlinkIdentity { user: user.clone(), identity: "i1".to_owned(), at: 6 };
     let by = |id: &str, identity: &str| Token {
         identity: Some(identity.to_owned()),
