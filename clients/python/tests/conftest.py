@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import notarium
 import pytest
 
 from .model import ScriptedModel
+
+# Who starts the tests in the background of a script has interrupts ignored, in all that they start too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("NOTARIUM_BINARY", ROOT / "target" / "debug" / "notarium")).resolve()
