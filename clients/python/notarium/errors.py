@@ -13,7 +13,7 @@ _STATUSES: dict[int, str] = {
     409: (
         "conflict notebook_exists notebook_archived base_too_old cell_not_deleted cell_exists execution_state kernel_state"
         " already_claimed stale_fence report_gap no_input_requested nothing_to_undo command_id_reused tool_call_state"
-        " turn_state last_owner subject_ended read_only damaged"
+        " turn_state last_owner subject_ended read_only damaged dependency_cycle"
     ),
     410: "cell_deleted",
     413: "output_limit limit_exceeded frame_too_large",

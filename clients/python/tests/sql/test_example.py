@@ -27,10 +27,11 @@ class Terminal:
             command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder, start_new_session=True
         )
         os.close(theirs)
-        self.keys, self.shown = ours, ""
+        self.keys, self.shown, self.read = ours, "", 0
 
     def until(self, words: str) -> str:
-        end, begin = time.monotonic() + PATIENCE_SECONDS, len(self.shown)
+        """What comes before these words, since those that were waited for last."""
+        end, begin = time.monotonic() + PATIENCE_SECONDS, self.read
         while words not in self.shown[begin:]:
             ready, _, _ = select.select([self.keys], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"{words!r} did not come: {self.shown}"
@@ -40,7 +41,8 @@ class Terminal:
                 )
             except OSError:
                 pytest.fail(f"it ended before {words!r}: {self.shown}")
-        return self.shown[begin:]
+        self.read = self.shown.index(words, begin) + len(words)
+        return self.shown[begin : self.read]
 
     def say(self, words: str) -> None:
         os.write(self.keys, words.encode())
