@@ -61,6 +61,16 @@ export class Texts implements UnconfirmedTexts {
     };
   }
 
+  /** A change that comes from no editor: all of them show it. */
+  change(cellId: string, make: (text: Text) => ChangeSet): void {
+    const tracked = this.#track(cellId);
+    const change = make(tracked.text.shown);
+    if (change.empty) return;
+    this.#edit(cellId, tracked, change);
+    this.#show(tracked, change);
+    this.#forget(cellId, tracked);
+  }
+
   /** What the person sees of a cell that has unconfirmed text. */
   shown(cellId: string): string | undefined {
     const text = this.#cells.get(cellId)?.text;

@@ -10,11 +10,13 @@ export interface Token {
 /** Longer code is shown without colours. */
 const MOST_UNITS = 100_000;
 
-export function highlight(source: string): Token[] {
+export const highlight = (source: string): Token[] => tokensOf(source, parser);
+
+export function tokensOf(source: string, language: Pick<typeof parser, "parse">): Token[] {
   if (source.length > MOST_UNITS) return [{ text: source, className: "" }];
   const tokens: Token[] = [];
   const put = (text: string, className: string) => void tokens.push({ text, className });
-  highlightCode(source, parser.parse(source), classHighlighter, put, () => put("\n", ""));
+  highlightCode(source, language.parse(source), classHighlighter, put, () => put("\n", ""));
   return tokens;
 }
 

@@ -156,7 +156,7 @@ async function furnish(view: EditorView, { type, settings }: EditorOptions): Pro
 }
 
 const markdown = () => import("@codemirror/lang-markdown").then((module) => module.markdown());
-const sql = () => import("@codemirror/lang-sql").then((module) => module.sql());
+const sql = () => import("./sql.ts").then((module) => module.language);
 
 interface VimMode {
   insertMode?: boolean;

@@ -6,7 +6,7 @@ import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf, statusWords } from "../app/words.ts";
-import { type Token, highlight, linesOf } from "../editor/highlight.ts";
+import { type Token, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
 import { CellReview, Proposals } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
@@ -17,11 +17,13 @@ import { Outputs } from "./Outputs.tsx";
 import { RunProgress } from "./RunProgress.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { useThreadMarks } from "./marks.ts";
+import { useTokens } from "./useTokens.ts";
 import { part } from "../ui/parts.ts";
 import { ReplyView } from "./Reply.tsx";
 
 const loadEditor = () => import("./Editor.tsx");
 const Editor = part(loadEditor);
+const SqlHead = part(() => import("./SqlHead.tsx"));
 /** When the first cells have painted, so that it is there when somebody wants to type. */
 const PRELOAD_MS = 300;
 setTimeout(() => void loadEditor(), PRELOAD_MS);
@@ -87,6 +89,11 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       <Gutter store={store} id={id} cell={cell} run={run} />
       <Grip store={store} id={id} />
       <div className="body">
+        {cell.cell_type === "sql" && isCurrent && store.mayEdit && (
+          <Suspense>
+            <SqlHead store={store} id={id} source={store.texts.shown(id) ?? cell.source} />
+          </Suspense>
+        )}
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
         {cell.cell_type === "prompt" && cell.reply && (
           <ReplyView store={store} reply={cell.reply} isStale={store.document.isStale(id)} />
@@ -222,6 +229,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const { lineNumbers } = useSettings();
   const place = useRef<HTMLPreElement>(null);
   const source = store.texts.shown(id) ?? cell.source;
+  const tokens = useTokens(cell.cell_type, source);
   useThreadMarks(place, store, id, source);
   if (isRendered) {
     if (source.trim() === "")
@@ -237,7 +245,6 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
     );
   }
   const authors = source === cell.source ? store.authors.of(id) : undefined;
-  const tokens = cell.cell_type === "code" ? highlight(source) : [{ text: source, className: "" }];
   return (
     <pre
       ref={place}

@@ -37,6 +37,9 @@ export function CellList({ store }: { store: NotebookStore }) {
           <button className="button bare" onClick={() => store.edits.insert("end", "markdown")}>
             <Plus size={15} aria-hidden /> Text
           </button>
+          <button className="button bare" onClick={() => store.edits.insert("end", "sql")}>
+            <Plus size={15} aria-hidden /> SQL
+          </button>
           <button className="button bare" onClick={() => store.edits.insert("end", "prompt")}>
             <Plus size={15} aria-hidden /> Prompt
           </button>

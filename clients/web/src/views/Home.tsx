@@ -10,6 +10,7 @@ import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
 import icon from "../ui/icon.svg";
 import { part } from "../ui/parts.ts";
+import { Beginnings } from "./Beginnings.tsx";
 import { NewNotebook } from "./NewNotebook.tsx";
 import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
 
@@ -30,6 +31,7 @@ const LATER_MS = 1_000;
 /** How often it is asked what happens in the notebooks, and of how many lines. */
 const NOW_MS = 10_000;
 const MOST_KEPT_UP = 200;
+const PAGE_LINES = 50;
 /** What waits may come at any time, from any notebook. */
 const WAITING_MS = 20_000;
 
@@ -185,6 +187,9 @@ export function Home({ session, signOut }: Props) {
       <main aria-label="Notebooks">
         {!page && !error && <div className="shape" aria-busy="true" />}
         {page?.lines.length === 0 && <Nothing isSearch={text !== ""} filter={filter} />}
+        {page?.lines.length === 0 && text === "" && filter.kind !== "archived" && session.userId !== undefined && (
+          <Beginnings session={session} make={(title, template) => void create({ title, template })} />
+        )}
         <ul className="notebooks">
           {page?.lines.map((line) => (
             <NotebookRow key={line.id} session={session} line={line} workspaces={workspaces} act={(action) => void act(action)} />
@@ -211,7 +216,7 @@ function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: 
   const get = useCallback(
     (more: Record<string, string>) => {
       const which = { ...(text && { text }), ...(workspace && { workspace }), ...(archived && { archived: "true" }) };
-      const query = new URLSearchParams({ limit: "50", live: "true", ...which, ...more });
+      const query = new URLSearchParams({ limit: String(PAGE_LINES), live: "true", ...which, ...more });
       return rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
     },
     [rest, text, workspace, archived],
@@ -233,17 +238,21 @@ function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: 
     return () => clearTimeout(timer);
   }, [load, text]);
   const count = page?.lines.length ?? 0;
-  // Who is where and what runs is kept up; no line moves under the pointer for it.
+  // Who is where and what runs is kept up; no line moves under the pointer for it. Who comes back to the page finds new notebooks.
   useEffect(() => {
-    if (count === 0) return;
-    const look = () =>
-      document.visibilityState === "visible" &&
-      void get({ limit: String(Math.min(count, MOST_KEPT_UP)) }).then(
-        ({ notebooks }) =>
-          latest.current === asked && setPage((before) => before && { ...before, lines: keptUp(before.lines, notebooks) }),
+    const look = (event?: Event) => {
+      if (document.visibilityState !== "visible") return;
+      const isAnew = count === 0 || (event && count <= PAGE_LINES);
+      void get(isAnew ? {} : { limit: String(Math.min(count, MOST_KEPT_UP)) }).then(
+        ({ notebooks, next }) => {
+          if (latest.current !== asked) return;
+          if (isAnew) setPage({ lines: notebooks, next: next ?? undefined });
+          else setPage((before) => before && { ...before, lines: keptUp(before.lines, notebooks) });
+        },
         () => undefined,
       );
-    const timer = setInterval(look, NOW_MS);
+    };
+    const timer = setInterval(() => look(), NOW_MS);
     document.addEventListener("visibilitychange", look);
     return () => {
       clearInterval(timer);

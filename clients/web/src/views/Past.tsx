@@ -5,13 +5,13 @@ import { restoreCommands } from "../app/restore.ts";
 import { go } from "../app/route.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { highlight } from "../editor/highlight.ts";
 import { Document } from "../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { OutputList } from "./Outputs.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { part } from "../ui/parts.ts";
+import { useTokens } from "./useTokens.ts";
 
 const WordDiff = part(() => import("./Diff.tsx"));
 
@@ -197,13 +197,13 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
 }
 
 function Still({ cell }: { cell: Cell }) {
+  const tokens = useTokens(cell.cell_type, cell.source);
   if (cell.cell_type === "markdown")
     return (
       <div className="source rendered">
         <Rendered text={cell.source} attachments={cell.attachments} />
       </div>
     );
-  const tokens = cell.cell_type === "code" ? highlight(cell.source) : [{ text: cell.source, className: "" }];
   return (
     <pre className="source still">
       {tokens.map(({ text, className }, index) => (

@@ -1,11 +1,10 @@
 // What a new notebook can be made of. Loaded with the first menu.
 import { Menu } from "@base-ui/react/menu";
 import { ChevronDown } from "lucide-react";
-import { useEffect, useState } from "react";
 import type { Session } from "../app/session.ts";
 import type { components } from "../protocol/rest.ts";
+import { useTemplates } from "./useTemplates.ts";
 
-type All = components["schemas"]["Templates"];
 export type Choice = components["schemas"]["TemplateChoice"];
 
 interface Props {
@@ -56,13 +55,4 @@ function Entry({ title, description, choose }: { title: string; description: str
       </span>
     </Menu.Item>
   );
-}
-
-function useTemplates({ rest }: Session) {
-  const [templates, setTemplates] = useState<All>();
-  const [error, setError] = useState<string>();
-  useEffect(() => {
-    rest.get<All>("/api/templates").then(setTemplates, (failure: Error) => setError(failure.message));
-  }, [rest]);
-  return { templates, error };
 }

@@ -1,0 +1,62 @@
+// The first line of an SQL cell: `-- @warehouse write > orders`. Reads as clients/python/notarium/sql/header.py does.
+
+export interface SqlHeader {
+  /** Absent: DuckDB in the kernel. */
+  connection: string | undefined;
+  writes: boolean;
+  /** Absent: the result is shown alone. */
+  variable: string | undefined;
+}
+
+export interface FoundHeader extends SqlHeader {
+  /** Where the line stands; both 0: there is none. */
+  from: number;
+  to: number;
+}
+
+const LINE = /^--[ \t]*(?=[@>])(?:@(\S*))?((?:[ \t]+[^\s>]+)*)[ \t]*(?:>(.*))?$/;
+
+export function readHeader(source: string): FoundHeader {
+  const none = { connection: undefined, writes: false, variable: undefined, from: 0, to: 0 };
+  const found = /[^\s][^\n]*/.exec(source);
+  const line = found && LINE.exec(found[0].trimEnd());
+  if (!line) return none;
+  const [connection, words, variable] = [line[1], line[2]?.trim() ?? "", line[3]?.trim()];
+  const [from, to] = [found.index, found.index + found[0].trimEnd().length];
+  return {
+    connection: connection || undefined,
+    writes: words.split(/\s+/).includes("write"),
+    variable: variable || undefined,
+    from,
+    to,
+  };
+}
+
+/** The line, without its break; "" where it would say nothing. */
+export function headerLine({ connection, writes, variable }: SqlHeader): string {
+  if (connection === undefined && !writes && variable === undefined) return "";
+  // Without a name the line of one that writes is none: DuckDB is the default.
+  const named = connection ?? (writes ? "duckdb" : undefined);
+  return ["--", named && `@${named}`, writes && "write", variable !== undefined && `> ${variable}`].filter(Boolean).join(" ");
+}
+
+/** What takes the place of the line, with its break. */
+export function headerChange(source: string, header: SqlHeader): { from: number; to: number; insert: string } {
+  const { from, to } = readHeader(source);
+  const line = headerLine(header);
+  if (from === to) return { from: 0, to: 0, insert: line && line + "\n" };
+  const isWhole = line === "" && source[to] === "\n";
+  return { from, to: isWhole ? to + 1 : to, insert: line };
+}
+
+const KEYWORDS = new Set(
+  (
+    "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda " +
+    "nonlocal not or pass raise return try while with yield"
+  ).split(" "),
+);
+
+/** A name that Python takes. */
+export function isVariable(name: string): boolean {
+  return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KEYWORDS.has(name);
+}

@@ -1,0 +1,24 @@
+// Where there is no notebook yet: the starters that every server has.
+import type { Session } from "../app/session.ts";
+import type { Choice } from "./Templates.tsx";
+import { useTemplates } from "./useTemplates.ts";
+
+export function Beginnings({ session, make }: { session: Session; make: (title: string, template: Choice) => void }) {
+  const { templates } = useTemplates(session);
+  if (!templates) return null;
+  return (
+    <section aria-label="Begin from" className="beginnings">
+      <h2 className="quiet">Or begin from</h2>
+      <ul className="cards">
+        {templates.starters.map(({ id, title, description }) => (
+          <li key={id}>
+            <button className="card" onClick={() => make(title, { starter: id })}>
+              <span className="title">{title}</span>
+              <span className="quiet small">{description}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
