@@ -1,8 +1,9 @@
 //! The names of all cells of a notebook, each read once for a version of its text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::code_links::{CellNames, Links, Symbol};
 use notarium_record::{Cell, CellId, CellType, Document, Version};
 
 /// What a cell takes from other cells and leaves to them, as who reads its code says.
@@ -31,9 +32,6 @@ pub struct CodeText {
     pub is_query: bool,
 }
 
-/// A name, by its number in [`KnownNames`].
-pub(crate) type Symbol = u32;
-
 /// One cell's.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
@@ -43,13 +41,9 @@ pub(crate) struct Known {
     looked_at: Option<Version>,
     /// That is the text of the document of the last `refresh`.
     is_current: bool,
-    /// It parsed; else `reads` and its like are of an earlier one.
+    /// It parsed; else `names` are of an earlier one.
     parses: bool,
-    pub(crate) reads: Vec<Symbol>,
-    pub(crate) leaves: Vec<Symbol>,
-    /// Parallel to `leaves`.
-    pub(crate) imported: Vec<bool>,
-    pub(crate) has_star: bool,
+    pub(crate) names: CellNames,
 }
 
 impl Known {
@@ -60,14 +54,11 @@ impl Known {
             looked_at: None,
             is_current: false,
             parses: false,
-            reads: Vec::new(),
-            leaves: Vec::new(),
-            imported: Vec::new(),
-            has_star: false,
+            names: CellNames::default(),
         }
     }
 
-    /// Whether `reads` and its like are of an earlier text: the present one does not parse, or nobody has looked at it.
+    /// Whether `names` are of an earlier text: the present one does not parse, or nobody has looked at it.
     pub(crate) fn is_outdated(&self) -> bool {
         !(self.is_current && self.parses)
     }
@@ -89,6 +80,8 @@ pub struct KnownNames {
     symbols: BTreeMap<Arc<str>, Symbol>,
     /// By symbol.
     names: Vec<Arc<str>>,
+    /// Of these names in this order: made when somebody asks, and kept over edits that change none of it.
+    links: OnceLock<Arc<Links>>,
 }
 
 fn has_names(cell_type: CellType) -> bool {
@@ -125,17 +118,18 @@ impl KnownNames {
     /// What was found in a text. `None`: it does not parse; the cell keeps what is known of an earlier one.
     pub fn learn(&mut self, cell_id: &CellId, source_version: Version, names: Option<&CodeNames>) {
         let Ok(index) = self.cells.binary_search_by(|known| known.cell_id.cmp(cell_id)) else { return };
-        let found = names.map(|names| {
-            let reads = names.reads.iter().map(|name| self.symbol(name)).collect();
-            let leaves = names.leaves.iter().map(|name| self.symbol(name)).collect();
-            (reads, leaves, names.leaves.iter().map(|name| names.imported.contains(name)).collect())
+        let found = names.map(|names| CellNames {
+            reads: names.reads.iter().map(|name| self.symbol(name)).collect(),
+            leaves: names.leaves.iter().map(|name| self.symbol(name)).collect(),
+            imported: names.leaves.iter().map(|name| names.imported.contains(name)).collect(),
+            has_star: names.has_star,
         });
         let known = &mut self.cells[index];
         known.looked_at = Some(source_version);
         (known.is_current, known.parses) = (true, names.is_some());
-        if let (Some(names), Some((reads, leaves, imported))) = (names, found) {
-            (known.reads, known.leaves, known.imported) = (reads, leaves, imported);
-            known.has_star = names.has_star;
+        if let Some(found) = found.filter(|found| *found != known.names) {
+            known.names = found;
+            self.links.take();
         }
     }
 
@@ -150,9 +144,15 @@ impl KnownNames {
         symbol
     }
 
-    /// How many names there are.
-    pub(crate) fn symbols(&self) -> usize {
-        self.names.len()
+    /// Who reads from whom.
+    pub(crate) fn links(&self) -> Arc<Links> {
+        let make = || {
+            let cells: Vec<&CellNames> = self.in_page_order().map(|known| &known.names).collect();
+            // By custom a name that begins so is no other cell's business.
+            let is_private: Vec<bool> = self.names.iter().map(|name| name.starts_with('_')).collect();
+            Arc::new(Links::of(&cells, &is_private))
+        };
+        self.links.get_or_init(make).clone()
     }
 
     pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
@@ -186,6 +186,7 @@ impl KnownNames {
         let index = |id: &CellId| self.cells.binary_search_by(|known| known.cell_id.cmp(id)).ok();
         let page = self.order.iter().filter_map(|id| u32::try_from(index(id)?).ok());
         self.page = page.collect();
+        self.links.take();
     }
 }
 

@@ -25,6 +25,7 @@ mod causation;
 mod cells;
 mod checks;
 mod closed;
+mod code_links;
 mod code_names;
 mod command;
 mod command_values;

@@ -5,83 +5,36 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::code_names::{Known, KnownNames, Symbol};
+pub use crate::code_links::Edge;
+use crate::code_links::{Links, Symbol};
+use crate::code_names::{Known, KnownNames};
 use notarium_record::CellId;
-
-/// One cell reads a name that another leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Edge {
-    /// The cell that leaves it, or reads it: the other end.
-    pub cell: usize,
-    symbol: Symbol,
-}
 
 /// A set of cells: whether each is in it.
 pub(super) type Cells = Vec<bool>;
 
-/// Lists of one kind for every cell, one behind the other.
-#[derive(Debug, Clone, Default)]
-struct Lists {
-    /// Where each begins; one more than there are cells.
-    starts: Vec<usize>,
-    edges: Vec<Edge>,
-}
-
-impl Lists {
-    fn of(&self, cell: usize) -> &[Edge] {
-        &self.edges[self.starts[cell]..self.starts[cell + 1]]
-    }
-}
-
 /// The dependencies between the cells of a notebook.
-///
-/// A name is read from the nearest cell above that leaves it, else from the nearest below. A cell between the two that may
-/// leave any name is read from as well.
 #[derive(Debug, Clone)]
 pub struct Graph {
     names: Arc<KnownNames>,
-    parents: Lists,
-    children: Lists,
-    /// Names that no cell leaves, by the cell that reads them.
-    missing: BTreeMap<usize, Vec<Symbol>>,
-    /// Names that several cells leave, and which; but for those that all of them import.
-    clashes: BTreeMap<Symbol, Vec<usize>>,
-    /// Cells that read from each other in a circle.
-    cyclic: Vec<bool>,
+    links: Arc<Links>,
 }
 
 impl Graph {
     /// Of names that are those of the document's cells, as far as they are known.
     pub fn of(names: Arc<KnownNames>) -> Self {
-        let left = Left::of(&names);
-        let mut missing = BTreeMap::new();
-        let mut parents = Lists { starts: vec![0], edges: Vec::new() };
-        for (cell, known) in names.in_page_order().enumerate() {
-            let start = parents.edges.len();
-            for symbol in &known.reads {
-                let sources = left.sources(cell, *symbol);
-                if sources.iter().all(Option::is_none) {
-                    missing.entry(cell).or_insert_with(Vec::new).push(*symbol);
-                }
-                parents.edges.extend(sources.into_iter().flatten().map(|cell| Edge { cell, symbol: *symbol }));
-            }
-            parents.edges[start..].sort_unstable();
-            parents.starts.push(parents.edges.len());
-        }
-        let children = turned(&parents);
-        let clashes = left.clashes(&names);
-        let cyclic = cyclic(&parents, &children);
-        Self { names, parents, children, missing, clashes, cyclic }
+        let links = names.links();
+        Self { names, links }
     }
 
     /// How many cells there are.
     pub fn len(&self) -> usize {
-        self.cyclic.len()
+        self.links.cyclic.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.cyclic.is_empty()
+        self.links.cyclic.is_empty()
     }
 
     /// A cell, by its number.
@@ -96,12 +49,12 @@ impl Graph {
 
     /// From which cells this one reads, and what; by cell.
     pub fn parents(&self, cell: usize) -> &[Edge] {
-        self.parents.of(cell)
+        self.links.parents.of(cell)
     }
 
     /// Which cells read from this one, and what; by cell.
     pub fn children(&self, cell: usize) -> &[Edge] {
-        self.children.of(cell)
+        self.links.children.of(cell)
     }
 
     /// The name of an edge.
@@ -111,17 +64,17 @@ impl Graph {
 
     /// What it reads and no cell leaves.
     pub fn missing(&self, cell: usize) -> impl Iterator<Item = &str> {
-        self.missing.get(&cell).into_iter().flatten().map(|symbol| &**self.names.name(*symbol))
+        self.links.missing.get(&cell).into_iter().flatten().map(|symbol| &**self.names.name(*symbol))
     }
 
     /// Names that several cells leave, with those cells.
     pub fn clashes(&self) -> impl Iterator<Item = (&str, &[usize])> {
-        self.clashes.iter().map(|(symbol, cells)| (&**self.names.name(*symbol), cells.as_slice()))
+        self.links.clashes.iter().map(|(symbol, cells)| (&**self.names.name(*symbol), cells.as_slice()))
     }
 
     /// Whether it reads, over others, from itself.
     pub fn is_cyclic(&self, cell: usize) -> bool {
-        self.cyclic[cell]
+        self.links.cyclic[cell]
     }
 
     /// Where these cells stand; without those that have no names.
@@ -143,13 +96,13 @@ impl Graph {
 
     /// A shortest way from a cell back to itself: "a → b → a". Empty for a cell that is in no circle.
     pub fn cycle(&self, cell: usize) -> Vec<usize> {
-        if !self.cyclic[cell] {
+        if !self.links.cyclic[cell] {
             return Vec::new();
         }
         let mut came_from = BTreeMap::new();
         let mut queue = VecDeque::from([cell]);
         while let Some(at) = queue.pop_front() {
-            for edge in self.children(at).iter().filter(|edge| self.cyclic[edge.cell]) {
+            for edge in self.children(at).iter().filter(|edge| self.links.cyclic[edge.cell]) {
                 if edge.cell == cell {
                     return way_back(cell, at, &came_from);
                 }
@@ -174,7 +127,7 @@ impl Graph {
 
     /// Cells that are in a circle, or read from one that is.
     pub(super) fn doomed(&self) -> Cells {
-        self.with_descendants(&self.cyclic, |_| true)
+        self.with_descendants(&self.links.cyclic, |_| true)
     }
 
     /// These cells so that each comes behind those from which it reads, as near to the order of the page as that goes. Cells in
@@ -222,130 +175,4 @@ fn reach<'a>(from: &Cells, next: impl Fn(usize) -> &'a [Edge], counts: impl Fn(u
 /// The cells of a sorted list of edges, each once.
 pub(super) fn distinct(edges: &[Edge]) -> impl Iterator<Item = usize> {
     edges.chunk_by(|one, other| one.cell == other.cell).map(|same| same[0].cell)
-}
-
-/// Which cells leave which name.
-struct Left {
-    starts: Vec<usize>,
-    cells: Vec<usize>,
-    /// Those that may leave any.
-    stars: Vec<usize>,
-}
-
-impl Left {
-    fn of(names: &KnownNames) -> Self {
-        let mut starts = vec![0; names.symbols() + 1];
-        for symbol in names.in_page_order().flat_map(|known| &known.leaves) {
-            starts[*symbol as usize + 1] += 1;
-        }
-        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-        let mut next = starts.clone();
-        let mut cells = vec![0; starts.last().copied().unwrap_or_default()];
-        let mut stars = Vec::new();
-        for (cell, known) in names.in_page_order().enumerate() {
-            for symbol in &known.leaves {
-                cells[next[*symbol as usize]] = cell;
-                next[*symbol as usize] += 1;
-            }
-            if known.has_star {
-                stars.push(cell);
-            }
-        }
-        Self { starts, cells, stars }
-    }
-
-    fn who(&self, symbol: Symbol) -> &[usize] {
-        &self.cells[self.starts[symbol as usize]..self.starts[symbol as usize + 1]]
-    }
-
-    /// From where a cell reads a name.
-    fn sources(&self, cell: usize, symbol: Symbol) -> [Option<usize>; 2] {
-        let who = self.who(symbol);
-        let at = who.partition_point(|other| *other < cell);
-        let above = at.checked_sub(1).map(|before| who[before]);
-        let below = || who[at..].iter().copied().find(|other| *other != cell);
-        let star = self.stars[..self.stars.partition_point(|other| *other < cell)].last().copied();
-        [above.or_else(below), star.filter(|star| above.is_none_or(|above| above < *star))]
-    }
-
-    fn clashes(&self, names: &KnownNames) -> BTreeMap<Symbol, Vec<usize>> {
-        let mut otherwise = vec![false; names.symbols()];
-        for known in names.in_page_order() {
-            let bound = known.leaves.iter().zip(&known.imported).filter(|(_, is_imported)| !**is_imported);
-            bound.for_each(|(symbol, _)| otherwise[*symbol as usize] = true);
-        }
-        let symbols = (0..names.symbols()).filter_map(|symbol| Symbol::try_from(symbol).ok());
-        // By custom a name that begins so is no other cell's business.
-        let is_own = |symbol: Symbol| names.name(symbol).starts_with('_');
-        let clash = |symbol: &Symbol| self.who(*symbol).len() > 1 && otherwise[*symbol as usize] && !is_own(*symbol);
-        symbols.filter(clash).map(|symbol| (symbol, self.who(symbol).to_vec())).collect()
-    }
-}
-
-/// The same edges, from their other ends.
-fn turned(lists: &Lists) -> Lists {
-    let count = lists.starts.len() - 1;
-    let mut starts = vec![0; count + 1];
-    lists.edges.iter().for_each(|edge| starts[edge.cell + 1] += 1);
-    (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-    let mut next = starts.clone();
-    let mut edges = vec![Edge { cell: 0, symbol: 0 }; lists.edges.len()];
-    for cell in 0..count {
-        for edge in lists.of(cell) {
-            edges[next[edge.cell]] = Edge { cell, symbol: edge.symbol };
-            next[edge.cell] += 1;
-        }
-    }
-    Lists { starts, edges }
-}
-
-/// The strongly connected components of more than one cell (Kosaraju's way: nothing here may recurse as deep as a notebook
-/// is long).
-fn cyclic(parents: &Lists, children: &Lists) -> Vec<bool> {
-    let count = parents.starts.len() - 1;
-    let order = finished(children, count);
-    let mut component = vec![usize::MAX; count];
-    let mut sizes = Vec::new();
-    for root in order.into_iter().rev() {
-        if component[root] != usize::MAX {
-            continue;
-        }
-        let (number, mut size, mut open) = (sizes.len(), 0, vec![root]);
-        component[root] = number;
-        while let Some(cell) = open.pop() {
-            size += 1;
-            for parent in parents.of(cell).iter().map(|edge| edge.cell) {
-                if component[parent] == usize::MAX {
-                    component[parent] = number;
-                    open.push(parent);
-                }
-            }
-        }
-        sizes.push(size);
-    }
-    component.into_iter().map(|number| sizes[number] > 1).collect()
-}
-
-/// Cells in the order in which a walk to their children is done with them.
-fn finished(children: &Lists, count: usize) -> Vec<usize> {
-    let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
-    for root in 0..count {
-        let mut open = if seen[root] { Vec::new() } else { vec![(root, 0)] };
-        seen[root] = true;
-        while let Some((cell, at)) = open.last_mut() {
-            match children.of(*cell).get(*at) {
-                Some(edge) => {
-                    *at += 1;
-                    if !std::mem::replace(&mut seen[edge.cell], true) {
-                        open.push((edge.cell, 0));
-                    }
-                }
-                None => {
-                    order.push(*cell);
-                    open.pop();
-                }
-            }
-        }
-    }
-    order
 }

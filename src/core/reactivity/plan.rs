@@ -74,7 +74,7 @@ fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> Plan {
             let (id, run) = notebook.latest_execution(graph.id(parent))?;
             (!run.status.is_finished()).then(|| id.clone())
         };
-        let leaves = (!known.is_outdated()).then(|| graph.names_of(&known.leaves));
+        let leaves = (!known.is_outdated()).then(|| graph.names_of(&known.names.leaves));
         let abandoned = leaves.iter().flat_map(|leaves| notebook.ledger.reactive.abandoned(&cell_id, leaves));
         plan.abandoned.extend(abandoned);
         plan.runs.push(Planned {

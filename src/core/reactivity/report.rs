@@ -120,8 +120,8 @@ fn cell_report(graph: &Graph, cell: usize, stale: Option<&Stale>) -> CellReport 
     let (why, because_of) = stale.map(|stale| why(graph, cell, stale)).unzip();
     CellReport {
         cell_id: graph.id(cell).clone(),
-        reads: sorted(graph.names_of(&known.reads)),
-        writes: sorted(graph.names_of(&known.leaves)),
+        reads: sorted(graph.names_of(&known.names.reads)),
+        writes: sorted(graph.names_of(&known.names.leaves)),
         outdated: known.is_outdated(),
         parents: links(graph, graph.parents(cell)),
         children: links(graph, graph.children(cell)),

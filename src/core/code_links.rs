@@ -1,0 +1,207 @@
+//! Who reads from whom, by the names of cells alone. Cells are numbered in the order of the page.
+
+use std::collections::BTreeMap;
+
+/// A name, by its number.
+pub(crate) type Symbol = u32;
+
+/// What a cell takes from others and leaves to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CellNames {
+    pub(crate) reads: Vec<Symbol>,
+    pub(crate) leaves: Vec<Symbol>,
+    /// Parallel to `leaves`: nothing but an import binds it.
+    pub(crate) imported: Vec<bool>,
+    /// It may leave any name.
+    pub(crate) has_star: bool,
+}
+
+/// One cell reads a name that another leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The cell that leaves it, or reads it: the other end.
+    pub cell: usize,
+    pub(crate) symbol: Symbol,
+}
+
+/// Lists of one kind for every cell, one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lists {
+    /// Where each begins; one more than there are cells.
+    starts: Vec<usize>,
+    edges: Vec<Edge>,
+}
+
+impl Lists {
+    pub(crate) fn of(&self, cell: usize) -> &[Edge] {
+        &self.edges[self.starts[cell]..self.starts[cell + 1]]
+    }
+}
+
+/// The dependencies between cells.
+///
+/// A name is read from the nearest cell above that leaves it, else from the nearest below. A cell between the two that may
+/// leave any name is read from as well.
+#[derive(Debug)]
+pub(crate) struct Links {
+    pub(crate) parents: Lists,
+    pub(crate) children: Lists,
+    /// Names that no cell leaves, by the cell that reads them.
+    pub(crate) missing: BTreeMap<usize, Vec<Symbol>>,
+    /// Names that several cells leave, and which; but for those that all of them import, and for those that are private.
+    pub(crate) clashes: BTreeMap<Symbol, Vec<usize>>,
+    /// Cells that read from each other in a circle.
+    pub(crate) cyclic: Vec<bool>,
+}
+
+impl Links {
+    /// Of cells in the order of the page, whose symbols are less than `is_private` is long.
+    pub(crate) fn of(cells: &[&CellNames], is_private: &[bool]) -> Self {
+        let left = Left::of(cells, is_private.len());
+        let mut missing = BTreeMap::new();
+        let mut parents = Lists { starts: vec![0], edges: Vec::new() };
+        for (cell, names) in cells.iter().enumerate() {
+            let start = parents.edges.len();
+            for symbol in &names.reads {
+                let sources = left.sources(cell, *symbol);
+                if sources.iter().all(Option::is_none) {
+                    missing.entry(cell).or_insert_with(Vec::new).push(*symbol);
+                }
+                parents.edges.extend(sources.into_iter().flatten().map(|cell| Edge { cell, symbol: *symbol }));
+            }
+            parents.edges[start..].sort_unstable();
+            parents.starts.push(parents.edges.len());
+        }
+        let children = turned(&parents);
+        let clashes = left.clashes(cells, is_private);
+        let cyclic = cyclic(&parents, &children);
+        Self { parents, children, missing, clashes, cyclic }
+    }
+}
+
+/// Which cells leave which name.
+struct Left {
+    starts: Vec<usize>,
+    cells: Vec<usize>,
+    /// Those that may leave any.
+    stars: Vec<usize>,
+}
+
+impl Left {
+    fn of(all: &[&CellNames], symbols: usize) -> Self {
+        let mut starts = vec![0; symbols + 1];
+        for symbol in all.iter().flat_map(|names| &names.leaves) {
+            starts[*symbol as usize + 1] += 1;
+        }
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        let mut next = starts.clone();
+        let mut cells = vec![0; starts.last().copied().unwrap_or_default()];
+        let mut stars = Vec::new();
+        for (cell, names) in all.iter().enumerate() {
+            for symbol in &names.leaves {
+                cells[next[*symbol as usize]] = cell;
+                next[*symbol as usize] += 1;
+            }
+            if names.has_star {
+                stars.push(cell);
+            }
+        }
+        Self { starts, cells, stars }
+    }
+
+    fn who(&self, symbol: Symbol) -> &[usize] {
+        &self.cells[self.starts[symbol as usize]..self.starts[symbol as usize + 1]]
+    }
+
+    /// From where a cell reads a name.
+    fn sources(&self, cell: usize, symbol: Symbol) -> [Option<usize>; 2] {
+        let who = self.who(symbol);
+        let at = who.partition_point(|other| *other < cell);
+        let above = at.checked_sub(1).map(|before| who[before]);
+        let below = || who[at..].iter().copied().find(|other| *other != cell);
+        let star = self.stars[..self.stars.partition_point(|other| *other < cell)].last().copied();
+        [above.or_else(below), star.filter(|star| above.is_none_or(|above| above < *star))]
+    }
+
+    fn clashes(&self, cells: &[&CellNames], is_private: &[bool]) -> BTreeMap<Symbol, Vec<usize>> {
+        let mut otherwise = vec![false; is_private.len()];
+        for names in cells {
+            let bound = names.leaves.iter().zip(&names.imported).filter(|(_, is_imported)| !**is_imported);
+            bound.for_each(|(symbol, _)| otherwise[*symbol as usize] = true);
+        }
+        let symbols = (0..is_private.len()).filter_map(|symbol| Symbol::try_from(symbol).ok());
+        let clash = |symbol: &Symbol| {
+            let at = *symbol as usize;
+            self.who(*symbol).len() > 1 && otherwise[at] && !is_private[at]
+        };
+        symbols.filter(clash).map(|symbol| (symbol, self.who(symbol).to_vec())).collect()
+    }
+}
+
+/// The same edges, from their other ends.
+fn turned(lists: &Lists) -> Lists {
+    let count = lists.starts.len() - 1;
+    let mut starts = vec![0; count + 1];
+    lists.edges.iter().for_each(|edge| starts[edge.cell + 1] += 1);
+    (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+    let mut next = starts.clone();
+    let mut edges = vec![Edge { cell: 0, symbol: 0 }; lists.edges.len()];
+    for cell in 0..count {
+        for edge in lists.of(cell) {
+            edges[next[edge.cell]] = Edge { cell, symbol: edge.symbol };
+            next[edge.cell] += 1;
+        }
+    }
+    Lists { starts, edges }
+}
+
+/// The strongly connected components of more than one cell (Kosaraju's way: nothing here may recurse as deep as a notebook
+/// is long).
+fn cyclic(parents: &Lists, children: &Lists) -> Vec<bool> {
+    let count = parents.starts.len() - 1;
+    let order = finished(children, count);
+    let mut component = vec![usize::MAX; count];
+    let mut sizes = Vec::new();
+    for root in order.into_iter().rev() {
+        if component[root] != usize::MAX {
+            continue;
+        }
+        let (number, mut size, mut open) = (sizes.len(), 0, vec![root]);
+        component[root] = number;
+        while let Some(cell) = open.pop() {
+            size += 1;
+            for parent in parents.of(cell).iter().map(|edge| edge.cell) {
+                if component[parent] == usize::MAX {
+                    component[parent] = number;
+                    open.push(parent);
+                }
+            }
+        }
+        sizes.push(size);
+    }
+    component.into_iter().map(|number| sizes[number] > 1).collect()
+}
+
+/// Cells in the order in which a walk to their children is done with them.
+fn finished(children: &Lists, count: usize) -> Vec<usize> {
+    let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
+    for root in 0..count {
+        let mut open = if seen[root] { Vec::new() } else { vec![(root, 0)] };
+        seen[root] = true;
+        while let Some((cell, at)) = open.last_mut() {
+            match children.of(*cell).get(*at) {
+                Some(edge) => {
+                    *at += 1;
+                    if !std::mem::replace(&mut seen[edge.cell], true) {
+                        open.push((edge.cell, 0));
+                    }
+                }
+                None => {
+                    order.push(*cell);
+                    open.pop();
+                }
+            }
+        }
+    }
+    order
+}
