@@ -33,7 +33,7 @@ const MAX_SHORT_OUTPUTS: usize = 2;
 /// Why there is no state to show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    #[error("no such cells in this notebook: {}. Call get_notebook_state without cell_ids to see which there are.", listed(.0))]
+    #[error("no such cells in this notebook: {}. They are in the trash, or never were. Call get_notebook_state without cell_ids to see which there are.", listed(.0))]
     UnknownCells(Vec<CellId>),
 }
 

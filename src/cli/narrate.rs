@@ -149,7 +149,9 @@ impl Narrator {
                 Some(ExecutionCause::Dependency { of: Some(of) }) => {
                     format!("asked to run {run}, because {} runs", self.run_name(of))
                 }
-                Some(ExecutionCause::Dependency { of: None }) => format!("asked to run {run}, because a cell is gone"),
+                Some(ExecutionCause::Dependency { of: None }) => {
+                    format!("asked to run {run}, because a cell moved to the trash")
+                }
                 Some(ExecutionCause::Imported) => format!("brought {run}, which happened elsewhere"),
                 Some(ExecutionCause::FunctionsRestored) => {
                     format!("runs {run} again, for the functions that it registers")

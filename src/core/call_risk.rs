@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::cells::live_cell;
 use crate::command::Command;
 use crate::command_values::RequestToolCall;
+use crate::context::Context;
 use crate::function_restores;
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
@@ -12,7 +14,7 @@ use crate::kernel_tools;
 use crate::notebook::Notebook;
 use crate::offered::find;
 use crate::queues::unfinished_on;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::Rejection;
 use crate::tools::{Arguments, NewCell};
 use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version};
 
@@ -20,15 +22,14 @@ use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, To
 const MAX_JUDGED_BYTES: usize = 1 << 20;
 
 /// What the call touches, in the versions that the assistant has seen.
-pub(crate) fn targets(notebook: &Document, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
+pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
     let seen = |cell_id: &CellId, version: Version| {
         let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
         match notebook.cells.get(cell_id) {
             Some(cell) if cell.cell_version == version => Ok(vec![target]),
             Some(cell) => Err(Rejection::conflict(&format!("cell {cell_id}"), version, cell.cell_version)),
-            None => {
-                Err(Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id}: read the notebook again")))
-            }
+            // It is not there: a refusal that says whether it is in the trash.
+            None => live_cell(notebook, context, cell_id).map(|_| Vec::new()),
         }
     };
     let now = |cell_id: &CellId| {

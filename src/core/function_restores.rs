@@ -48,7 +48,8 @@ pub(crate) fn lacking(notebook: &Notebook, session: &KernelSessionId) -> Lacking
         }
     }
     by_cell.into_iter().for_each(|(cell, names)| {
-        let reason = if cell.is_some() { "the cell that registered them is gone" } else { "no cell registered them" };
+        let reason =
+            if cell.is_some() { "the cell that registered them is in the trash" } else { "no cell registered them" };
         lacking.miss(None, names, reason);
     });
     lacking

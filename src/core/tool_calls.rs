@@ -126,7 +126,7 @@ pub(crate) fn decide_request(
     operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
     kernel_tools::check(notebook, &context.limits, &arguments, &typed)?;
-    let targets = targets(notebook, &typed)?;
+    let targets = targets(notebook, context, &typed)?;
     let (risk, reasons) = judge(notebook, &context.history, &context.actor, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
     let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };

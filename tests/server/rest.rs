@@ -70,6 +70,8 @@ async fn cells_are_made_edited_moved_deleted_and_restored() {
     assert_eq!(order().await, json!([c, "d"]));
     http.delete(&at("")).await.ok();
     assert_eq!(http.patch(&at(""), json!({"flags": {}})).await.refused(410), "cell_deleted");
+    assert_eq!(http.get(&at("")).await.refused(410), "cell_deleted");
+    assert_eq!(http.get(&format!("/api/notebooks/{n}/cells/never")).await.refused(404), "unknown_cell");
     let trash = http.get(&format!("/api/notebooks/{n}/trash")).await.ok();
     assert_eq!((&trash["cells"][0]["cell_id"], &trash["cells"][0]["cell"]["source"]), (&json!(c), &json!("two!")));
     http.post(&at("/restore"), json!({})).await.ok();

@@ -212,7 +212,9 @@ async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId
 
 fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
     if !notebook.cells.contains_key(cell_id) {
-        return Err(format!("There is no cell {cell_id}: read the notebook with get_notebook_state."));
+        return Err(format!(
+            "There is no cell {cell_id}: it is in the trash, or never was. Read the notebook with get_notebook_state."
+        ));
     }
     notebook.latest_execution(cell_id).ok_or_else(|| format!("Cell {cell_id} was never executed: it has no outputs."))
 }

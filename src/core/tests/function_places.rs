@@ -157,7 +157,7 @@ fn a_cell_that_is_not_what_a_person_ran_does_not_run_by_itself() {
     assert_eq!(told(edited.with(&user("ann"), replace("def load(rows): wipe()"))), other);
     assert_eq!(told(defined(true)), other, "an assistant's run registered it");
     let deleted = defined(false).with(&user("ann"), json!({"DeleteCell": {"cell_id": "define"}}));
-    assert_eq!(told(deleted), json!([{"names": ["load"], "reason": "the cell that registered them is gone"}]));
+    assert_eq!(told(deleted), json!([{"names": ["load"], "reason": "the cell that registered them is in the trash"}]));
 }
 
 #[test]

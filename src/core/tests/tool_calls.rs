@@ -144,7 +144,7 @@ pub fn cases() -> Vec<Case> {
             talking,
             mcp(),
             call("x", "delete_cell", json!({"cell_id": "gone", "cell_version": 1})),
-            rejected(Code::UnknownCell),
+            rejected(Code::CellDeleted),
         ),
         case(waiting, mcp(), delete(version), rejected(Code::InvalidValue)),
         case(done, mcp(), call("del", "create_cell", json!({"source": ""})), rejected(Code::InvalidValue)),
@@ -250,6 +250,20 @@ fn a_refusal_of_arguments_names_what_is_missing_or_unknown() {
     assert_eq!(message(json!({"source": "x"})), "Missing required parameters: cell_id, cell_version");
     let unknown = message(json!({"cell_id": "a", "cell_version": 1, "source": "x", "index": 3}));
     assert_eq!(unknown, "Unknown parameters: index. modify_cell takes: cell_id, cell_version, source");
+}
+
+#[test]
+fn a_call_for_a_cell_in_the_trash_is_told_so() {
+    let mut world = confirmed().with(&reactor_of("ann"), start("del"));
+    let mut told = |function, arguments| {
+        let refused = world.try_do(&assistant_of("ann"), &call("x", function, arguments)).unwrap_err();
+        (refused.code, refused.message)
+    };
+    let in_the_trash = (Code::CellDeleted, "cell a is in the trash: restore it first".to_owned());
+    assert_eq!(told("modify_cell", json!({"cell_id": "a", "cell_version": 1, "source": "x"})), in_the_trash);
+    assert_eq!(told("delete_cell", json!({"cell_id": "a", "cell_version": 1})), in_the_trash);
+    assert_eq!(told("execute_cell", json!({"cell_id": "a"})), in_the_trash);
+    assert_eq!(told("execute_cell", json!({"cell_id": "never"})).0, Code::UnknownCell);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use http::Method;
-use notarium_core::{CellId, Command, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode};
+use notarium_core::{
+    CellId, Command, HistoryQuery, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode,
+};
 use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell};
 
 use super::answers::{Accepted, Submit};
@@ -60,11 +62,27 @@ async fn read_cell(
     Params((notebook, cell_id)): Params<CellPath>,
 ) -> Result<Json<CellAnswer>, Problem> {
     let state = app.read(&who, &notebook).await?.notebook;
-    let unknown = || Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id} here: check the id"));
-    let cell = state.cells.get(&cell_id).cloned().ok_or_else(unknown)?;
+    let Some(cell) = state.cells.get(&cell_id).cloned() else {
+        return Err(not_there(&app, &notebook, cell_id).await);
+    };
     let latest = state.latest_execution(&cell_id).map(|(id, execution)| (id.clone(), execution.clone()));
     let (run, execution) = latest.unzip();
     Ok(Json(CellAnswer { version: state.version, stale: state.is_stale(&cell_id), cell_id, cell, run, execution }))
+}
+
+/// In the trash, or never here.
+async fn not_there(app: &App, notebook: &NotebookId, cell_id: CellId) -> Problem {
+    let deleted = HistoryQuery::DeletedCell { cell_id: cell_id.clone() };
+    match app.store.history(notebook, &deleted).await {
+        Ok(past) if past.events.is_empty() => {
+            Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id} here: check the id")).into()
+        }
+        Ok(_) => {
+            Rejection::new(RejectionCode::CellDeleted, format!("cell {cell_id} is in the trash: restore it first"))
+                .into()
+        }
+        Err(error) => error.into(),
+    }
 }
 
 fn change(to: CellChange, cell_id: &CellId) -> Result<Command, Problem> {
