@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use launcher::Promise;
-pub use places::{LOCAL_PACKAGES, private_sockets, secret_places, startup_files};
+pub use places::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
 
 /// The program's hidden command that becomes a kernel.
 pub const LAUNCHER_COMMAND: &str = "kernel-launcher";

@@ -78,7 +78,8 @@ impl KernelArgs {
         let connections = self.connections.read()?;
         own.extend(self.connections.secret_files());
         let drivers = self.connections.places_of_drivers(&connections, kernel_paths).await?;
-        let around = Surroundings { working_dir: &self.working_dir, kernel_paths, own, drivers };
+        let around =
+            Surroundings { working_dir: &self.working_dir, kernel_paths, own, drivers, passed: &self.pass_environment };
         Ok(Kept { connections: Arc::new(connections), ..self.sandbox.kept(&around).await? })
     }
 

@@ -54,6 +54,12 @@ impl ModelArgs {
         Ok(AssistantsConfig { max_context_tokens: self.context_tokens, ..AssistantsConfig::new(self.models()?) })
     }
 
+    /// Files with keys, which kernels must not find.
+    pub fn secret_files(&self) -> Result<Vec<PathBuf>, Failure> {
+        let settings = self.providers.as_deref().map(from_file).transpose()?.unwrap_or_default();
+        Ok(settings.into_iter().filter_map(|settings| settings.key_file).collect())
+    }
+
     fn models(&self) -> Result<Models, Failure> {
         let mut settings: Vec<ProviderSettings> = match &self.providers {
             Some(file) => from_file(file)?,

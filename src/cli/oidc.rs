@@ -34,6 +34,11 @@ pub struct OidcArgs {
 }
 
 impl OidcArgs {
+    /// The file with the client's secret, which kernels must not find.
+    pub fn secret_file(&self) -> Option<PathBuf> {
+        self.oidc_client_secret_file.clone()
+    }
+
     /// `None` where no provider is named.
     pub fn settings(&self) -> Result<Option<OidcSettings>, Failure> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());

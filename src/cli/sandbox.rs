@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use notarium_agent::connections::Connections;
 use notarium_agent::sandbox::{
-    KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, private_sockets, secret_places, startup_files,
+    KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, named_places, private_sockets, secret_places, startup_files,
 };
 
 use notarium_core::RawObject;
@@ -101,6 +101,8 @@ pub struct Surroundings<'a> {
     pub kernel_paths: &'a [PathBuf],
     /// Notarium's own folders, and files of tokens, besides the usual ones.
     pub own: Vec<PathBuf>,
+    /// Variables that kernels get.
+    pub passed: &'a [String],
     /// What the brokers of connections run: who could write it would have the credentials.
     pub drivers: Vec<PathBuf>,
 }
@@ -143,7 +145,8 @@ impl SandboxArgs {
         let is_shown = |path: &PathBuf| shown.iter().any(|shown| path.starts_with(shown));
         let home = dirs::home_dir().unwrap_or_default();
         let user = std::fs::metadata("/proc/self").map_or(0, |found| std::os::unix::fs::MetadataExt::uid(&found));
-        let usual = secret_places(&home).into_iter().chain(private_sockets(user));
+        let named = named_places(|name| std::env::var_os(name), around.passed);
+        let usual = secret_places(&home).into_iter().chain(private_sockets(user)).chain(named);
         let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
         let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
         let working_dir = around.working_dir.canonicalize().unwrap_or_else(|_| around.working_dir.to_owned());

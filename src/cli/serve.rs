@@ -109,6 +109,11 @@ impl PlaceArgs {
         }
     }
 
+    /// A file with a key of the server, which kernels must not find.
+    pub fn secret_file(&self) -> Option<PathBuf> {
+        self.oidc.as_ref()?.secret_file()
+    }
+
     /// The data folder: `--data`, else the user's own.
     pub fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.data.clone().map_or_else(data_folder, Ok)?;

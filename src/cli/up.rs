@@ -36,6 +36,14 @@ pub struct UpArgs {
     models: ModelArgs,
 }
 
+impl UpArgs {
+    /// The data, and files with keys of the server and of its assistants.
+    fn own(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+        let files = self.models.secret_files()?.into_iter().chain(self.place.secret_file());
+        Ok([folder.to_owned()].into_iter().chain(files.filter(|file| file.is_file())).collect())
+    }
+}
+
 pub async fn up(args: UpArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
@@ -46,7 +54,7 @@ pub async fn up(args: UpArgs, _: &Context) -> Ended {
 
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
     let paths = python::places(&args.kernels.kernel_paths, folder);
-    let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
+    let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
     // What lies on the disk confirms nothing where kernels could read it.
     let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
@@ -130,7 +138,7 @@ async fn start_kernels(
     keys: &Keys,
 ) -> Result<LocalAgent, Failure> {
     let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
-    let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
+    let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
     let kernels = kept.sentence();
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
     agent.ready().await;

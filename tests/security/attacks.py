@@ -84,6 +84,21 @@ def read_a_hidden_file():
 
 
 @way
+def read_the_key_of_a_model():
+    return key((HOME / "keys/model").read_text())
+
+
+@way
+def read_credentials_that_a_variable_of_the_agent_names():
+    return key((HOME / "keys/service.json").read_text())
+
+
+@way
+def read_credentials_of_containers():
+    return key((HOME / ".config/containers/auth.json").read_text())
+
+
+@way
 def by_symlink():
     link = pathlib.Path("link-to-config")
     link.unlink(missing_ok=True)

@@ -12,6 +12,7 @@ mod unprivileged;
 
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
@@ -76,13 +77,24 @@ impl Machine {
     async fn start_as(account: Option<u32>, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir_in("/tmp").unwrap();
         let work = home.path().join("work");
-        for folder in ["work", "bin", ".ssh", ".config/chromium/Default"] {
+        for folder in ["work", "bin", ".ssh", ".config/chromium/Default", ".config/containers", "keys"] {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
         }
-        let secrets = [".ssh/id_ed25519", ".netrc", ".config/chromium/Default/Cookies", ".bash_history", ".bashrc"];
+        let secrets = [
+            ".ssh/id_ed25519",
+            ".netrc",
+            ".config/chromium/Default/Cookies",
+            ".config/containers/auth.json",
+            ".bash_history",
+            ".bashrc",
+            "keys/model",
+            "keys/service.json",
+        ];
         for file in secrets {
             std::fs::write(home.path().join(file), "SECRET-OF-THE-PERSON").unwrap();
         }
+        let providers = home.path().join("providers.json");
+        std::fs::write(&providers, provider(&home.path().join("keys/model"))).unwrap();
         let socket = UnixListener::bind(home.path().join(".ssh/agent.socket")).unwrap();
         let kernels = match account {
             Some(account) => {
@@ -104,7 +116,9 @@ impl Machine {
         let mut up =
             account.map_or_else(|| std::process::Command::new(&binary), |id| unprivileged::run_as(id, &binary));
         up.envs(notarium(home.path()).get_envs().filter_map(|(name, value)| Some((name, value?))));
+        up.env("GOOGLE_APPLICATION_CREDENTIALS", home.path().join("keys/service.json"));
         up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(home.path().join("deep/notes")).args(arguments);
+        up.arg("--providers").arg(providers);
         let mut up = Process::start({
             up.arg("--kernel-path").arg(kernels).current_dir(&work);
             up
@@ -149,6 +163,12 @@ impl Machine {
     }
 }
 
+/// A model whose key is in that file. Nobody asks it.
+fn provider(key: &Path) -> String {
+    std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    json!([{"family": "compatible", "base_url": "http://127.0.0.1:9", "model": "none", "key_file": key}]).to_string()
+}
+
 /// The ways that led to their aim.
 fn open(tried: &BTreeMap<String, Tried>) -> Vec<(&String, &String)> {
     tried.iter().filter_map(|(name, tried)| Some((name, tried.got.as_ref()?))).collect()
@@ -181,7 +201,7 @@ async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sand
     let inside = machine.attack().await;
     println!("a person's code tried {} ways", inside.len());
     assert!(open(&inside).is_empty(), "ways to the keys: {:#?}", open(&inside));
-    assert!(inside.len() >= 59, "{} ways", inside.len());
+    assert!(inside.len() >= 62, "{} ways", inside.len());
     let results = machine.home.path().join("work/results.json");
     let code = machine.code("attacks.py") + "\npathlib.Path('results.json').write_text(json.dumps(results))";
     assert!(machine.run_as_assistant(&code).await, "it ran before anybody said yes");

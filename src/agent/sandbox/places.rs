@@ -1,5 +1,6 @@
 //! The usual places of secrets, of sockets through which others act for whom they know, and of what others run.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Below the home folder. Folders where they can be: a file that is replaced shows its successor.
@@ -10,7 +11,22 @@ const SECRETS: &[&str] = &[
     ".azure",
     ".kube",
     ".docker",
+    ".config/containers",
     ".oci",
+    ".fly",
+    ".config/hcloud",
+    ".config/scw",
+    ".config/linode-cli",
+    ".databrickscfg",
+    ".databricks",
+    ".snowflake",
+    ".snowsql",
+    ".config/snowflake",
+    ".kaggle",
+    ".config/kaggle",
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    ".config/sops",
     ".password-store",
     ".vault-token",
     ".netrc",
@@ -34,18 +50,34 @@ const SECRETS: &[&str] = &[
     ".config/op",
     ".config/rclone",
     ".config/doctl",
+    // What other assistants are signed in with.
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".gemini",
+    ".config/github-copilot",
+    ".config/configstore",
+    ".config/pypoetry/auth.toml",
+    ".gem/credentials",
+    ".config/Bitwarden",
+    ".config/Bitwarden CLI",
+    ".config/1Password",
     ".local/share/keyrings",
     ".local/share/kwalletd",
     // Browsers: profiles hold what people are signed in with.
     ".mozilla",
     ".config/google-chrome",
     ".config/google-chrome-beta",
+    ".config/google-chrome-unstable",
     ".config/chromium",
     ".config/BraveSoftware",
     ".config/microsoft-edge",
     ".config/opera",
     ".config/vivaldi",
     ".librewolf",
+    ".waterfox",
+    ".zen",
+    ".local/share/epiphany",
     ".thunderbird",
     ".cache/mozilla",
     ".cache/google-chrome",
@@ -59,6 +91,12 @@ const SECRETS: &[&str] = &[
     ".zhistory",
     ".zsh_sessions",
     ".local/share/fish",
+    ".local/share/atuin",
+    ".local/share/powershell",
+    ".config/nushell",
+    ".irb_history",
+    ".duckdb_history",
+    ".mongodb",
     ".python_history",
     ".node_repl_history",
     ".psql_history",
@@ -69,6 +107,24 @@ const SECRETS: &[&str] = &[
     ".viminfo",
     ".ipython/profile_default/history.sqlite",
     ".julia/logs",
+];
+
+/// Variables that say where credentials or a history are, in place of the usual folders.
+const NAMED_BY: &[&str] = &[
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AZURE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "DOCKER_CONFIG",
+    "GNUPGHOME",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "HISTFILE",
+    "KUBECONFIG",
+    "NETRC",
+    "PASSWORD_STORE_DIR",
+    "PGPASSFILE",
+    "REGISTRY_AUTH_FILE",
+    "SSH_AUTH_SOCK",
 ];
 
 /// Outside the home folder.
@@ -182,6 +238,14 @@ pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     own.chain(SYSTEM_SECRETS.iter().map(PathBuf::from)).collect()
 }
 
+/// What the account's own variables name, but for those in `passed`: kernels are to have these.
+pub fn named_places(variable: impl Fn(&str) -> Option<OsString>, passed: &[String]) -> Vec<PathBuf> {
+    let names = NAMED_BY.iter().filter(|name| !passed.iter().any(|passed| passed == **name));
+    let values = names.filter_map(|name| variable(name));
+    let paths = values.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>());
+    paths.filter(|path| path.is_absolute() && path.parent().is_some()).collect()
+}
+
 /// Sockets of the desktop, of containers and of terminals, by which a program could have others act outside.
 pub fn private_sockets(user: u32) -> Vec<PathBuf> {
     let terminals = ["tmux", "uscreens/S", "emacs"].map(|name| PathBuf::from(format!("/tmp/{name}-{user}")));
@@ -202,4 +266,26 @@ fn ssh_agents() -> Vec<PathBuf> {
 /// What is run outside later, when somebody opens a terminal or an editor: not to be written from a kernel.
 pub fn startup_files(home: &Path) -> Vec<PathBuf> {
     STARTUP.iter().map(|name| home.join(name)).chain(SYSTEM.iter().map(PathBuf::from)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_found_where_variables_say_and_what_kernels_are_to_have_is_left_out() {
+        let variables = [
+            ("KUBECONFIG", "/clusters/one:/clusters/two"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/keys/service.json"),
+            ("NETRC", "relative"),
+            ("HISTFILE", "/"),
+            ("HOME", "/home/ann"),
+        ];
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(named_places(variable, &[]), paths(&["/keys/service.json", "/clusters/one", "/clusters/two"]));
+        let passed = ["GOOGLE_APPLICATION_CREDENTIALS".to_owned()];
+        assert_eq!(named_places(variable, &passed), paths(&["/clusters/one", "/clusters/two"]));
+    }
 }
