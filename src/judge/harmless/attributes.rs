@@ -111,6 +111,7 @@ impl<'a> Checker<'a> {
             "update" => call.is_some() || self.is_own_container(&attribute.value, 0),
             _ if rules::place_of_settings(name).is_some() && name.starts_with("set_") => call.is_some(),
             "format" | "inspect" | "format_index" => call.is_some(),
+            "glob" => call.is_some_and(|call| self.finds_places(&attribute.value, call, 0)),
             _ => match known::attribute(name) {
                 Attribute::Harmless => true,
                 Attribute::Unknown => {

@@ -192,8 +192,7 @@ impl<'a> Checker<'a> {
             }
             Expr::Call(call) => match &*call.func {
                 Expr::Attribute(method) if matches!(method.attr.as_str(), "glob" | "iterdir" | "rglob") => {
-                    self.is_place(&method.value, depth + 1)
-                        && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
+                    self.finds_places(&method.value, call, depth + 1)
                 }
                 _ => false,
             },
@@ -203,6 +202,13 @@ impl<'a> Checker<'a> {
             }),
             _ => elements(expression).is_some_and(|parts| parts.iter().all(|part| self.is_place(part, depth + 1))),
         }
+    }
+
+    /// `folder.glob(pattern)`: the pattern leads out of the folder no more than the folder does, whatever its argument is called.
+    pub(crate) fn finds_places(&self, folder: &Expr, call: &ExprCall, depth: usize) -> bool {
+        self.is_place(folder, depth)
+            && call.arguments.keywords.is_empty()
+            && call.arguments.args.iter().all(|part| self.is_place(part, depth))
     }
 
     /// What a reader may be given: a place, or something in memory or opened for reading.

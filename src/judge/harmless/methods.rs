@@ -84,7 +84,7 @@ impl<'a> Checker<'a> {
                             .is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(text))))
             }
             "read_text" | "read_bytes" | "exists" | "iterdir" => self.is_place(base, 0),
-            "glob" | "rglob" => self.is_place(base, 0) && call.arguments.args.iter().all(|part| self.is_place(part, 0)),
+            "glob" | "rglob" => self.finds_places(base, call, 0),
             "open" => self.is_place(base, 0) && self.opens_for_reading(call),
             // `df['a'].str.extract('(x)')`, not an archive's.
             "extract" => matches!(base, Expr::Attribute(texts) if texts.attr.as_str() == "str"),

@@ -36,7 +36,7 @@ fn assert_all_ask(pieces: &str, least: usize) {
 
 #[test]
 fn no_harmful_piece_runs_unasked() {
-    assert_all_ask(HARMFUL, 660);
+    assert_all_ask(HARMFUL, 670);
 }
 
 /// Those that others have collected, where they are at hand.
@@ -57,6 +57,8 @@ const HARMLESS: &[&str] = &[
     "import numpy as np\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot(np.sin(np.linspace(0, 1)), label='x')\nax.legend()\nplt.show()",
     "from sklearn.linear_model import LinearRegression\nimport numpy as np\nmodel = LinearRegression().fit(np.eye(2), [1, 2])\nmodel.predict(np.eye(2)), model.coef_",
     "from pathlib import Path\n(Path('data') / 'x.txt').read_text()",
+    "from pathlib import Path\n[path.name for path in sorted(Path('data').glob('*.csv'))]",
+    "from pathlib import Path\nimport pandas as pd\nfolder = Path('data')\nfor path in folder.rglob('*.csv'):\n    print(pd.read_csv(path).shape)",
     "with open('data/x.txt') as f:\n    lines = [line.strip() for line in f]",
     "class A:\n    def __init__(self, x): self.x = x\n    def save(self): return self.x\na = A(1)\na.save()",
     "import matplotlib.pyplot as plt\nplt.rcParams['figure.figsize'] = (8, 4)\nplt.style.use('ggplot')",
