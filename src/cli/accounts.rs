@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use notarium_core::{Millis, NotebookId, Scope, TokenId, WorkspaceId};
+use notarium_core::{Millis, NotebookId, Scope, Subject, TokenId, WorkspaceId};
 use notarium_wire::rest::{
     Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, OwnedNotebook,
     OwnedPage, TakeOver, Token, User,
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::client::Client;
 use super::narrate::word;
+use super::people::People;
 use super::values::{SCOPES, after, one_of, parse_duration};
 use super::{Context, Ended, Failure, find, print};
 
@@ -71,21 +72,31 @@ fn show_new(made: &impl Serialize, token: &str, as_json: bool, remark: &str) -> 
 
 async fn list(client: &Client, path: &str, as_json: bool, empty: &str) -> Ended {
     let tokens: Vec<Token> = client.get(path).await?;
+    let mut people = People::new(client);
     let headings = ["token", "kind", "label", "scopes", "covers", "made", "last used", "until"];
     print::list(&tokens, as_json, empty, headings, async |token| {
         let scopes: Vec<String> = token.scopes.iter().map(word).collect();
         let (kind, label) = (token.kind.clone(), token.label.clone());
         let times = (print::time(token.created_at), print::optional_time(token.last_used_at));
         let until = print::optional_time(token.expires_at);
-        [token.id.to_string(), kind, label, scopes.join(" "), covered(&token.covers), times.0, times.1, until]
+        [
+            token.id.to_string(),
+            kind,
+            label,
+            scopes.join(" "),
+            covered(&token.covers, &mut people).await,
+            times.0,
+            times.1,
+            until,
+        ]
     })
     .await
 }
 
-fn covered(covers: &Covers) -> String {
+async fn covered(covers: &Covers, people: &mut People) -> String {
     match (&covers.notebooks, &covers.workspace) {
         (Some(notebooks), _) => print::count(notebooks.len(), "notebook"),
-        (_, Some(workspace)) => format!("workspace {workspace}"),
+        (_, Some(id)) => people.subject(&Subject::Workspace { id: id.clone() }).await,
         _ => "all".to_owned(),
     }
 }

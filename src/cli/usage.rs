@@ -1,7 +1,7 @@
 //! What people and workspaces use of the server.
 
 use clap::Args;
-use notarium_core::Actor;
+use notarium_core::{Actor, Subject};
 use notarium_wire::rest::{AccountUsage, UsageAnswer};
 
 use super::people::People;
@@ -27,7 +27,7 @@ pub async fn usage(args: UsageArgs, context: &Context) -> Ended {
         let AccountUsage { person, workspace, used, limits } = account;
         let who = match (person, workspace) {
             (Some(id), _) => people.name(&Actor::User { id: id.clone() }).await,
-            (None, Some(id)) => format!("workspace {id}"),
+            (None, Some(id)) => people.subject(&Subject::Workspace { id: id.clone() }).await,
             (None, None) => String::new(),
         };
         let of = |used: u64, limit: u64| format!("{} of {}", print::size(used), print::size(limit));

@@ -76,6 +76,28 @@ async fn a_kernel_that_is_given_up_frees_its_queue() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_run_after_a_lost_kernel_says_that_its_variables_are_gone() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Lost", "forever").await;
+    let agent = EchoAgent::start(&world.url(), &world.run(&["agent-token", "new", "--all"]).await.ok()).await;
+    let mut running = world.spawn(&["exec", "Lost", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    agent.abort();
+    Lines::of(running.stderr.take().unwrap()).until("unreachable since").await;
+    // The run alone is given up: nobody asks for the kernel's end, so nobody knows what is lost with it.
+    let run = world.run(&["runs", "Lost", "--json"]).await.json()[0]["id"].as_str().unwrap().to_owned();
+    let address = format!("{}/api/notebooks/{notebook}/runs/{run}/give-up", world.url());
+    let given_up = reqwest::Client::new().post(address).bearer_auth(world.token()).send().await.unwrap();
+    given_up.error_for_status().unwrap();
+    assert_eq!(ended(running).await.code, 1);
+    let other = EchoAgent::start(&world.url(), &world.run(&["agent-token", "new", "--all"]).await.ok()).await;
+    let next = world.run(&["exec", "Lost", "--code", "next"]).await;
+    assert!(next.err.contains("its variables are gone"), "{next:#?}");
+    assert_eq!(next.ok(), "next");
+    other.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn kernels_are_launched_interrupted_and_shut_down_and_runs_cancelled() {
     let world = World::start().await;
     world.notebook("Kernels", "forever").await;
@@ -180,5 +202,10 @@ async fn cells_versions_and_workspaces_are_managed_from_the_command_line() {
     assert!(world.run(&["workspace", "members", &workspace]).await.ok().contains("Ann"));
     world.run(&["workspace", "place", &notebook, &workspace]).await.ok();
     assert!(world.run(&["ls", "--workspace", &workspace]).await.ok().contains("Looks"));
+    world.run(&["agent-token", "new", "--workspace", &workspace]).await.ok();
+    for list in [["usage", "--all"], ["agent-token", "ls"]] {
+        let shown = world.run(&list).await.ok();
+        assert!(shown.contains("workspace \"Labor\"") && !shown.contains(&workspace), "{list:?}: {shown}");
+    }
     world.run(&["workspace", "place", &notebook]).await.ok();
 }
