@@ -149,3 +149,19 @@ impl ServerLimits {
         self.max_sockets = self.max_sockets.min(files - files / 4);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_connections_together_have_files() {
+        for files in [64, 701, 1_000_000] {
+            let mut limits = ServerLimits::default();
+            let allowed = limits.max_http_connections + limits.max_sockets;
+            limits.fit(files);
+            assert!(limits.max_http_connections > 0);
+            assert_eq!(limits.max_http_connections + limits.max_sockets, files.min(allowed), "{files}");
+        }
+    }
+}

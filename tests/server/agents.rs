@@ -216,6 +216,9 @@ async fn an_agent_that_falls_silent_is_shown_as_unreachable() {
     assert_eq!(watcher.replica("n").kernels[0].agent_name.as_deref(), Some("test"), "the label of its token");
     let status = http.get("/api/notebooks/n/kernels").await.ok()["status"].take();
     assert_eq!((&status[0]["agent_name"], &status[0]["reachable"]), (&json!("test"), &json!(false)));
+    let since = &status[0]["unreachable_since"];
+    assert!(since.is_u64(), "{status:#}");
+    assert_eq!(&http.get("/api/notebooks/n/runs").await.ok()["runs"][0]["unreachable_since"], since);
 }
 
 #[tokio::test]
