@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
         // Of these two every second argument is a value.
         let has_values = path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context");
         let mut keys = call.arguments.args.iter().step_by(if has_values { 2 } else { 1 });
-        !has_stars(call) && keys.all(told)
+        !has_stars(call) && call.arguments.keywords.is_empty() && keys.all(told)
     }
 
     /// `{…}` in a format reaches what the formatted objects have; `%(…)s`, which a log is written in by default, does not.

@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
             _ if rules::names_functions(name) => call.is_some(),
             "update" => call.is_some() || self.is_own_container(&attribute.value, 0),
             _ if rules::place_of_settings(name).is_some() && name.starts_with("set_") => call.is_some(),
-            "format" | "inspect" | "format_index" => call.is_some(),
+            "format" | "inspect" | "format_index" | "filter" => call.is_some(),
             "glob" => call.is_some_and(|call| self.finds_places(&attribute.value, call, 0)),
             _ => match known::attribute(name) {
                 Attribute::Harmless => true,
@@ -127,7 +127,8 @@ impl<'a> Checker<'a> {
             self.add(NetworkSend, &format!(".{name}"), attribute, true);
         }
         if !is_harmless {
-            let unknown = if rules::names_functions(name) { RunsText } else { UnknownAttribute };
+            let names_functions = rules::names_functions(name) || name == "filter";
+            let unknown = if names_functions { RunsText } else { UnknownAttribute };
             let rule = self.rule_of(&format!(".{name}"), unknown, call);
             // What a writer answers is text or nothing.
             let taints = !(name.starts_with("to_") || name.starts_with("save") || name.starts_with("write"));

@@ -25,6 +25,7 @@ impl<'a> Checker<'a> {
                 let args = &call.arguments.args;
                 !args.iter().any(is_star) && args.iter().skip(9).all(|given| self.is_flag(given))
             }
+            "filter" => self.filters_plainly(call),
             _ if rules::names_functions(name) => {
                 return (!self.names_harmless_functions(name, call)).then_some(RunsText);
             }
@@ -216,6 +217,27 @@ impl<'a> Checker<'a> {
                 && !has_stars(call);
         }
         !arguments.iter().chain(functions()).any(is_bad)
+    }
+
+    /// `groups.filter('to_csv', True, 'x.csv')` calls what the text names with all that stands behind it. Frames and polars
+    /// filter by other things.
+    fn filters_plainly(&self, call: &ExprCall) -> bool {
+        const PLAIN: &[&str] = &["func", "items", "like", "regex", "axis", "dropna"];
+        let (arguments, keywords) = (&call.arguments.args, &call.arguments.keywords);
+        let named = keywords.iter().filter(|keyword| is_named(keyword, &["func"])).map(|keyword| &keyword.value);
+        let mut functions = arguments.first().into_iter().chain(named);
+        let is_column_of_polars = |left: &Expr| matches!(left, Expr::Call(column) if self.calls(column, "polars.col"));
+        let is_no_text = |given: &Expr| match given {
+            Expr::Compare(comparison) => is_column_of_polars(&comparison.left),
+            given => self.is_harmless_function(given, 0),
+        };
+        if has_stars(call) {
+            return false;
+        }
+        if arguments.len() <= 2 && keywords.iter().all(|keyword| is_named(keyword, PLAIN)) {
+            return !functions.any(|given| self.names_bad_function(given, 0));
+        }
+        functions.all(is_no_text)
     }
 
     /// A text among these that names what is not known to be harmless.

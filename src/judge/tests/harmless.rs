@@ -36,7 +36,7 @@ fn assert_all_ask(pieces: &str, least: usize) {
 
 #[test]
 fn no_harmful_piece_runs_unasked() {
-    assert_all_ask(HARMFUL, 670);
+    assert_all_ask(HARMFUL, 679);
 }
 
 /// Those that others have collected, where they are at hand.
@@ -56,6 +56,8 @@ const HARMLESS: &[&str] = &[
     "import pandas as pd, glob\nfor path in sorted(glob.glob('data/*.csv')):\n    print(pd.read_csv(path).shape)",
     "import numpy as np\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot(np.sin(np.linspace(0, 1)), label='x')\nax.legend()\nplt.show()",
     "from sklearn.linear_model import LinearRegression\nimport numpy as np\nmodel = LinearRegression().fit(np.eye(2), [1, 2])\nmodel.predict(np.eye(2)), model.coef_",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.filter(['a']), df.filter(like='a', axis=1), df.groupby('a').filter(lambda group: len(group) > 1)",
+    "import polars as pl\ndf = pl.DataFrame({'a': [1]})\ndf.filter(pl.col('a') > 1), df.filter(pl.col('a') > 1, pl.col('a') < 3), df.filter(pl.col('a') > 1, a=1)",
     "from pathlib import Path\n(Path('data') / 'x.txt').read_text()",
     "from pathlib import Path\n[path.name for path in sorted(Path('data').glob('*.csv'))]",
     "from pathlib import Path\nimport pandas as pd\nfolder = Path('data')\nfor path in folder.rglob('*.csv'):\n    print(pd.read_csv(path).shape)",
