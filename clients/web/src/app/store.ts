@@ -13,6 +13,7 @@ import { Authors } from "./authors.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
 import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
+import { Connections } from "./connections.ts";
 import { Graph } from "./graph.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
@@ -77,6 +78,7 @@ export class NotebookStore extends Topics {
   readonly comments: Comments;
   readonly authors: Authors;
   readonly graph: Graph;
+  readonly connections: Connections;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
@@ -124,6 +126,7 @@ export class NotebookStore extends Topics {
     this.comments = new Comments(this);
     this.authors = new Authors(this);
     this.graph = new Graph(this);
+    this.connections = new Connections(this);
   }
 
   get document() {

@@ -3,7 +3,19 @@ import { useSyncExternalStore } from "react";
 import type { Part } from "../protocol/touched.ts";
 
 /** What a component may wait for. A cell is `cell:ID`. */
-export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds" | "review" | "past" | "current";
+export type Topic =
+  | Part
+  | `cell:${string}`
+  | "status"
+  | "presence"
+  | "toasts"
+  | "panel"
+  | "folds"
+  | "review"
+  | "past"
+  | "current"
+  | "connections"
+  | "graph";
 
 export class Topics {
   readonly #counts = new Map<Topic, number>();

@@ -22,14 +22,16 @@ setCompressionCodec(CompressionType.ZSTD, {
 export function rowsOf(base64: string): Field[][] {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const table = tableFromIPC(bytes, { useBigInt: true, useDecimalInt: true, useBigIntTimestamp: true, useMap: true });
-  const columns = table.schema.fields.map(({ type }, index) => textsOf(table.getChildAt(index), type));
-  return Array.from({ length: table.numRows }, (_, row) => columns.map((texts) => ({ text: texts[row] ?? "" })));
+  const columns = table.schema.fields.map(({ type }, index) => fieldsOf(table.getChildAt(index), type));
+  return Array.from({ length: table.numRows }, (_, row) => columns.map((fields) => fields[row] ?? NULL));
 }
 
-function textsOf(column: Column<unknown>, type: DataType): string[] {
-  const texts: string[] = [];
-  for (const value of column) texts.push(value === null || value === undefined ? "" : cut(textOf(value, type)));
-  return texts;
+const NULL: Field = { text: "", isNull: true };
+
+function fieldsOf(column: Column<unknown>, type: DataType): Field[] {
+  const fields: Field[] = [];
+  for (const value of column) fields.push(value === null || value === undefined ? NULL : { text: cut(textOf(value, type)) });
+  return fields;
 }
 
 const cut = (text: string) => (text.length <= MOST_CHARACTERS ? text : text.slice(0, MOST_CHARACTERS) + "…");

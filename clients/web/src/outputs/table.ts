@@ -5,6 +5,8 @@ export interface Field {
   /** Harmless HTML, where a cell holds more than text. */
   html?: string;
   isHeader?: boolean;
+  /** A database's NULL, which is no empty text. */
+  isNull?: boolean;
 }
 
 export interface Column {
@@ -19,6 +21,10 @@ export interface Table {
   rows: Field[][];
   /** How many rows the data has, where the output shows fewer. */
   total?: number;
+  /** Of a query: how long it took, and where. */
+  caption?: string;
+  /** What is to be known of it: that rows were left out. */
+  notice?: string;
 }
 
 export interface Sorting {
@@ -93,22 +99,34 @@ interface Resource {
   schema?: { fields?: { name: unknown; type?: unknown; database_type?: unknown }[] };
   data?: unknown;
   total?: unknown;
+  caption?: unknown;
 }
 
 /** A tabular data resource (Frictionless), as pandas and nteract write it; of an SQL cell with the database's types and all rows. */
 export function ofResource(resource: unknown): Table | undefined {
-  const { schema, data, total } = (resource ?? {}) as Resource;
+  const { schema, data, total, caption } = (resource ?? {}) as Resource;
   if (!Array.isArray(schema?.fields) || !Array.isArray(data)) return undefined;
   const names = schema.fields.map(({ name }) => String(name));
   const textOf = (value: unknown) =>
     value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-  const rows = data.map((row: Record<string, unknown>) => names.map((name) => ({ text: textOf(row[name]) })));
+  const rows = data.map((row: Record<string, unknown>) =>
+    names.map((name): Field => ({ text: textOf(row[name]), ...(row[name] === null && { isNull: true }) })),
+  );
   const types = schema.fields.map(({ type, database_type }) => String(database_type ?? type ?? ""));
-  return headed([names, types], rows, typeof total === "number" ? total : undefined);
+  const table = headed([names, types], rows, typeof total === "number" ? total : undefined);
+  return table && { ...table, ...(typeof caption === "string" && captionOf(caption)) };
+}
+
+/** `the first 1,000 of 3,000 rows, 6 ms, duckdb. More rows …`: the page counts the rows itself. */
+export function captionOf(text: string): Pick<Table, "caption" | "notice"> {
+  const [, soFar = "", rest = ""] = /^(?:(?:the first [\d,]+ of )?[\d,]+ rows?( so far)?, )?(.*)$/s.exec(text) ?? [];
+  const [, caption = "", notice] = /^(.*?)(?:\. (.*))?$/s.exec(rest) ?? [];
+  return { caption: `${soFar && "so far, "}${caption}`, ...(notice && { notice }) };
 }
 
 /** The table with all its rows; what its columns hold may show only then. */
-export function whole({ columns }: Table, rows: Field[][]): Table {
+export function whole({ columns, caption, notice }: Table, rows: Field[][]): Table {
   const texts = (index: number) => rows.map((row) => row[index]?.text ?? "");
-  return { rows, columns: columns.map(({ name, note }, index) => columnOf(name, texts(index), note)) };
+  const said = { ...(caption && { caption }), ...(notice && { notice }) };
+  return { ...said, rows, columns: columns.map(({ name, note }, index) => columnOf(name, texts(index), note)) };
 }

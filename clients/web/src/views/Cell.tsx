@@ -89,9 +89,9 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       <Gutter store={store} id={id} cell={cell} run={run} />
       <Grip store={store} id={id} />
       <div className="body">
-        {cell.cell_type === "sql" && isCurrent && store.mayEdit && (
-          <Suspense>
-            <SqlHead store={store} id={id} source={store.texts.shown(id) ?? cell.source} />
+        {cell.cell_type === "sql" && !(cell.flags?.source_hidden && !isEditing) && (
+          <Suspense fallback={<div className="sql-head" />}>
+            <SqlHead store={store} id={id} source={store.texts.shown(id) ?? cell.source} isCurrent={isCurrent} />
           </Suspense>
         )}
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />

@@ -1,49 +1,98 @@
-// Above a query that is at hand: where it runs, and what its result is called. All of it is the cell's first line, which anybody may write instead.
+// Above a query: where it runs, and what its result is called. All of it is the cell's first line, which anybody may write instead.
 import { ChangeSet } from "@codemirror/state";
 import { Database } from "lucide-react";
 import { useEffect, useState } from "react";
+import { IN_KERNEL, wayOf } from "../app/connections.ts";
 import { type SqlHeader, headerChange, isVariable, readHeader } from "../app/sqlHeader.ts";
 import type { NotebookStore } from "../app/store.ts";
-import type { components } from "../protocol/rest.ts";
-
-type Kernels = components["schemas"]["Kernels"];
-type Connection = components["schemas"]["OfferedConnection"];
+import { useTopics } from "../app/topics.ts";
 
 const KINDS: Record<string, string> = { postgresql: "PostgreSQL", sqlite: "SQLite", duckdb: "DuckDB" };
+const HERE = "DuckDB in the kernel";
 
-export default function SqlHead({ store, id, source }: { store: NotebookStore; id: string; source: string }) {
-  const connections = useConnections(store);
+interface Props {
+  store: NotebookStore;
+  id: string;
+  source: string;
+  isCurrent: boolean;
+}
+
+/** On every query, so that nothing moves when one of them is chosen: a click would miss what it is meant for. */
+export default function SqlHead({ store, id, source, isCurrent }: Props) {
+  useTopics(store, "connections");
+  const { connections } = store;
+  useEffect(() => {
+    if (isCurrent || !connections.list) connections.ask();
+  }, [connections, isCurrent]);
   const header = readHeader(source);
+  const here = header.connection ?? IN_KERNEL;
+  const way = wayOf(here, connections.list);
   const set = (next: Partial<SqlHeader>) =>
     store.texts.change(id, (text) => {
       const now = text.toString();
       return ChangeSet.of(headerChange(now, { ...readHeader(now), ...next }), text.length);
     });
-  const here = header.connection ?? "duckdb";
-  const known = connections.some(({ name }) => name === here) || here === "duckdb";
   return (
-    <div className="sql-head row small quiet" role="group" aria-label="Where this query runs">
-      <Database size={14} aria-hidden />
-      <label>
-        On{" "}
-        <select
-          value={here}
-          onChange={({ target: { value } }) => set({ connection: value === "duckdb" ? undefined : value, writes: false })}
+    <div className="sql-head" role="group" aria-label="Where this query runs">
+      <Database size={13} aria-hidden />
+      {store.mayEdit ? (
+        <Where store={store} here={here} set={set} />
+      ) : (
+        <span>{here === IN_KERNEL && !header.writes ? HERE : here}</span>
+      )}
+      {(store.mayEdit || header.variable) && <span aria-hidden>→</span>}
+      {store.mayEdit ? (
+        <Variable key={header.variable} name={header.variable} set={(variable) => set({ variable })} />
+      ) : (
+        header.variable && <code>{header.variable}</code>
+      )}
+      {way.isUnknown && (
+        <span className="tag bad" title="Whoever runs the agent names connections: notarium agent --connection NAME=URL">
+          No such connection
+        </span>
+      )}
+      {store.mayEdit && way.hasChoice && (
+        <button
+          className={header.writes ? "tag" : "tag plain"}
+          aria-pressed={header.writes}
+          title={header.writes ? "This query may write. A click: it reads alone" : "This query reads alone. A click: it may write"}
+          onClick={() => set({ writes: !header.writes })}
         >
-          <option value="duckdb">DuckDB in the kernel</option>
-          {connections
-            .filter(({ name }) => name !== "duckdb")
-            .map(({ name, kind }) => (
-              <option key={name} value={name}>
-                {name} ({KINDS[kind] ?? kind})
-              </option>
-            ))}
-          {!known && <option value={here}>{here}</option>}
-        </select>
-      </label>
-      <Variable key={header.variable} name={header.variable} set={(variable) => set({ variable })} />
-      {header.writes && <span className="tag bad">may write</span>}
+          {header.writes ? "May write" : "Reads"}
+        </button>
+      )}
+      {header.writes && !way.isUnknown && !(store.mayEdit && way.hasChoice) && here !== IN_KERNEL && (
+        <span className={way.mayWrite ? "tag" : "tag bad"}>
+          {way.mayWrite ? "May write" : "May write, but the connection only reads"}
+        </span>
+      )}
     </div>
+  );
+}
+
+interface WhereProps {
+  store: NotebookStore;
+  here: string;
+  set: (next: Partial<SqlHeader>) => void;
+}
+
+function Where({ store, here, set }: WhereProps) {
+  const others = (store.connections.list ?? []).filter(({ name }) => name !== IN_KERNEL);
+  const isListed = here === IN_KERNEL || others.some(({ name }) => name === here);
+  return (
+    <select
+      aria-label="Connection"
+      value={here}
+      onChange={({ target: { value } }) => set({ connection: value === IN_KERNEL ? undefined : value, writes: false })}
+    >
+      <option value={IN_KERNEL}>{HERE}</option>
+      {others.map(({ name, kind }) => (
+        <option key={name} value={name}>
+          {name} ({KINDS[kind] ?? kind})
+        </option>
+      ))}
+      {!isListed && <option value={here}>{here}</option>}
+    </select>
   );
 }
 
@@ -56,37 +105,22 @@ function Variable({ name, set }: { name: string | undefined; set: (name: string 
     if (!isBad && wanted !== (name ?? "")) set(wanted || undefined);
   };
   return (
-    <label>
-      Result in{" "}
-      <input
-        className="field"
-        value={text}
-        size={14}
-        maxLength={100}
-        placeholder="no variable"
-        aria-invalid={isBad}
-        title={isBad ? "A name as Python takes it: letters, digits and _" : "The variable of the kernel that holds the result"}
-        spellCheck={false}
-        onChange={({ target }) => setText(target.value)}
-        onBlur={done}
-        onKeyDown={(event) => {
-          event.stopPropagation();
-          if (event.key === "Enter") done();
-          if (event.key === "Escape") setText(name ?? "");
-        }}
-      />
-    </label>
+    <input
+      aria-label="Variable of the result"
+      value={text}
+      maxLength={100}
+      placeholder="no variable"
+      aria-invalid={isBad}
+      title={isBad ? "A name as Python takes it: letters, digits and _" : "The variable of the kernel that holds the result"}
+      spellCheck={false}
+      autoComplete="off"
+      onChange={({ target }) => setText(target.value)}
+      onBlur={done}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") done();
+        if (event.key === "Escape") setText(name ?? "");
+      }}
+    />
   );
-}
-
-function useConnections(store: NotebookStore): Connection[] {
-  const [connections, setConnections] = useState<Connection[]>([]);
-  useEffect(() => {
-    let isGone = false;
-    const take = ({ connections }: Kernels) => void (!isGone && setConnections(connections ?? []));
-    // Without an answer the one that the cell names is there.
-    store.session.rest.get<Kernels>(`/api/notebooks/${encodeURIComponent(store.id)}/kernels`).then(take, () => undefined);
-    return () => void (isGone = true);
-  }, [store]);
-  return connections;
 }

@@ -120,6 +120,7 @@ function Sheet({ table, children }: { table: Table; children?: ReactNode }) {
           </tbody>
         </table>
       </div>
+      {table.notice && <p className="notice small">{table.notice}</p>}
       <Foot {...{ table, arrangement, arrange, wanted, setWanted, found: rows.length, more: children }} copy={() => copy(columns)}>
         {rows.length > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page, size, count: rows.length, setAt, setSize }} />}
       </Foot>
@@ -142,13 +143,15 @@ interface FootProps {
 }
 
 function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, more, children }: FootProps) {
+  const count = table.columns.filter(({ name }) => name !== "").length;
   return (
     <div className="foot small quiet">
       <span>
         {wanted || arrangement.filters.length > 0
           ? `${found.toLocaleString()} of ${table.rows.length.toLocaleString()} rows`
-          : `${table.rows.length.toLocaleString()} rows`}
-        {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
+          : `${table.rows.length.toLocaleString()} ${table.rows.length === 1 ? "row" : "rows"}`}
+        {` × ${count} ${count === 1 ? "column" : "columns"}`}
+        {table.caption && ` · ${table.caption.replace(", ", " · ")}`}
       </span>
       {more}
       {table.total !== undefined && more === undefined && (
@@ -195,7 +198,7 @@ function Value({ field, isNumeric }: { field: Field | undefined; isNumeric: bool
   const Tag = field?.isHeader ? "th" : "td";
   const props = { className: isNumeric ? "number" : "", ...(field?.isHeader && { scope: "row" }) };
   if (field?.html !== undefined) return <Tag {...props} dangerouslySetInnerHTML={{ __html: field.html }} />;
-  return <Tag {...props}>{field?.text}</Tag>;
+  return <Tag {...props}>{field?.isNull ? <span className="quiet">NULL</span> : field?.text}</Tag>;
 }
 
 interface PagesProps {
