@@ -72,8 +72,8 @@ impl CellStatus {
 
     /// The status of a cell after its latest run: everything in it is looked up once, for notebooks of 10,000 cells.
     fn after(cell: &Cell, execution: &Execution) -> Self {
-        let is_stale =
-            matches!(&execution.subject, ExecutionSubject::Cell { source, .. } if **source != *cell.content.source);
+        let text = cell.content.text_to_run();
+        let is_stale = matches!(&execution.subject, ExecutionSubject::Cell { source, .. } if **source != *text);
         match execution.status {
             ExecutionStatus::Queued | ExecutionStatus::Assigned => Self::Queued,
             ExecutionStatus::Running => Self::Running,

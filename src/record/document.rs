@@ -137,7 +137,7 @@ impl Document {
             return true;
         }
         self.latest_execution(cell_id).is_some_and(|(_, execution)| match &execution.subject {
-            ExecutionSubject::Cell { source, .. } => **source != *cell.content.source,
+            ExecutionSubject::Cell { source, .. } => **source != *cell.content.text_to_run(),
             ExecutionSubject::Scratch { .. } | ExecutionSubject::Tool { .. } => false,
         })
     }

@@ -212,6 +212,7 @@ fn an_sql_cell_is_recorded_with_the_line_that_says_so_and_needs_a_python_kernel(
     assert_eq!(event.subject.source(), "%%notarium_sql\nSELECT 1");
     // Whatever becomes of the cell, this is what runs.
     world.step(&user("editor"), request("sql", "run"));
+    assert!(!world.notebook.is_stale(&cell_id("sql")), "the line is no change of the cell");
     world.step(&user("ann"), json!({"ChangeCellType": {"cell_id": "sql", "cell_type": "code"}}));
     let (events, _) = world.try_do(&user("editor"), &request("sql", "again")).unwrap();
     let Event::ExecutionRequested(event) = &events[0] else { panic!("{events:?}") };

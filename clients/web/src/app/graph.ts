@@ -1,4 +1,4 @@
-// How the cells of a reactive notebook hang together: asked of the server when something changed that may change it.
+// How the cells of a notebook hang together: asked of the server when something changed that may change it.
 import type { components } from "../protocol/rest.ts";
 import type { NotebookStore } from "./store.ts";
 
@@ -14,13 +14,22 @@ export class Graph {
   /** By cell, the names that others define as well, with these. */
   #clashes = new Map<string, [name: string, cells: string[]][]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #watching = 0;
+  /** Answers may overtake each other. */
+  #version = -1;
+  /** All that run, in the order of the page; while somebody watches also where the notebook is not reactive. */
+  reports: readonly CellReport[] = [];
 
   constructor(store: NotebookStore) {
     this.#store = store;
     store.replica.changed.add(() => this.#later());
-    store.replica.replaced.add(() => this.#later());
+    store.replica.replaced.add(() => {
+      this.#version = -1;
+      this.#later();
+    });
   }
 
+  /** What is marked on a cell: nothing where the notebook is not reactive. */
   of(cell: string): CellReport | undefined {
     return this.#cells.get(cell);
   }
@@ -29,11 +38,20 @@ export class Graph {
     return this.#clashes.get(cell) ?? [];
   }
 
+  /** Somebody looks at the map until the answer is called. */
+  watch(): () => void {
+    this.#watching += 1;
+    void this.#ask();
+    return () => void (this.#watching -= 1);
+  }
+
+  get #isReactive(): boolean {
+    return this.#store.document.reactivity !== "off";
+  }
+
   #later(): void {
-    if (this.#store.document.reactivity === "off") {
-      if (this.#cells.size > 0) this.#take({ cells: [], defined_twice: [] });
-      return;
-    }
+    if (!this.#isReactive && this.#cells.size > 0) this.#mark([], []);
+    if (!this.#isReactive && this.#watching === 0) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#ask();
@@ -43,17 +61,25 @@ export class Graph {
   async #ask(): Promise<void> {
     const { session, id } = this.#store;
     try {
-      this.#take(await session.rest.get<NotebookGraph>(`/api/notebooks/${id}/graph`));
+      this.#take(await session.rest.get<NotebookGraph>(`/api/notebooks/${encodeURIComponent(id)}/graph`));
     } catch {
       // Without an answer the marks stay as they were; the next change asks again.
     }
   }
 
-  #take({ cells, defined_twice }: Pick<NotebookGraph, "cells" | "defined_twice">): void {
+  #take({ version, cells, defined_twice }: NotebookGraph): void {
+    if (version < this.#version) return;
+    this.#version = version;
+    this.reports = cells;
+    if (this.#isReactive) this.#mark(cells, defined_twice ?? []);
+    this.#store.tell("graph");
+  }
+
+  #mark(cells: CellReport[], clashes: NonNullable<NotebookGraph["defined_twice"]>): void {
     const before = this.#marks();
     this.#cells = new Map(cells.map((cell) => [cell.cell_id, cell]));
     this.#clashes = new Map();
-    for (const { name, cells } of defined_twice ?? []) {
+    for (const { name, cells } of clashes) {
       for (const cell of cells) {
         const others = cells.filter((other) => other !== cell);
         this.#clashes.set(cell, [...(this.#clashes.get(cell) ?? []), [name, others]]);
@@ -73,4 +99,28 @@ export class Graph {
     ];
     return new Map([...this.#cells].map(mark));
   }
+}
+
+export type SentencePart = { text: string } | { code: string } | { cell: string; number: number };
+
+/** A sentence of the server in its parts: ids are for programs, people count cells. */
+export function partsOf(sentence: string, order: readonly string[]): SentencePart[] {
+  const parts: SentencePart[] = [];
+  let at = 0;
+  for (const found of sentence.matchAll(/`([^`]+)`|(?:\bcell )?(?<![\w-])([\w-]{4,64})/g)) {
+    const [all, code, id = ""] = found;
+    const number = order.indexOf(id) + 1;
+    if (code === undefined && number === 0) continue;
+    if (found.index > at) parts.push({ text: sentence.slice(at, found.index) });
+    parts.push(code === undefined ? { cell: id, number } : { code });
+    at = found.index + all.length;
+  }
+  if (at < sentence.length) parts.push({ text: sentence.slice(at) });
+  return parts;
+}
+
+/** The same in plain letters. */
+export function numbered(sentence: string, order: readonly string[]): string {
+  const words = (part: SentencePart) => ("cell" in part ? `cell ${part.number}` : "code" in part ? part.code : part.text);
+  return partsOf(sentence, order).map(words).join("");
 }

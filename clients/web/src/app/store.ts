@@ -14,7 +14,7 @@ import { type Chunk, rechunk } from "./chunks.ts";
 import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
 import { Connections } from "./connections.ts";
-import { Graph } from "./graph.ts";
+import { Graph, numbered } from "./graph.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -328,9 +328,13 @@ export class NotebookStore extends Topics {
       for (const notice of done.outcome.notices ?? []) this.toast({ text: notice });
       return done;
     } catch (error) {
-      this.toast({ text: error instanceof Rejected ? error.message : String(error), isError: true });
+      this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
       return undefined;
     }
+  }
+
+  #inWords({ code, message }: Rejected): string {
+    return code === "dependency_cycle" ? numbered(message, this.document.order) : message;
   }
 
   /** Sends a command that the kept token may not do: then with the password. Whether it was done. */

@@ -19,7 +19,12 @@ export interface EditingPage {
 
 export const editing = (page: Partial<EditingPage>): Action[] => [
   { id: "find", title: "Find and replace in all cells", editKeys: ["$mod+f"], run: () => page.find?.() },
-  { id: "outline", title: "Outline: open or close", editKeys: ["$mod+Shift+o"], run: (store) => store.show("outline") },
+  {
+    id: "outline",
+    title: "Outline and dependencies: open or close",
+    editKeys: ["$mod+Shift+o"],
+    run: (store) => store.show("outline"),
+  },
   {
     id: "editor-settings",
     title: "Settings: Vim keys, line numbers, indent, sizes, contrast …",

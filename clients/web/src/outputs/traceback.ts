@@ -36,3 +36,9 @@ function opened(line: string): Frame | undefined {
 export function placeOf(frames: Frame[]): Frame | undefined {
   return frames.findLast(({ count, line }) => count !== undefined && line !== undefined);
 }
+
+/** `line 3: no such column`, as an SQL cell says it. */
+export function sqlLine(value: string): number | undefined {
+  const line = /^line (\d+): /.exec(withoutEscapes(value))?.[1];
+  return line === undefined ? undefined : Number(line);
+}

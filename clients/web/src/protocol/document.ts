@@ -19,6 +19,7 @@ import type {
   Turn,
 } from "./messages.ts";
 import { canonicalJson, digest } from "./canonical.ts";
+import { textToRun } from "./values.ts";
 
 /** The number of the rules by which this client folds events (`subscribed.document`). */
 export const DOCUMENT = 1;
@@ -104,7 +105,7 @@ export class Document {
     if (!cell) return false;
     if (cell.reply && cell.reply.prompt !== cell.source) return true;
     const subject = this.latestExecution(cellId)?.subject;
-    return subject?.kind === "cell" && subject.source !== cell.source;
+    return subject?.kind === "cell" && subject.source !== textToRun(cell);
   }
 
   /** Where a cell of that key and id stands in `order`, or would. */

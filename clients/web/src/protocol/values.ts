@@ -26,6 +26,18 @@ export function cellContent(cell: CellContent): CellContent {
   return present(content);
 }
 
+const SQL_LINE = "%%notarium_sql\n";
+
+/** What a kernel is given for a cell, and the record of a run has. */
+export function textToRun({ cell_type, source }: Pick<CellContent, "cell_type" | "source">): string {
+  return cell_type === "sql" ? SQL_LINE + source : source;
+}
+
+/** As people wrote it. */
+export function writtenText(source: string): string {
+  return source.startsWith(SQL_LINE) ? source.slice(SQL_LINE.length) : source;
+}
+
 export function cellFlags(flags: CellFlags): CellFlags {
   return without(flags, "pinned", "skipped", "source_hidden", "outputs_hidden", "heading_collapsed", "exported", "bookmark");
 }

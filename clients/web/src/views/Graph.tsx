@@ -1,4 +1,5 @@
 // What a reactive notebook says of a cell: whether it is up to date, why not, and because of which other cell.
+import { partsOf } from "../app/graph.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import type { Reactivity } from "../protocol/messages.ts";
@@ -9,21 +10,23 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   if (!report) return null;
   const run = store.document.latestExecution(id);
   const isOpen = run !== undefined && ["queued", "assigned", "running"].includes(run.status);
-  const missing = report.missing ?? [];
+  const isCycle = report.standing === "cycle";
+  // What has not run says so by its empty gutter, what failed by its error, what is blocked or was cancelled beside its run.
+  const saysItself = run === undefined || (run.status !== "ok" && !report.because_of && !store.document.isStale(id));
+  const isTold = isCycle || (report.standing === "stale" && !isOpen && !saysItself);
   const lines = [
-    // What has not run yet says so by its empty gutter, what is blocked beside its run.
-    report.standing !== "fresh" && report.standing !== "blocked" && run && !isOpen && (
-      <Why
-        key="why"
-        store={store}
-        why={report.why ?? ""}
-        cell={report.because_of ?? undefined}
-        isCycle={report.standing === "cycle"}
-      />
+    isTold && (
+      <span key="why" className={isCycle ? "bad" : "stale"}>
+        {isCycle ? "Does not run: " : "Not up to date: "}
+        <Sentence store={store} text={report.why ?? ""} />
+      </span>
     ),
-    report.standing === "cycle" && !run && <Why key="cycle" store={store} why={report.why ?? ""} cell={undefined} isCycle />,
     report.outdated && <span key="outdated">It does not parse: what it reads and defines is that of its earlier text</span>,
-    missing.length > 0 && <span key="missing">No cell defines {missing.join(", ")}</span>,
+    (report.missing ?? []).length > 0 && (
+      <span key="missing">
+        No cell defines <code>{report.missing?.join(", ")}</code>
+      </span>
+    ),
     ...store.graph.clashesOf(id).map(([name, cells]) => (
       <span key={`clash ${name}`}>
         <code>{name}</code> is defined in <Cells store={store} cells={cells} /> too
@@ -38,32 +41,20 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   );
 }
 
-function Why({ store, why, cell, isCycle }: { store: NotebookStore; why: string; cell: string | undefined; isCycle: boolean }) {
-  const words = cell === undefined ? [why] : why.split(`cell ${cell}`);
-  const sentence = cell === undefined ? numbered(store, why) : undefined;
-  return (
-    <span className={isCycle ? "bad" : "stale"}>
-      {isCycle ? "Does not run: " : "Not up to date: "}
-      {sentence ?? (
-        <>
-          {words[0]}
-          <Cells store={store} cells={[cell ?? ""]} />
-          {words[1]}
-        </>
-      )}
-    </span>
+/** A sentence of the server, with ways to the cells that it names. */
+function Sentence({ store, text }: { store: NotebookStore; text: string }) {
+  return partsOf(text, store.document.order).map((part, index) =>
+    "cell" in part ? (
+      <Cells key={index} store={store} cells={[part.cell]} />
+    ) : "code" in part ? (
+      <code key={index}>{part.code}</code>
+    ) : (
+      part.text
+    ),
   );
 }
 
-/** Ids are for programs: people count cells. */
-function numbered(store: NotebookStore, sentence: string): string {
-  return sentence.replace(/[A-Za-z0-9_-]{4,64}/g, (word) => {
-    const place = store.document.order.indexOf(word);
-    return place < 0 ? word : `cell ${place + 1}`;
-  });
-}
-
-function Cells({ store, cells }: { store: NotebookStore; cells: string[] }) {
+export function Cells({ store, cells }: { store: NotebookStore; cells: string[] }) {
   return (
     <>
       {cells.map((cell, index) => (
@@ -79,17 +70,19 @@ function Cells({ store, cells }: { store: NotebookStore; cells: string[] }) {
 }
 
 const MODES: [Reactivity, string, string][] = [
-  ["off", "That cell", "A run is one cell’s."],
-  ["lazy", "And before it what it reads", "Cells from which it reads run first where they are not up to date."],
-  ["eager", "And behind it what reads from it", "The cells that read from it run as well."],
+  ["off", "Off", "A run is one cell’s."],
+  ["lazy", "Lazy", "What a cell reads runs before it, where that is not up to date. What reads from it is marked."],
+  ["eager", "Eager", "What reads from a cell runs behind it as well."],
 ];
+
+export const modeName = (mode: Reactivity): string => MODES.find(([value]) => value === mode)?.[1] ?? mode;
 
 /** In the kernel's menu. */
 export function ReactivityChoice({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "access");
   return (
-    <fieldset className="stack tight" disabled={!store.mayOrganise}>
-      <legend className="small quiet">Running a cell runs</legend>
+    <fieldset className="reactivity" disabled={!store.mayOrganise}>
+      <legend className="small quiet">Cells that hang together run together</legend>
       {MODES.map(([value, name, words]) => (
         <label key={value} className="choice">
           <input

@@ -1,5 +1,5 @@
 // How the kernel is; a click shows where it runs, and what can be done with it.
-import { ChevronDown } from "lucide-react";
+import { ChevronDown, Workflow } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -7,6 +7,7 @@ import { causeWords } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import { part } from "../ui/parts.ts";
+import { modeName } from "./Graph.tsx";
 
 export function kernelWords(session: KernelSession, status: { reachable: boolean; busy: boolean } | undefined): [string, string] {
   if (session.phase === "requested") return ["wait", "waits for a runtime agent"];
@@ -20,13 +21,14 @@ const loadPanel = () => import("./KernelPanel.tsx");
 const KernelPanel = part(loadPanel);
 
 export function Kernel({ store }: { store: NotebookStore }) {
-  useTopics(store, "kernels", "executions");
+  useTopics(store, "kernels", "executions", "notebook");
   const [isOpen, setIsOpen] = useState<boolean>();
   useEffect(() => {
     page.kernel = () => setIsOpen(true);
     return () => void delete page.kernel;
   }, []);
-  const { kernels, kernel_notice } = store.document;
+  const { kernels, kernel_notice, reactivity } = store.document;
+  const reactive = reactivity === "off" ? undefined : `Reactive: ${modeName(reactivity).toLowerCase()}`;
   const first = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const [look, words] = first
     ? kernelWords(first[1], statusOf(store, first[0]))
@@ -34,11 +36,12 @@ export function Kernel({ store }: { store: NotebookStore }) {
   const name = first?.[1].kernelspec ?? "Kernel";
   const trigger = {
     className: "button bare kernel",
-    title: `${name} ${words}`,
+    title: [`${name} ${words}`, reactive].filter(Boolean).join(". "),
     children: (
       <>
         <span className={`dot ${kernel_notice && !first ? "bad" : look}`} aria-hidden /> <span>{name}</span>{" "}
-        <span className="quiet small wide words">{words}</span> <ChevronDown size={14} aria-hidden />
+        <span className="quiet small wide words">{words}</span>{" "}
+        {reactive && <Workflow size={14} role="img" aria-label={reactive} />} <ChevronDown size={14} aria-hidden />
       </>
     ),
   };

@@ -1,9 +1,10 @@
-// The headings of the notebook, as links. Loaded when it is opened.
+// The headings of the notebook, as links, and how its cells hang together. Loaded when it is opened.
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { outlineOf } from "../app/outline.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
+import { Dependencies } from "./Dependencies.tsx";
 
 /** There the outline covers the notebook. */
 const PHONE = "(max-width: 720px)";
@@ -13,6 +14,7 @@ export default function Outline({ store }: { store: NotebookStore }) {
   const [, setChanges] = useState(0);
   useEffect(() => store.replica.changed.add(({ cells }) => cells.size > 0 && setChanges((count) => count + 1)), [store]);
   const headings = outlineOf(store.document.order, store.document.cells);
+  const went = () => void (matchMedia(PHONE).matches && store.show("outline"));
   const least = Math.min(...headings.map(({ level }) => level));
   return (
     <nav className="panel outline" aria-label="Outline">
@@ -33,7 +35,7 @@ export default function Outline({ store }: { store: NotebookStore }) {
                 event.preventDefault();
                 store.unfold(cell);
                 store.select(cell);
-                if (matchMedia(PHONE).matches) store.show("outline");
+                went();
               }}
             >
               {text || "Untitled"}
@@ -41,6 +43,7 @@ export default function Outline({ store }: { store: NotebookStore }) {
           </li>
         ))}
       </ul>
+      <Dependencies store={store} went={went} />
     </nav>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { ago, date, duration } from "../app/words.ts";
 import type { Actor, Execution } from "../protocol/messages.ts";
+import { writtenText } from "../protocol/values.ts";
 import { EndedBy } from "./Ended.tsx";
 import { OutputList } from "./Outputs.tsx";
 
@@ -135,7 +136,7 @@ function Side({ store, path, id, cell }: { store: NotebookStore; path: string; i
         <CopyLink address={`${location.origin}/#/n/${store.id}/${cell}?run=${id}`} />
       </h3>
       <pre className="effect" tabIndex={0}>
-        {"source" in run.subject ? run.subject.source : ""}
+        {"source" in run.subject ? writtenText(run.subject.source) : ""}
       </pre>
       {(run.outputs ?? []).length === 0 ? (
         <p className="quiet small">No outputs</p>

@@ -3,7 +3,7 @@ import { Bot } from "lucide-react";
 import { useMemo } from "react";
 import { ask, mayAsk } from "../../app/asking.ts";
 import type { NotebookStore } from "../../app/store.ts";
-import { type Frame, framesOf, placeOf } from "../../outputs/traceback.ts";
+import { type Frame, framesOf, placeOf, sqlLine } from "../../outputs/traceback.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Ansi } from "./Text.tsx";
@@ -22,13 +22,17 @@ interface Props {
 export function ErrorView({ store, run, name, value, traceback }: Props) {
   const frames = useMemo(() => framesOf(traceback), [traceback]);
   const place = placeOf(frames);
+  const line = sqlLine(value);
+  // Somebody stopped it: nothing is to be mended.
+  const isStopped = run?.status === "cancelled" && name === "KeyboardInterrupt";
   return (
-    <div className="failure">
+    <div className={isStopped ? "failure stopped" : "failure"}>
       <p className="message">
         <strong>{name}</strong>
         {value && `: ${withoutEscapes(value)}`} {place && <Line store={store} run={run} frame={place} />}
+        {line !== undefined && <SqlLine store={store} run={run} line={line} />}
       </p>
-      <Fix store={store} run={run} words={`${name}: ${withoutEscapes(value)}`} />
+      {!isStopped && <Fix store={store} run={run} words={`${name}: ${withoutEscapes(value)}`} />}
       {traceback.trim() !== "" && (
         <details>
           <summary>Traceback</summary>
@@ -91,6 +95,18 @@ function Line({ store, run, frame }: { store: NotebookStore; run: Execution | un
   const line = frame.line;
   return (
     <button className="link small" onClick={() => store.goTo(cell, { line })}>
+      Go to line {line}
+    </button>
+  );
+}
+
+/** A query has no frames: its cell is that of the run. */
+function SqlLine({ store, run, line }: { store: NotebookStore; run: Execution | undefined; line: number }) {
+  const { subject } = run ?? {};
+  const cell = subject?.kind === "cell" ? store.document.cells.get(subject.cell_id) : undefined;
+  if (subject?.kind !== "cell" || cell?.cell_type !== "sql") return null;
+  return (
+    <button className="link small" onClick={() => store.goTo(subject.cell_id, { line })}>
       Go to line {line}
     </button>
   );

@@ -1,0 +1,152 @@
+// Who reads from whom, as a small map in the outline: a row for each cell, a line from what a cell leaves to those that read it.
+import { useEffect } from "react";
+import type { CellReport } from "../app/graph.ts";
+import { type Link, type LinkMap, labelOf, linkMap } from "../app/links.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+import { Cells } from "./Graph.tsx";
+
+const ROW = 26;
+const LANE = 9;
+const TURN = 5;
+/** From the last lane to the dot of a cell. */
+const NEAR = 13;
+
+const STANDINGS: Record<string, string> = { stale: "Out of date", blocked: "Blocked", cycle: "In a circle" };
+
+interface Props {
+  store: NotebookStore;
+  /** A cell was chosen here. */
+  went: () => void;
+}
+
+export function Dependencies({ store, went }: Props) {
+  useTopics(store, "graph", "current", "order");
+  useEffect(() => store.graph.watch(), [store]);
+  const map = linkMap(store.graph.reports, store.current);
+  const here = store.graph.reports.find(({ cell_id }) => cell_id === store.current);
+  if (map.rows.length === 0 && !map.isPart) return null;
+  return (
+    <section className="dependencies" aria-labelledby="dependencies">
+      <h3 id="dependencies">Dependencies</h3>
+      {map.rows.length > 0 && <MapOf store={store} map={map} went={went} />}
+      {map.isPart && (
+        <p className="small quiet">
+          {map.rows.length === 0
+            ? "Choose a cell: what it reads, and who reads from it, stands here."
+            : "The cells beside yours: all of them are too many."}
+        </p>
+      )}
+      {here && <Of store={store} report={here} />}
+      {map.alone > 0 && (
+        <p className="small quiet">{map.alone === 1 ? "1 cell stands alone." : `${map.alone} cells stand alone.`}</p>
+      )}
+    </section>
+  );
+}
+
+function MapOf({ store, map, went }: Props & { map: LinkMap }) {
+  const width = map.lanes * LANE + NEAR + 6;
+  const isNear = ({ from, to }: Link) => map.rows[from]?.cell_id === store.current || map.rows[to]?.cell_id === store.current;
+  // What is at hand is drawn over the rest.
+  const links = [...map.links].sort((a, b) => Number(isNear(a)) - Number(isNear(b)));
+  return (
+    <div className="map">
+      <svg width={width} height={map.rows.length * ROW} aria-hidden>
+        {links.map((link) => (
+          <path key={`${link.from} ${link.to}`} className={isNear(link) ? "near" : undefined} d={wayOf(link, width - 6)} />
+        ))}
+        {map.rows.map(({ cell_id, standing }, index) => (
+          <circle key={cell_id} className={shownStanding(store, standing)} cx={width - 6} cy={middle(index)} r={3.5} />
+        ))}
+      </svg>
+      <ol>
+        {map.rows.map((report) => (
+          <Row key={report.cell_id} store={store} report={report} went={went} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+const middle = (row: number) => row * ROW + ROW / 2;
+
+/** Out to the lane, along it, and back to the cell that reads, where it has its point. */
+function wayOf({ from, to, lane }: Link, dot: number): string {
+  const x = dot - NEAR - lane * LANE;
+  const [start, end] = [middle(from), middle(to)];
+  const turn = end > start ? TURN : -TURN;
+  const point = `M ${dot - 8.5} ${end - 2.5} L ${dot - 5} ${end} L ${dot - 8.5} ${end + 2.5}`;
+  return `M ${dot - 4} ${start} H ${x + TURN} Q ${x} ${start} ${x} ${start + turn} V ${end - turn} Q ${x} ${end} ${x + TURN} ${end} H ${dot - 5} ${point}`;
+}
+
+/** Where the notebook is not reactive nobody asked what is out of date. */
+function shownStanding(store: NotebookStore, standing: string): string {
+  return store.document.reactivity === "off" ? "fresh" : standing;
+}
+
+function Row({ store, report, went }: { store: NotebookStore; report: CellReport; went: () => void }) {
+  const { cell_id } = report;
+  const number = store.document.order.indexOf(cell_id) + 1;
+  const label = labelOf(report, store.document.cells.get(cell_id)?.source ?? "");
+  const standing = STANDINGS[shownStanding(store, report.standing)];
+  return (
+    <li>
+      <button
+        aria-current={store.current === cell_id ? "location" : undefined}
+        title={wordsOf(store, report)}
+        onClick={() => {
+          store.unfold(cell_id);
+          store.select(cell_id);
+          went();
+        }}
+      >
+        <span className="quiet">{number}</span>
+        <span className="mono label">{label}</span>
+        {standing && <span className={`small ${report.standing}`}>{standing}</span>}
+      </button>
+    </li>
+  );
+}
+
+function wordsOf(store: NotebookStore, { parents, children }: CellReport): string {
+  const cells = (links: { cell_id: string }[] = []) =>
+    links.map((link) => store.document.order.indexOf(link.cell_id) + 1).join(", ");
+  const reads = parents?.length ? `Reads from cell ${cells(parents)}` : "Reads from no cell";
+  return children?.length ? `${reads}; cell ${cells(children)} reads from it` : `${reads}; none reads from it`;
+}
+
+/** The cell that one is in, name by name. */
+function Of({ store, report }: { store: NotebookStore; report: CellReport }) {
+  const groups = [
+    ["reads", report.parents ?? []],
+    ["is read by", report.children ?? []],
+  ] as const;
+  const number = store.document.order.indexOf(report.cell_id) + 1;
+  if (groups.every(([, links]) => links.length === 0)) return null;
+  return (
+    <div className="small of" role="status">
+      {groups.map(
+        ([words, links]) =>
+          links.length > 0 && (
+            <p key={words}>
+              <span className="quiet">
+                Cell {number} {words}{" "}
+              </span>
+              {links.map(({ cell_id, names }, index) => (
+                <span key={cell_id}>
+                  {index > 0 && ", "}
+                  {words === "reads" && <code>{names.join(", ")}</code>}
+                  {words === "reads" && <span className="quiet"> of </span>}
+                  <Cells store={store} cells={[cell_id]} />
+                  {words !== "reads" && <span className="quiet"> (</span>}
+                  {words !== "reads" && <code>{names.join(", ")}</code>}
+                  {words !== "reads" && <span className="quiet">)</span>}
+                </span>
+              ))}
+            </p>
+          ),
+      )}
+    </div>
+  );
+}
