@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Field, csv, filtered, headed, ofResource, sorted, totalIn } from "../../src/outputs/table.ts";
+import { type Field, csv, filtered, headed, captionOf, ofResource, sorted, totalIn } from "../../src/outputs/table.ts";
 
 const row = (...texts: string[]): Field[] => texts.map((text) => ({ text }));
 const first = (rows: Field[][]) => rows.map(([field]) => field?.text);
@@ -51,7 +51,10 @@ test("pandas' index name and Polars' types are part of one head; the row of dots
 
 test("a data resource is a table; anything else is none", () => {
   const table = ofResource({ schema: { fields: [{ name: "a", type: "integer" }] }, data: [{ a: 1 }, { a: null }] });
-  expect(table).toMatchObject({ columns: [{ name: "a", note: "integer", isNumeric: true }], rows: [row("1"), row("")] });
+  expect(table).toMatchObject({
+    columns: [{ name: "a", note: "integer", isNumeric: true }],
+    rows: [row("1"), [{ text: "", isNull: true }]],
+  });
   expect(ofResource({ data: 1 })).toBeUndefined();
 });
 
@@ -61,4 +64,14 @@ test("the result of an SQL cell has the database's types, and says how many rows
   expect(table?.columns).toEqual([{ name: "net", note: "numeric(9,2)", isNumeric: true }]);
   expect(table?.total).toBe(2500);
   expect(ofResource({ schema: { fields: [field] }, data: [{ net: "1.50" }], total: 1 })?.total).toBeUndefined();
+});
+
+test("the caption of a query says time and place once, and what was left out beside it", () => {
+  expect(captionOf("3 rows, 6 ms, duckdb")).toEqual({ caption: "6 ms, duckdb" });
+  expect(captionOf("the first 1,000 of 3,000 rows, 1.2 s, warehouse. More rows were not read. LIMIT")).toEqual({
+    caption: "1.2 s, warehouse",
+    notice: "More rows were not read. LIMIT",
+  });
+  expect(captionOf("1 row so far, 6 ms, a.sqlite")).toEqual({ caption: "so far, 6 ms, a.sqlite" });
+  expect(captionOf("as somebody wrote it")).toEqual({ caption: "as somebody wrote it" });
 });

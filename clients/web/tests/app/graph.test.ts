@@ -1,0 +1,136 @@
+// What the page makes of the graph of a notebook, without a page.
+import { describe, expect, test, vi } from "vitest";
+import { type CellReport, Graph, numbered, partsOf } from "../../src/app/graph.ts";
+import { labelOf, linkMap } from "../../src/app/links.ts";
+import type { NotebookStore } from "../../src/app/store.ts";
+
+/** Cells by their ids, with those that read from each. */
+function reports(children: Record<string, string[]>): CellReport[] {
+  const link = (cell_id: string) => ({ cell_id, names: ["x"] });
+  return Object.entries(children).map(([cell_id, to]) => ({
+    ...{ cell_id, reads: [], writes: [], standing: "fresh" as const },
+    children: to.map(link),
+    parents: Object.entries(children).flatMap(([from, all]) => (all.includes(cell_id) ? [link(from)] : [])),
+  }));
+}
+
+const drawn = (children: Record<string, string[]>, current?: string, most?: number) => {
+  const map = linkMap(reports(children), current, most);
+  return { ...map, rows: map.rows.map(({ cell_id }) => cell_id) };
+};
+
+describe("the map of dependencies", () => {
+  test("has a row for each cell that reads or is read, and counts the others", () => {
+    const { rows, links, alone } = drawn({ a: ["c"], b: [], c: [] });
+    expect([rows, alone]).toEqual([["a", "c"], 1]);
+    expect(links).toEqual([{ from: 0, to: 1, lane: 0 }]);
+  });
+
+  test("lines that meet in a row, or pass each other, have lanes of their own; others share one", () => {
+    const lanes = (children: Record<string, string[]>) => drawn(children).links.map(({ from, to, lane }) => `${from}${to}:${lane}`);
+    // In a chain a → b → c the lane of b is not that of a: one line would say a → c.
+    expect(lanes({ a: ["b"], b: ["c"], c: [] })).toEqual(["01:0", "12:1"]);
+    expect(lanes({ a: ["b"], b: [], c: ["d"], d: [] })).toEqual(["01:0", "23:0"]);
+    // All that read from one cell are on one line; the longer is further out.
+    expect(lanes({ a: ["b", "d"], b: ["c"], c: [], d: [] })).toEqual(["01:1", "03:1", "12:0"]);
+  });
+
+  test("a circle goes up again, and a cell is not drawn to itself twice", () => {
+    expect(drawn({ a: ["b"], b: ["a"] }).links).toEqual([
+      { from: 0, to: 1, lane: 0 },
+      { from: 1, to: 0, lane: 1 },
+    ]);
+  });
+
+  test("of too many cells those beside the one that somebody is in are shown", () => {
+    const children = { a: ["b"], b: ["c"], c: ["d"], d: [] };
+    expect(drawn(children, "c", 3)).toMatchObject({ rows: ["b", "c", "d"], isPart: true });
+    expect(drawn(children, undefined, 3)).toMatchObject({ rows: [], isPart: true });
+    expect(drawn(children, "c", 4)).toMatchObject({ rows: ["a", "b", "c", "d"], isPart: false });
+  });
+
+  test("a row says what the cell leaves, else its first line of code", () => {
+    const [report] = reports({ a: [] });
+    if (!report) throw new Error("no report");
+    expect(labelOf({ ...report, writes: ["x", "y"] }, "x = y = 1")).toBe("x, y");
+    expect(labelOf(report, "\n# a comment\n  print(x)\n")).toBe("print(x)");
+    expect(labelOf(report, "-- @warehouse\nSELECT 1")).toBe("SELECT 1");
+    expect(labelOf(report, "# alone")).toBe("# alone");
+  });
+});
+
+describe("sentences of the server", () => {
+  const order = ["cell-a", "setup", "cell-c"];
+  test("name cells by their numbers, and names as code", () => {
+    expect(partsOf("cells read in a circle: cell-a (`setup`) → cell-c", order)).toEqual([
+      ...[{ text: "cells read in a circle: " }, { cell: "cell-a", number: 1 }, { text: " (" }, { code: "setup" }],
+      ...[{ text: ") → " }, { cell: "cell-c", number: 3 }],
+    ]);
+    expect(numbered("cell cell-c, from which it reads, has run since", order)).toBe("cell 3, from which it reads, has run since");
+  });
+  test("leave alone what is no cell of the notebook", () => {
+    expect(numbered("cell gone-1 did; cell-ab too", order)).toBe("cell gone-1 did; cell-ab too");
+  });
+});
+
+describe("the graph of an open notebook", () => {
+  function opened(reactivity: string) {
+    const changed = new Set<() => void>();
+    const answers: ((graph: object) => void)[] = [];
+    const told: string[] = [];
+    const get = vi.fn(() => new Promise((resolve) => answers.push(resolve)));
+    const store = {
+      id: "nb",
+      document: { reactivity },
+      replica: { changed, replaced: new Set() },
+      session: { rest: { get } },
+      tell: (topic: string) => told.push(topic),
+    };
+    const graph = new Graph(store as unknown as NotebookStore);
+    const change = () => changed.forEach((listener) => listener());
+    const answer = async (version: number, cells: CellReport[]) => {
+      answers.shift()?.({ version, reactivity, cells });
+      await Promise.resolve();
+      await Promise.resolve();
+    };
+    return { graph, store, get, told, change, answer };
+  }
+  const stale = (why: string): CellReport[] => reports({ a: [] }).map((report) => ({ ...report, standing: "stale", why }));
+
+  test("is asked for once for several changes, and tells the cells whose marks are others", async () => {
+    vi.useFakeTimers();
+    const { graph, get, told, change, answer } = opened("lazy");
+    change();
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(get).toHaveBeenCalledTimes(1);
+    await answer(5, stale("its text has changed since it ran"));
+    expect([graph.of("a")?.standing, told]).toEqual(["stale", ["cell:a", "graph"]]);
+    vi.useRealTimers();
+  });
+
+  test("is not that of an earlier version, when answers overtake each other", async () => {
+    const { graph, answer } = opened("lazy");
+    graph.watch();
+    graph.watch();
+    await answer(7, stale("new"));
+    await answer(6, stale("old"));
+    expect(graph.of("a")?.why).toBe("new");
+  });
+
+  test("is asked for only while somebody looks where the notebook is not reactive, and marks nothing there", async () => {
+    vi.useFakeTimers();
+    const { graph, get, change, answer } = opened("off");
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(get).not.toHaveBeenCalled();
+    const end = graph.watch();
+    await answer(1, stale("it has not run here"));
+    expect([graph.reports.length, graph.of("a")]).toEqual([1, undefined]);
+    end();
+    change();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(get).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+  });
+});
