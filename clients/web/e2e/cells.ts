@@ -1,0 +1,13 @@
+// Notebooks that a test brings in as files: their cells with ids that it knows.
+type CellOf = (id: string, source: string) => object;
+
+const ran = { outputs: [], execution_count: null };
+export const python: CellOf = (id, source) => ({ id, cell_type: "code", source, metadata: {}, ...ran });
+export const query: CellOf = (id, source) => ({
+  ...{ id, cell_type: "code", source, metadata: { notarium: { cell_type: "sql" } } },
+  ...ran,
+});
+export const notebook = (...cells: object[]): object => ({
+  ...{ nbformat: 4, nbformat_minor: 5, cells },
+  metadata: { kernelspec: { name: "python3", display_name: "Python 3", language: "python" } },
+});

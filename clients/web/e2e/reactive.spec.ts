@@ -1,0 +1,126 @@
+// Reactive notebooks: what runs with what, what is marked and why, and the map of dependencies.
+import AxeBuilder from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+import { notebook, python } from "./cells.ts";
+import { bringIn } from "./demo.ts";
+import { expect, person, saved, test } from "./server.ts";
+
+const cell = (page: Page, id: string) => page.locator(`#cell-${id}`);
+const output = (page: Page, id: string) => cell(page, id).locator(".outputs");
+
+async function choose(page: Page, mode: string): Promise<void> {
+  await page.locator(".kernel").click();
+  // It is another when the server has said so.
+  await page.getByRole("radio", { name: mode }).click();
+  await expect(page.getByRole("radio", { name: mode })).toBeChecked();
+  await page.keyboard.press("Escape");
+}
+
+async function replace(page: Page, of: Locator, text: string): Promise<void> {
+  await of.locator(".source").click();
+  await of.locator(".cm-focused").waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+}
+
+const CHAIN = notebook(
+  python("rate-cell", "rate = 3"),
+  python("total-cell", "total = rate * 2"),
+  python("print-cell", 'print("The total is", total)'),
+  python("alone-cell", "1"),
+);
+
+test("lazy marks what is out of date and why, eager runs it; the bar says which", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, CHAIN, "Chain.ipynb");
+  await expect(page.locator(".kernel").getByRole("img", { name: /Reactive/ })).toHaveCount(0);
+  await choose(page, "Lazy");
+  await expect(page.locator(".kernel").getByRole("img", { name: "Reactive: lazy" })).toBeVisible();
+
+  // What it reads runs before it.
+  await cell(page, "print-cell").getByRole("button", { name: "Run", exact: true }).click();
+  await expect(output(page, "print-cell")).toHaveText("The total is 6", { timeout: 60_000 });
+  await expect(cell(page, "rate-cell").locator(".count")).toHaveText(/1/);
+
+  await replace(page, cell(page, "rate-cell"), "rate = 4");
+  await expect(cell(page, "rate-cell").getByText("Not up to date: its text has changed since it ran")).toBeVisible();
+  await expect(cell(page, "total-cell").getByText("Not up to date: cell 1, from which it reads, is not up to date")).toBeVisible();
+  await cell(page, "total-cell").getByRole("button", { name: "cell 1" }).click();
+  await expect(cell(page, "rate-cell")).toHaveClass(/current/);
+
+  await choose(page, "Eager");
+  await cell(page, "rate-cell").getByRole("button", { name: "Run", exact: true }).click();
+  await expect(output(page, "print-cell")).toHaveText("The total is 8", { timeout: 60_000 });
+  await expect(page.locator(".standing")).toHaveCount(0);
+
+  await choose(page, "Off");
+  await replace(page, cell(page, "rate-cell"), "rate = 5");
+  await expect(cell(page, "rate-cell").getByText("The cell has changed since it ran")).toBeVisible();
+  await expect(page.locator(".standing")).toHaveCount(0);
+});
+
+test("circles, doubles, what failed before it and unknown names are said on their cells", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const cells = [
+    python("fails-cell", "bad = 1 / 0"),
+    python("reads-cell", "print(bad)"),
+    python("first-cell", "twice = 1"),
+    python("second-cell", "twice = 2"),
+    python("left-cell", "left = right"),
+    python("right-cell", "right = left"),
+    python("lost-cell", "print(nowhere)"),
+  ];
+  await bringIn(page, notebook(...cells), "Wrong.ipynb");
+  await choose(page, "Eager");
+  await expect(
+    cell(page, "left-cell").getByText(
+      "Does not run: cells read from each other in a circle: cell 5 (left) → cell 6 (right) → cell 5",
+    ),
+  ).toBeVisible();
+  await expect(cell(page, "first-cell").getByText("twice is defined in cell 4 too")).toBeVisible();
+  await expect(cell(page, "lost-cell").getByText("No cell defines nowhere")).toBeVisible();
+
+  // The refusal counts cells too: ids are for programs.
+  await cell(page, "right-cell").getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.locator(".toasts")).toContainText("nothing was run: cells read from each other in a circle, cell");
+  await expect(page.locator(".toasts")).not.toContainText("-cell");
+
+  await cell(page, "fails-cell").getByRole("button", { name: "Run", exact: true }).click();
+  await expect(cell(page, "reads-cell").getByText("Not run: cell 1 failed before it")).toBeVisible({ timeout: 60_000 });
+  // Its error says enough.
+  await expect(cell(page, "fails-cell").locator(".failure")).toBeVisible();
+  await expect(cell(page, "fails-cell").locator(".standing")).toHaveCount(0);
+});
+
+test("the map says who reads from whom, leads to the cells, and follows what is typed", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, CHAIN, "Map.ipynb");
+  await saved(page);
+  await page.keyboard.press("Control+Shift+o");
+  const map = page.getByRole("region", { name: "Dependencies" });
+  await expect(map.getByRole("listitem")).toHaveText([/1\s*rate/, /2\s*total/, /3\s*print/]);
+  await expect(map.getByText("1 cell stands alone.")).toBeVisible();
+  await expect(map.locator("path")).toHaveCount(2);
+
+  await map.getByRole("button", { name: /total/ }).first().click();
+  await expect(cell(page, "total-cell")).toHaveClass(/current/);
+  await expect(map.getByText("Cell 2 reads rate of cell 1")).toBeVisible();
+  await expect(map.getByText("Cell 2 is read by cell 3 (total)")).toBeVisible();
+  await expect(map.locator("path.near")).toHaveCount(2);
+
+  // Nobody has asked what is out of date, until the notebook is reactive.
+  await expect(map.getByText("Out of date")).toHaveCount(0);
+  await choose(page, "Lazy");
+  await expect(map.getByText("Out of date")).toHaveCount(3);
+
+  await replace(page, cell(page, "alone-cell"), "print(rate)");
+  await expect(map.getByRole("listitem")).toHaveCount(4);
+  await expect(map.locator("path")).toHaveCount(3);
+  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+
+  // On a phone the outline covers the notebook: it makes way for the cell.
+  await page.setViewportSize({ width: 390, height: 800 });
+  await map.getByRole("button", { name: /rate/ }).first().click();
+  await expect(map).toHaveCount(0);
+  await expect(cell(page, "rate-cell")).toHaveClass(/current/);
+});

@@ -1,0 +1,158 @@
+// SQL cells on the page, with DuckDB and SQLite in a real kernel.
+import { execFileSync } from "node:child_process";
+import type { Page } from "@playwright/test";
+import { notebook, python, query } from "./cells.ts";
+import { bringIn } from "./demo.ts";
+import { TestServer, expect, person, saved, test, write } from "./server.ts";
+
+/** Whether the kernels' Python has what queries in the kernel need. */
+function hasDuckDb(): boolean {
+  const { NOTARIUM_KERNEL_PATH: place } = process.env;
+  if (!place) return false;
+  try {
+    execFileSync(`${place}/bin/python`, ["-c", "import duckdb, pandas, pyarrow"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const HAS_DUCKDB = hasDuckDb();
+const NEEDS = "the Python of NOTARIUM_KERNEL_PATH needs pip install duckdb pandas pyarrow";
+
+const cell = (page: Page, id: string) => page.locator(`#cell-${id}`);
+const run = (page: Page, id: string) => cell(page, id).getByRole("button", { name: "Run", exact: true }).click();
+
+async function command(page: Page, words: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+test("a cell becomes a query with colours, its head writes its first line, its result is a table", async ({ browser, server }) => {
+  test.skip(!HAS_DUCKDB, NEEDS);
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "SELECT 7 AS answer, NULL AS nothing, 'a' AS word");
+  await page.keyboard.press("Escape");
+  await command(page, "make it sql");
+  const sql = page.locator(".cell.sql");
+  await expect(sql.locator(".source .tok-keyword").first()).toHaveText("SELECT");
+  await sql.locator(".source").click();
+  await expect(sql.locator(".cm-content .tok-keyword").first()).toHaveText("SELECT");
+
+  const head = sql.getByRole("group", { name: "Where this query runs" });
+  await expect(head.getByLabel("Connection")).toHaveValue("duckdb");
+  await head.getByLabel("Variable of the result").fill("2nd");
+  await expect(head.getByLabel("Variable of the result")).toHaveAttribute("aria-invalid", "true");
+  await head.getByLabel("Variable of the result").fill("found");
+  await page.keyboard.press("Enter");
+  await expect(sql.locator(".cm-line").first()).toHaveText("-- > found");
+  await saved(page);
+
+  await sql.getByRole("button", { name: "Run", exact: true }).click();
+  const table = sql.getByRole("table");
+  await expect(table.getByRole("columnheader").first()).toHaveText(/answer INTEGER/, { timeout: 60_000 });
+  await expect(table.getByRole("cell")).toHaveText(["7", "NULL", "a"]);
+  await expect(sql.locator(".foot")).toContainText(/1 row × 3 columns · \d+ ms · duckdb/);
+  await expect(sql.getByText("has changed since it ran")).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Code", exact: true }).last().click();
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.insertText("print(type(found).__name__, len(found))");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".cell.code .outputs")).toHaveText("DataFrame 1", { timeout: 60_000 });
+});
+
+test("a click on a query's button is not missed because another query was chosen; more rows come when asked for", async ({
+  browser,
+  server,
+}) => {
+  test.skip(!HAS_DUCKDB, NEEDS);
+  const page = await person(browser, server);
+  const many = query("many-cell", "SELECT range AS n FROM range(3000)");
+  await bringIn(
+    page,
+    notebook(python("frame-cell", "least = 2"), query("one-cell", "SELECT {least} + 1 AS three"), many),
+    "Queries.ipynb",
+  );
+  await saved(page);
+  await run(page, "frame-cell");
+  await run(page, "one-cell");
+  await run(page, "many-cell");
+  await expect(cell(page, "one-cell").getByRole("cell")).toHaveText("3", { timeout: 60_000 });
+  const foot = cell(page, "many-cell").locator(".foot");
+  await expect(foot).toContainText("1,000 rows × 1 column", { timeout: 60_000 });
+  await foot.getByRole("button", { name: "Show all 3,000 rows" }).click();
+  await expect(foot).toContainText("3,000 rows × 1 column");
+});
+
+test("what goes wrong is said in words, at its line; a query that was stopped is no failure", async ({ browser, server }) => {
+  test.skip(!HAS_DUCKDB, NEEDS);
+  const page = await person(browser, server);
+  const cells = [
+    query("nowhere-cell", "-- @wharehouse\nSELECT 1"),
+    query("wrong-cell", "SELECT 1\nFRM x"),
+    query("long-cell", "SELECT count(*) FROM range(100000000000) a, range(1000000) b"),
+  ];
+  await bringIn(page, notebook(...cells), "Wrong.ipynb");
+  await saved(page);
+  await expect(cell(page, "nowhere-cell").getByText("No such connection")).toBeVisible();
+  await run(page, "nowhere-cell");
+  await expect(cell(page, "nowhere-cell").locator(".failure")).toContainText(
+    "there is no connection 'wharehouse'; there are: duckdb",
+    { timeout: 60_000 },
+  );
+
+  await run(page, "wrong-cell");
+  const failure = cell(page, "wrong-cell").locator(".failure");
+  await expect(failure).toContainText(/line 2: .*syntax error/, { timeout: 60_000 });
+  await failure.getByRole("button", { name: "Go to line 2" }).click();
+  await expect(cell(page, "wrong-cell")).toHaveClass(/editing/);
+
+  await run(page, "long-cell");
+  await expect(cell(page, "long-cell")).toHaveClass(/is-running/, { timeout: 60_000 });
+  await cell(page, "long-cell").getByRole("button", { name: "Stop" }).click();
+  await expect(cell(page, "long-cell").getByText("Cancelled: You interrupted it")).toBeVisible({ timeout: 60_000 });
+  await expect(cell(page, "long-cell").locator(".failure.stopped")).toBeVisible();
+  await expect(cell(page, "long-cell").getByRole("button", { name: "Ask the assistant to fix it" })).toHaveCount(0);
+});
+
+test("the head offers the agent's connections, and says which may write", async ({ browser }) => {
+  test.skip(!HAS_DUCKDB, NEEDS);
+  const server = new TestServer();
+  const named = ["shelf", "store"].flatMap((name) => ["--connection", `${name}=sqlite:${server.data}/../${name}.sqlite`]);
+  await server.start([...named, "--connection-writes", "store"]);
+  try {
+    const page = await person(browser, server);
+    await bringIn(page, notebook(query("query-cell", "SELECT 1 AS one")), "Connections.ipynb");
+    await saved(page);
+    const head = cell(page, "query-cell").getByRole("group", { name: "Where this query runs" });
+    await expect(head.getByRole("option")).toHaveText(["DuckDB in the kernel", "shelf (SQLite)", "store (SQLite)"]);
+    await head.getByLabel("Connection").selectOption("shelf");
+    await expect(cell(page, "query-cell").locator(".source")).toContainText("-- @shelf");
+    await expect(head.getByRole("button")).toHaveCount(0);
+
+    await head.getByLabel("Connection").selectOption("store");
+    await head.getByRole("button", { name: "Reads" }).click();
+    await expect(cell(page, "query-cell").locator(".source")).toContainText("-- @store write");
+    await expect(head.getByRole("button", { name: "May write" })).toHaveAttribute("aria-pressed", "true");
+    await saved(page);
+    await run(page, "query-cell");
+    await expect(cell(page, "query-cell").locator(".foot")).toContainText("store", { timeout: 60_000 });
+
+    await head.getByLabel("Connection").selectOption("duckdb");
+    await expect(cell(page, "query-cell").locator(".source")).toHaveText("SELECT 1 AS one");
+  } finally {
+    await server.end();
+  }
+});
+
+test("a kernel without DuckDB says how it is installed", async ({ browser, server }) => {
+  test.skip(HAS_DUCKDB || !process.env.NOTARIUM_KERNEL_PATH, "the kernels' Python has DuckDB");
+  const page = await person(browser, server);
+  await bringIn(page, notebook(query("query-cell", "SELECT 1")), "Missing.ipynb");
+  await saved(page);
+  await run(page, "query-cell");
+  await expect(cell(page, "query-cell").locator(".failure")).toContainText("%pip install", { timeout: 60_000 });
+});
