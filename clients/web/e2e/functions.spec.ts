@@ -12,6 +12,8 @@ def hoist(knots: int, sail: Literal["jib", "main"] = "main", crew: list[str] | N
         knots: How hard it blows.
     """
     print("heave")
+    if knots == 50:
+        raise ValueError("too much")
     return f"{sail} at {knots}, {crew}"
 `;
 
@@ -43,6 +45,7 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   await expect(dialog.getByText("This is needed.")).toBeVisible();
   await expect(dialog.getByLabel("knots")).toHaveAttribute("aria-invalid", "true");
+  await expect(dialog.getByLabel("knots")).toBeFocused();
   await dialog.getByLabel("knots").fill("a gale");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   await expect(dialog.getByText("This is a whole number.")).toBeVisible();
@@ -54,6 +57,16 @@ test("a function is called by its form, and what is wrong stands at its field", 
   const result = dialog.getByRole("region", { name: "Result" });
   await expect(result.getByText("heave")).toBeVisible({ timeout: 60_000 });
   await expect(result.getByText("jib at 7, ['Ann']")).toBeVisible();
+
+  // What it raises stands there with its place, and below a long form in sight.
+  await page.setViewportSize({ width: 390, height: 560 });
+  await dialog.getByLabel("knots").fill("50");
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  await expect(result.locator(".failure")).toContainText("ValueError: too much", { timeout: 60_000 });
+  await expect(result.locator(".failure")).toBeInViewport();
+  await expect(dialog.getByRole("button", { name: "Call hoist" })).toBeInViewport();
+  await result.getByText("Traceback").click();
+  await expect(result.locator(".trace").first()).toBeVisible();
 });
 
 test("what destroys is called when somebody says that it is meant, and a loop says how far it is", async ({ browser, server }) => {

@@ -15,6 +15,8 @@ export interface Field {
   about: string;
   /** What stands there at first. */
   initial: string;
+  /** How a value looks, where it is typed as JSON. */
+  example: string;
   schema: Schema;
 }
 
@@ -69,8 +71,21 @@ export function fieldsOf(root: Schema): Field[] {
       choice: "one of these",
       json: jsonWords(type),
     }[kind];
-    return { ...field, words, about: typeof about === "string" ? about : "", initial: shown(field, given["default"]) };
+    return {
+      ...field,
+      words,
+      about: typeof about === "string" ? about : "",
+      initial: shown(field, given["default"]),
+      example: kind === "json" ? exampleOf(schema) : "",
+    };
   });
+}
+
+/** The names of an object's fields are what one has to know; of a list that it is one. */
+function exampleOf(schema: Schema): string {
+  if (schema["type"] === "array") return "[…]";
+  const names = Object.keys((schema["properties"] ?? {}) as object);
+  return schema["type"] === "object" ? `{${names.map((name) => `"${name}": …`).join(", ") || "…"}}` : "";
 }
 
 function jsonWords(type: string): string {

@@ -1,6 +1,6 @@
 // Calls a function that somebody has registered in a kernel: a form made of its schema, and the run that comes of it. Loaded when it is opened.
 import { Dialog } from "@base-ui/react/dialog";
-import { type FormEvent, useEffect, useId, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled } from "../app/functions.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -16,16 +16,21 @@ interface Props {
   close: () => void;
 }
 
+const FIELDS = ".function-field :is(input, select, textarea)";
+
 export default function FunctionForm({ store, close }: Props) {
   useTopics(store, "notebook", "kernels");
   const all = [...store.document.functions.values()].sort((a, b) => a.function.name.localeCompare(b.function.name));
   const [name, setName] = useState<string>();
+  const popup = useRef<HTMLDivElement>(null);
+  // A keyboard on the screen would hide the form.
+  const focus = (by: string) => (by === "touch" ? null : popup.current?.querySelector<HTMLElement>(FIELDS)) ?? true;
   const chosen = all.find((each) => each.function.name === name) ?? all.find((each) => each.kernel_session) ?? all[0];
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog function-form" finalFocus={false}>
+        <Dialog.Popup ref={popup} className="dialog function-form" initialFocus={focus} finalFocus={false}>
           <header className="row">
             <Dialog.Title className="grow">Call a function</Dialog.Title>
             <Dialog.Close className="button">Done</Dialog.Close>
@@ -37,14 +42,16 @@ export default function FunctionForm({ store, close }: Props) {
           )}
           {chosen && (
             <>
-              <label className="row">
-                <span className="quiet">Function</span>
-                <select className="select grow" value={chosen.function.name} onChange={({ target }) => setName(target.value)}>
-                  {all.map(({ function: { name: each } }) => (
-                    <option key={each}>{each}</option>
-                  ))}
-                </select>
-              </label>
+              {all.length > 1 && (
+                <label className="row">
+                  <span className="quiet">Function</span>
+                  <select className="select grow" value={chosen.function.name} onChange={({ target }) => setName(target.value)}>
+                    {all.map(({ function: { name: each } }) => (
+                      <option key={each}>{each}</option>
+                    ))}
+                  </select>
+                </label>
+              )}
               <Call key={`${chosen.function.name} ${chosen.function.version}`} store={store} registered={chosen} />
             </>
           )}
@@ -68,6 +75,9 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   const [problem, setProblem] = useState<string>();
   const [isMeant, setMeant] = useState(false);
   const [execution, setExecution] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
+  // The first that is wrong is where one goes on.
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [errors]);
   // A risk that this page does not know counts as the worst.
   const riskWords = RISKS[String(risk)];
   const isDestructive = riskWords === undefined;
@@ -92,18 +102,22 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
     }
   };
   return (
-    <form className="stack" noValidate onSubmit={(event) => void call(event)}>
+    <form ref={form} className="stack" noValidate onSubmit={(event) => void call(event)}>
       {description && <p className="function-about">{description}</p>}
       <p className={isDestructive ? "small bad" : "small quiet"}>{riskWords ?? "Can destroy what cannot be brought back"}</p>
-      {fields.map((field) => (
-        <FieldOf
-          key={field.name}
-          field={field}
-          text={texts[field.name] ?? ""}
-          error={errors[field.name]}
-          typed={(text) => setTexts((known) => ({ ...known, [field.name]: text }))}
-        />
-      ))}
+      {fields.length > 0 && (
+        <div className="function-fields">
+          {fields.map((field) => (
+            <FieldOf
+              key={field.name}
+              field={field}
+              text={texts[field.name] ?? ""}
+              error={errors[field.name]}
+              typed={(text) => setTexts((known) => ({ ...known, [field.name]: text }))}
+            />
+          ))}
+        </div>
+      )}
       {isDestructive && (
         <label className="row">
           <input type="checkbox" checked={isMeant} onChange={({ target }) => setMeant(target.checked)} /> I have looked at this, and
@@ -116,7 +130,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
           {problem}
         </p>
       )}
-      <div className="row">
+      <div className="row actions">
         <button className="button primary" disabled={!store.mayRun || !isThere || (isDestructive && !isMeant)}>
           Call {name}
         </button>
@@ -136,7 +150,9 @@ interface FieldProps {
 
 function FieldOf({ field, text, error, typed }: FieldProps) {
   const id = useId();
-  const { name, kind, about, words, isRequired } = field;
+  const { name, kind, about, words, isRequired, example } = field;
+  // Of a choice one sees what it takes, and a wrong text says it.
+  const hint = about || (kind === "choice" || error ? "" : words);
   const shared = {
     id,
     value: text,
@@ -145,7 +161,7 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
     "aria-describedby": `${id}-about`,
   };
   return (
-    <div className="function-field">
+    <div className={`function-field is-${kind}`}>
       <label htmlFor={id}>
         <span className="mono">{name}</span>
         {isRequired && (
@@ -165,7 +181,14 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
           ))}
         </select>
       ) : kind === "json" ? (
-        <textarea className="field mono" rows={2} spellCheck={false} {...shared} onChange={({ target }) => typed(target.value)} />
+        <textarea
+          className="field mono"
+          rows={2}
+          spellCheck={false}
+          placeholder={example}
+          {...shared}
+          onChange={({ target }) => typed(target.value)}
+        />
       ) : (
         <input
           className="field"
@@ -178,7 +201,7 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
       )}
       <p id={`${id}-about`} className="small quiet">
         {error && <span className="bad">{error}. </span>}
-        {about || words}
+        {hint}
       </p>
     </div>
   );
@@ -191,6 +214,9 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
   const [ended, setEnded] = useState<Execution>();
   const [problem, setProblem] = useState<string>();
   const isOver = live === undefined || isFinished(live.status);
+  const place = useRef<HTMLElement>(null);
+  // It comes below a form that may be longer than the screen.
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [ended, problem]);
   useEffect(() => {
     if (!isOver) return;
     const path = `/api/notebooks/${encodeURIComponent(store.id)}/runs/${execution}`;
@@ -203,7 +229,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
   if (problem) return <p className="error">The run could not be read: {problem}</p>;
   if (!run) return <div className="shape" aria-busy="true" />;
   return (
-    <section className="stack tight" aria-label="Result" aria-live="polite">
+    <section ref={place} className="stack tight call-result" aria-label="Result" aria-live="polite">
       <p className="row small">
         <span className={run.status === "error" || run.status === "lost" ? "bad" : "quiet"}>{statusWords(run)}</span>
         {!isFinished(run.status) && (

@@ -28,6 +28,12 @@ test("fields are of the kinds that the schema says, with their defaults", () => 
     ["list", "json", ""],
     ["either", "json", ""],
   ]);
+  expect([of("list").example, of("either").example, of("name").example]).toEqual(["[…]", "", ""]);
+  const point = { type: "object", properties: { x: {}, y: {} } };
+  expect(fieldsOf({ properties: { at: point, any: { type: "object" } } }).map(({ example }) => example)).toEqual([
+    '{"x": …, "y": …}',
+    "{…}",
+  ]);
   expect(of("rows")).toMatchObject({ isRequired: true, about: "how many", words: "a whole number" });
   expect(of("day")).toMatchObject({ isRequired: false, isNullable: true });
 });
