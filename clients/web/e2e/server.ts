@@ -42,6 +42,7 @@ export class TestServer {
   #modelUrl = "";
   #process: ChildProcess | undefined;
   #port = 0;
+  #accounts = 0;
 
   /** Where it keeps everything. */
   get data(): string {
@@ -97,7 +98,8 @@ export class TestServer {
 
   /** Another person with an account, and a token of theirs. */
   async account(name: string): Promise<{ id: string; token: string }> {
-    const login = name.toLowerCase().replaceAll(" ", ".");
+    // Several specs of one worker may have a person of that name.
+    const login = `${name.toLowerCase().replaceAll(" ", ".")}.${++this.#accounts}`;
     const made = (await (await this.send("POST", "/api/users", { name, login })).json()) as Invited;
     const proof = { token: made.invitation.token, password: "a horse in the harbour" };
     const { token } = (await (await this.send("POST", "/api/session", proof)).json()) as { token: string };
