@@ -31,8 +31,9 @@ export function CommentField({ store, label, button, isFirst, text: before = "",
   useEffect(() => {
     if (!isFirst) return;
     field.current?.focus();
+    store.deafUntil = 0;
     field.current?.setSelectionRange(before.length, before.length);
-  }, [isFirst]);
+  }, [isFirst, store]);
 
   const choose = (person: Person) => {
     const at = mentionAt(text, caret);
