@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { type Browser, type BrowserContext, type Page, test as base, expect } from "@playwright/test";
 import { ScriptedModel } from "./model.ts";
 
-const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/notarium", import.meta.url).pathname;
+export const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/notarium", import.meta.url).pathname;
 /** A Python with ipykernel; without it the server makes an environment itself. */
-const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
+export const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
 
 /** Serve the page from here, as src/server/page.rs would, instead of the one in the binary: no Rust build between two tries. */
 const PAGE = process.env.NOTARIUM_PAGE;

@@ -200,6 +200,7 @@ function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {
 }
 
 function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
+  useTopics(store, "kernels");
   const kernel_session = run.kernel_session ?? defaultKernel(store);
   if (kernel_session === undefined || statusOf(store, kernel_session)?.reachable !== false) return null;
   if (run.status === "queued")
