@@ -59,7 +59,7 @@ pub(crate) fn listen(
 ) -> std::io::Result<(Brokers, String)> {
     let told = connections.told(&socket);
     let listener = bind(&socket)?;
-    let python = connections.python.clone().unwrap_or(python);
+    let python = located(connections.python.clone().unwrap_or(python));
     let task = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(MAX_BROKERS));
         let mut serving = JoinSet::new();
@@ -74,6 +74,14 @@ pub(crate) fn listen(
         }
     });
     Ok((Brokers(task.abort_handle()), told))
+}
+
+/// Brokers begin in another folder than the agent. A name alone is looked for in `PATH`.
+fn located(python: PathBuf) -> PathBuf {
+    match python.components().nth(1) {
+        Some(_) => std::path::absolute(&python).unwrap_or(python),
+        None => python,
+    }
 }
 
 /// A path may be longer than an address of a socket; by its open folder it is short, on Linux.

@@ -58,7 +58,8 @@ def terminal(tmp_path):
     home, folder = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     folder.mkdir()
-    terminal = Terminal([*command, "--kernel-path", sys.prefix], home, folder)
+    # As `make example` names it: from the folder where it is.
+    terminal = Terminal([*command, "--kernel-path", os.path.relpath(sys.prefix, folder)], home, folder)
     yield terminal
     if terminal.process.poll() is None:
         os.killpg(terminal.process.pid, signal.SIGTERM)
