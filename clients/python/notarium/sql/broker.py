@@ -13,6 +13,7 @@ import re
 import socket
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .wire import receive, send, unpacked
 
 CONNECT_SECONDS = 15
+CANCEL_AGAIN_SECONDS = 0.2
+LAST_CANCEL_SECONDS = 3
 BATCH_ROWS = 8_192
 FIRST_ROWS = 1_000
 _INSTALL = "the connection {name} needs {packages} in the Python of the runtime agent's kernels ({python}): {python} -m pip install {packages}"
@@ -250,14 +253,19 @@ class Broker:
         self.channel, self.database = channel, database
         self.asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.current: int | None = None
+        self.done = 0
+        # No cancel is on its way while the next statement begins, which it would meet.
+        self.turn = threading.Lock()
 
     def run(self) -> None:
         threading.Thread(target=self.listen, daemon=True).start()
         while True:
             head = self.asked.get()
-            self.current = head["execute"]
+            with self.turn:
+                self.current = head["execute"]
             self.serve(head)
-            self.current = None
+            with self.turn:
+                self.current, self.done = None, head["execute"]
 
     def listen(self) -> None:
         try:
@@ -265,12 +273,23 @@ class Broker:
                 head, _ = receive(self.channel)
                 if "execute" in head:
                     self.asked.put(head)
-                elif head.get("cancel") == self.current:
-                    self.cancel()
+                elif "cancel" in head:
+                    threading.Thread(target=self.cancel_until_over, args=(head["cancel"],), daemon=True).start()
         except Exception:
-            # The kernel is gone: so goes what it asked for.
-            self.cancel()
+            # The kernel is gone: so goes what it asked for. A server does not notice while it computes.
+            end = time.monotonic() + LAST_CANCEL_SECONDS
+            while self.current is not None and time.monotonic() < end:
+                self.cancel()
+                time.sleep(CANCEL_AGAIN_SECONDS)
             os._exit(0)
+
+    def cancel_until_over(self, number: int) -> None:
+        """A server that is between two statements of a transaction, or not yet there, hears no cancel: it is told again."""
+        while self.done < number:
+            with self.turn:
+                if self.current == number:
+                    self.cancel()
+            time.sleep(CANCEL_AGAIN_SECONDS)
 
     def cancel(self) -> None:
         try:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -169,6 +170,42 @@ def test_an_interrupt_cancels_on_the_server(agent, run, postgresql):
     assert time.monotonic() - started < 55
     wait_until(lambda: not activity(postgresql))
     assert run("-- @warehouse\nSELECT 1 AS a").resource["data"] == [{"a": 1}], "the connection goes on"
+
+
+# A broker ends its process when its kernel is gone.
+kept_open = []
+
+
+class HardOfHearing:
+    """A database that is between two statements when the first cancels come."""
+
+    def __init__(self):
+        self.name, self.writes, self.cancels, self.is_over = "hard", False, 0, threading.Event()
+
+    def execute(self, sql, values, writes, tell):
+        assert self.is_over.wait(30)
+        tell({"done": True})
+
+    def cancel(self):
+        self.cancels += 1
+        if self.cancels == 3:
+            self.is_over.set()
+
+
+def test_a_cancel_that_nobody_heard_is_said_again_and_never_to_the_next_statement():
+    space = {"__name__": "notarium_broker"}
+    for part in ("wire.py", "rows.py", "broker.py"):
+        exec(compile((SQL / part).read_text(), part, "exec"), space)
+    kernel, channel = socket.socketpair()
+    kept_open.append(kernel)
+    database = HardOfHearing()
+    threading.Thread(target=space["Broker"](channel, database).run, daemon=True).start()
+    # It overtakes the statement, too.
+    space["send"](kernel, {"cancel": 1})
+    space["send"](kernel, {"execute": 1, "sql": "", "values": [], "writes": False})
+    assert space["receive"](kernel)[0] == {"of": 1, "done": True} and database.cancels == 3
+    space["send"](kernel, {"execute": 2, "sql": "", "values": [], "writes": False})
+    assert space["receive"](kernel)[0] == {"of": 2, "done": True} and database.cancels == 3
 
 
 def test_a_kernel_that_ends_takes_its_statements_with_it(agent, postgresql):
