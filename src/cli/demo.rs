@@ -88,14 +88,14 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
         println!("In a browser, once: {}", keys.link(server, Some(&notebook.id)).await?);
     }
     let mut chat = Chat::new(notebook.clone());
-    let played = if args.example {
+    let mut played = if args.example {
         play_example(ConnectOptions::new(server.url(), &keys.session, PROGRAM), notebook, &mut chat).await
     } else {
         play_sentences(&mut chat).await
     };
     if played.is_ok() && input::is_terminal() {
         println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
-        chat.converse().await?;
+        played = chat.converse().await;
     }
     agent.stop().await?;
     played
