@@ -1,7 +1,7 @@
 //! The names of all cells of a notebook, each read once for a version of its text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::code_links::{CellNames, Links, Symbol};
 use notarium_record::{Cell, CellId, CellType, Document, Version};
@@ -36,45 +36,66 @@ pub struct CodeText {
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub(crate) cell_id: CellId,
+    /// The document's, when it was looked at last. While this points to it nobody can change the cell in its place, so that
+    /// the same address is the same cell.
+    seen: Weak<Cell>,
     cell_type: CellType,
-    /// Of the text that was looked at last; `None`: of none yet.
-    looked_at: Option<Version>,
-    /// That is the text of the document of the last `refresh`.
-    is_current: bool,
+    /// Of the text that the document had then.
+    source_version: Version,
+    /// Of the text that was read last; `None`: none was.
+    read_version: Option<Version>,
     /// It parsed; else `names` are of an earlier one.
     parses: bool,
     pub(crate) names: CellNames,
 }
 
 impl Known {
-    fn of(cell_id: &CellId, cell: &Cell) -> Self {
+    fn of(cell_id: &CellId, cell: &Arc<Cell>) -> Self {
         Self {
             cell_id: cell_id.clone(),
+            seen: Arc::downgrade(cell),
             cell_type: cell.content.cell_type,
-            looked_at: None,
-            is_current: false,
+            source_version: cell.source_version,
+            read_version: None,
             parses: false,
             names: CellNames::default(),
         }
     }
 
-    /// Whether `names` are of an earlier text: the present one does not parse, or nobody has looked at it.
+    /// Whether `names` are of an earlier text: the present one does not parse, or nobody has read it.
     pub(crate) fn is_outdated(&self) -> bool {
-        !(self.is_current && self.parses)
+        !(self.is_read() && self.parses)
     }
 
-    fn is_of(&self, cell_id: &CellId, cell: &Cell) -> bool {
-        self.cell_id == *cell_id && self.cell_type == cell.content.cell_type
+    fn is_read(&self) -> bool {
+        self.read_version == Some(self.source_version) || !has_names(self.cell_type)
+    }
+
+    fn is_seen(&self, cell: &Arc<Cell>) -> bool {
+        std::ptr::eq(self.seen.as_ptr(), Arc::as_ptr(cell))
+    }
+
+    fn see(&mut self, cell: &Arc<Cell>) {
+        (self.seen, self.source_version) = (Arc::downgrade(cell), cell.source_version);
+    }
+
+    fn is_of_type(&self, cell: &Arc<Cell>) -> bool {
+        self.is_seen(cell) || self.cell_type == cell.content.cell_type
+    }
+
+    fn is_up_to_date(&self, cell: &Arc<Cell>) -> bool {
+        self.is_read() && (self.is_seen(cell) || self.source_version == cell.source_version)
     }
 }
 
 /// The names of a notebook's code and query cells.
 #[derive(Debug, Clone, Default)]
 pub struct KnownNames {
-    /// By id, as the document has them: both are walked side by side, and nothing is looked up.
+    /// All cells by id, as the document has them: both are walked side by side, nothing is looked up, and no cell is read that
+    /// is the same as before.
     cells: Vec<Known>,
-    /// Indexes of `cells` in the order of the page.
-    pub(crate) page: Vec<u32>,
+    /// Indexes of those `cells` that have names, in the order of the page.
+    page: Vec<u32>,
     /// The document's, of which `page` was made.
     order: Vec<CellId>,
     symbols: BTreeMap<Arc<str>, Symbol>,
@@ -89,35 +110,37 @@ fn has_names(cell_type: CellType) -> bool {
 }
 
 impl KnownNames {
-    /// Forgets what is gone, makes room for what is new, and says which texts nobody has looked at.
+    /// Forgets what is gone, makes room for what is new, and says which texts nobody has read.
     pub fn refresh(&mut self, document: &Document) -> Vec<CodeText> {
         if !self.is_aligned(document) {
             self.align(document);
         }
-        let cells = named_cells(document).zip(&mut self.cells);
-        let changed = cells.filter_map(|((cell_id, cell), known)| {
-            known.is_current = known.looked_at == Some(cell.source_version);
-            (!known.is_current).then(|| CodeText {
-                cell_id: cell_id.clone(),
-                source_version: cell.source_version,
-                source: cell.content.source.clone(),
-                is_query: cell.content.cell_type == CellType::Sql,
-            })
-        });
-        changed.collect()
+        let mut texts = Vec::new();
+        for (cell, known) in document.cells.values().zip(&mut self.cells) {
+            if !known.is_seen(cell) {
+                known.see(cell);
+            }
+            if !known.is_read() {
+                texts.push(CodeText {
+                    cell_id: known.cell_id.clone(),
+                    source_version: cell.source_version,
+                    source: cell.content.source.clone(),
+                    is_query: cell.content.cell_type == CellType::Sql,
+                });
+            }
+        }
+        texts
     }
 
     /// Whether everything is known of the cells as they are.
     pub fn is_complete(&self, document: &Document) -> bool {
         self.is_aligned(document)
-            && named_cells(document)
-                .zip(&self.cells)
-                .all(|((_, cell), known)| known.is_current && known.looked_at == Some(cell.source_version))
+            && document.cells.values().zip(&self.cells).all(|(cell, known)| known.is_up_to_date(cell))
     }
 
     /// What was found in a text. `None`: it does not parse; the cell keeps what is known of an earlier one.
     pub fn learn(&mut self, cell_id: &CellId, source_version: Version, names: Option<&CodeNames>) {
-        let Ok(index) = self.cells.binary_search_by(|known| known.cell_id.cmp(cell_id)) else { return };
+        let Some(index) = self.index(cell_id) else { return };
         let found = names.map(|names| CellNames {
             reads: names.reads.iter().map(|name| self.symbol(name)).collect(),
             leaves: names.leaves.iter().map(|name| self.symbol(name)).collect(),
@@ -125,8 +148,7 @@ impl KnownNames {
             has_star: names.has_star,
         });
         let known = &mut self.cells[index];
-        known.looked_at = Some(source_version);
-        (known.is_current, known.parses) = (true, names.is_some());
+        (known.read_version, known.parses) = (Some(source_version), names.is_some());
         if let Some(found) = found.filter(|found| *found != known.names) {
             known.names = found;
             self.links.take();
@@ -169,27 +191,43 @@ impl KnownNames {
         self.page.iter().map(|index| &self.cells[*index as usize])
     }
 
+    /// Where a cell stands on the page, counted without those that have no names.
+    pub(crate) fn place(&self, cell_id: &CellId) -> Option<usize> {
+        let index = u32::try_from(self.index(cell_id)?).ok()?;
+        self.page.iter().position(|other| *other == index)
+    }
+
+    fn index(&self, cell_id: &CellId) -> Option<usize> {
+        self.cells.binary_search_by(|known| known.cell_id.cmp(cell_id)).ok()
+    }
+
     fn is_aligned(&self, document: &Document) -> bool {
-        let mut known = self.cells.iter();
-        let is_known = |(id, cell): (&CellId, &Arc<Cell>)| known.next().is_some_and(|known| known.is_of(id, cell));
-        named_cells(document).all(is_known) && known.next().is_none() && self.order == document.order
+        let is_known = |((id, cell), known): ((&CellId, &Arc<Cell>), &Known)| {
+            is_same(id, &known.cell_id) && known.is_of_type(cell)
+        };
+        self.cells.len() == document.cells.len()
+            && document.cells.iter().zip(&self.cells).all(is_known)
+            && self.order.len() == document.order.len()
+            && self.order.iter().zip(&document.order).all(|(one, other)| is_same(one, other))
     }
 
     fn align(&mut self, document: &Document) {
         let mut before = std::mem::take(&mut self.cells).into_iter().peekable();
-        let cells = named_cells(document).map(|(id, cell)| {
+        let cells = document.cells.iter().map(|(id, cell)| {
             while before.next_if(|known| known.cell_id < *id).is_some() {}
-            before.next_if(|known| known.is_of(id, cell)).unwrap_or_else(|| Known::of(id, cell))
+            let known = before.next_if(|known| known.cell_id == *id && known.is_of_type(cell));
+            known.unwrap_or_else(|| Known::of(id, cell))
         });
         self.cells = cells.collect();
         self.order.clone_from(&document.order);
-        let index = |id: &CellId| self.cells.binary_search_by(|known| known.cell_id.cmp(id)).ok();
-        let page = self.order.iter().filter_map(|id| u32::try_from(index(id)?).ok());
+        let named = |id: &CellId| self.index(id).filter(|index| has_names(self.cells[*index].cell_type));
+        let page = self.order.iter().filter_map(|id| u32::try_from(named(id)?).ok());
         self.page = page.collect();
         self.links.take();
     }
 }
 
-fn named_cells(document: &Document) -> impl Iterator<Item = (&CellId, &Arc<Cell>)> {
-    document.cells.iter().filter(|(_, cell)| has_names(cell.content.cell_type))
+/// Most often they share one text.
+fn is_same(one: &CellId, other: &CellId) -> bool {
+    std::ptr::eq(one.as_str(), other.as_str()) || one == other
 }

@@ -7,13 +7,12 @@ use notarium_core::{Command, RawObject};
 use notarium_wire::ipynb::{self, Limits, Object};
 use notarium_wire::rest::Starter;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::files::{import, own};
 
 /// Longer descriptions are refused, and those of files cut.
 pub const MAX_DESCRIPTION_CHARACTERS: usize = 200;
-const OURS: &str = "notarium";
 const TEMPLATE: &str = "template";
 
 /// The value of `metadata.notarium.template`.
@@ -25,45 +24,31 @@ struct Mark {
 
 /// What a template says of itself; `None`: it is none.
 pub fn description(metadata: &RawObject) -> Option<String> {
-    let (_, ours) = parts(metadata);
-    let mark: Mark = serde_json::from_str(ours.get(TEMPLATE)?.get()).ok()?;
+    let mark: Mark = own::take(&mut entries(metadata), TEMPLATE)?;
     Some(
         mark.description.chars().filter(|character| !character.is_control()).take(MAX_DESCRIPTION_CHARACTERS).collect(),
     )
 }
 
 pub fn with_mark(metadata: &RawObject, description: String) -> RawObject {
-    let (metadata, mut ours) = parts(metadata);
-    ours.extend(raw(&Mark { description }).map(|mark| (TEMPLATE.to_owned(), mark)));
-    joined(metadata, &ours)
+    let mut entries = entries(metadata);
+    own::put(&mut entries, TEMPLATE, &Mark { description });
+    object(&entries)
 }
 
 /// The same where there is none.
 pub fn without_mark(metadata: &RawObject) -> RawObject {
-    let (parts, mut ours) = parts(metadata);
-    match ours.remove(TEMPLATE) {
-        Some(_) => joined(parts, &ours),
-        None => metadata.clone(),
-    }
+    let mut entries = entries(metadata);
+    let mark: Option<Box<RawValue>> = own::take(&mut entries, TEMPLATE);
+    mark.map_or_else(|| metadata.clone(), |_| object(&entries))
 }
 
-/// The metadata, and what is ours in it.
-fn parts(metadata: &RawObject) -> (Object, Object) {
-    let all: Object = serde_json::from_str(metadata.get()).unwrap_or_default();
-    let ours = all.get(OURS).and_then(|ours| serde_json::from_str(ours.get()).ok()).unwrap_or_default();
-    (all, ours)
+fn entries(metadata: &RawObject) -> Object {
+    serde_json::from_str(metadata.get()).unwrap_or_default()
 }
 
-fn joined(mut metadata: Object, ours: &Object) -> RawObject {
-    match raw(ours).filter(|_| !ours.is_empty()) {
-        Some(ours) => metadata.insert(OURS.to_owned(), ours),
-        None => metadata.remove(OURS),
-    };
-    raw(&metadata).and_then(|metadata| RawObject::parse(metadata.get()).ok()).unwrap_or_default()
-}
-
-fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
-    to_raw_value(value).ok()
+fn object(entries: &Object) -> RawObject {
+    serde_json::to_string(entries).ok().and_then(|text| RawObject::parse(&text).ok()).unwrap_or_default()
 }
 
 // --- starters ---
@@ -79,9 +64,9 @@ const STARTERS: [(&str, &str); 4] = [
 pub fn starters() -> Vec<Starter> {
     let starter = |(id, file): &(&str, &str)| {
         let metadata = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(file).ok()?.remove("metadata")?;
-        let (all, _) = parts(&RawObject::parse(metadata.get()).ok()?);
-        let title = serde_json::from_str(all.get("title")?.get()).ok()?;
-        let description = description(&RawObject::parse(metadata.get()).ok()?)?;
+        let metadata = RawObject::parse(metadata.get()).ok()?;
+        let title = serde_json::from_str(entries(&metadata).get("title")?.get()).ok()?;
+        let description = description(&metadata)?;
         Some(Starter { id: (*id).to_owned(), title, description })
     };
     STARTERS.iter().filter_map(starter).collect()

@@ -80,7 +80,7 @@ impl Graph {
     /// Where these cells stand; without those that have no names.
     pub(super) fn places(&self, cells: &[CellId]) -> Vec<usize> {
         if let [cell] = cells {
-            return self.ids().position(|id| id == cell).into_iter().collect();
+            return self.names.place(cell).into_iter().collect();
         }
         let places: BTreeMap<&CellId, usize> = self.ids().enumerate().map(|(place, id)| (id, place)).collect();
         cells.iter().filter_map(|cell| places.get(cell).copied()).collect()
