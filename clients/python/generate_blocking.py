@@ -41,6 +41,7 @@ from . import aio
 from .client import NotebookInfo
 from .comments import Comment
 from .event import Event
+from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
 from .session import opened

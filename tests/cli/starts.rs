@@ -84,3 +84,17 @@ async fn a_link_opens_a_browser_once_and_leads_to_a_notebook() {
     let refused = world.run(&["link", "--token", program["token"].as_str().unwrap()]).await.fails(1);
     assert!(refused.contains("only a kept session opens one for a browser: sign in"), "{refused}");
 }
+
+/// Many systems allow 1,024 open files at first, and far more to who asks.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_asks_for_as_many_open_files_as_the_system_allows() {
+    let world = World::empty();
+    let mut process = world.spawn_after("ulimit -S -n 100", &["serve", "--data", "data", "--listen", "127.0.0.1:0"]);
+    let limits = format!("/proc/{}/limits", process.id().unwrap());
+    Lines::of(process.stdout.take().unwrap()).until(" on http://").await;
+    let limits = std::fs::read_to_string(limits).unwrap();
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    let numbers: Vec<u64> = files.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(numbers[0] == numbers[1] && numbers[0] > 100, "{files}");
+}

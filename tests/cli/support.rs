@@ -127,7 +127,13 @@ impl World {
 
     fn process(&self, arguments: &[&str]) -> Process {
         let mut process = Process::new(env!("CARGO_BIN_EXE_notarium"));
-        process.args(arguments).env_clear().env("NOTARIUM_CONFIG", self.config_file()).env("TZ", "UTC");
+        process.args(arguments);
+        self.settled(process)
+    }
+
+    /// The process in this folder, with nothing of whoever runs the tests.
+    fn settled(&self, mut process: Process) -> Process {
+        process.env_clear().env("NOTARIUM_CONFIG", self.config_file()).env("TZ", "UTC");
         process.current_dir(self.folder.path()).kill_on_drop(true);
         process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process
@@ -150,6 +156,14 @@ impl World {
     /// Starts a command that goes on.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         self.process(arguments).spawn().expect("the program starts")
+    }
+
+    /// The same after a line of a shell, for instance one that sets limits.
+    pub fn spawn_after(&self, line: &str, arguments: &[&str]) -> Child {
+        let mut process = Process::new("/bin/sh");
+        let line = format!("{line}; exec \"$0\" \"$@\"");
+        process.args(["-c", &line, env!("CARGO_BIN_EXE_notarium")]).args(arguments);
+        self.settled(process).spawn().expect("the shell starts")
     }
 
     /// Starts a command that goes on, at a terminal of its own: what is written to its input is typed there.

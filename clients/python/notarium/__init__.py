@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         WaitTimeout,
     )
     from .event import Event
+    from .graph import Dependencies, Graph
     from .history import Verification
     from .kernel import call_function, progress, tool
 
@@ -72,7 +73,9 @@ _HOMES = {
     "progress": "kernel",
     "call_function": "kernel",
     "Comment": "comments",
+    "Dependencies": "graph",
     "Event": "event",
+    "Graph": "graph",
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
@@ -86,9 +89,11 @@ __all__ = [
     "Comment",
     "ConfigurationError",
     "Conflict",
+    "Dependencies",
     "Disconnected",
     "Event",
     "Forbidden",
+    "Graph",
     "History",
     "Invalid",
     "Kernel",

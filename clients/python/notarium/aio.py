@@ -10,6 +10,7 @@ from .assistants import ToolCall, Turn
 from .cells import Cell, PastCell
 from .client import Client, NotebookInfo, connect
 from .comments import Comment, Thread
+from .graph import Dependencies, Graph
 from .history import History, Verification
 from .notebook import Notebook, PastNotebook
 from .outputs import Output
@@ -19,6 +20,8 @@ __all__ = [
     "Cell",
     "Client",
     "Comment",
+    "Dependencies",
+    "Graph",
     "History",
     "Kernel",
     "Notebook",

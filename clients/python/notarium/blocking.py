@@ -13,6 +13,7 @@ from . import aio
 from .client import NotebookInfo
 from .comments import Comment
 from .event import Event
+from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
 from .session import opened
@@ -723,6 +724,11 @@ class PastNotebook(Face[aio.PastNotebook]):
         return self._aio.functions
 
     @property
+    def reactivity(self) -> str:
+        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        return self._aio.reactivity
+
+    @property
     def access(self) -> list[dict[str, Any]]:
         """Who may do what."""
         return self._aio.access
@@ -800,6 +806,11 @@ class Notebook(Face[aio.Notebook]):
     def functions(self) -> dict[str, Any]:
         """What users have registered as tools for assistants, by name."""
         return self._aio.functions
+
+    @property
+    def reactivity(self) -> str:
+        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        return self._aio.reactivity
 
     @property
     def access(self) -> list[dict[str, Any]]:
@@ -969,6 +980,23 @@ class Notebook(Face[aio.Notebook]):
     def unarchive(self) -> None:
         """Takes it out of the archive."""
         self._portal.call(self._aio.unarchive())
+
+    def set_reactivity(self, reactivity: str) -> None:
+        """`lazy`: a run brings what it reads up to date. `eager`: also what reads from it. `off`: each cell for itself."""
+        self._portal.call(self._aio.set_reactivity(reactivity))
+
+    def graph(self) -> Graph:
+        """Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.
+
+        >>> price = nb.append("price = 3")
+        >>> total = nb.append("total = price * 7")
+        >>> graph = nb.graph()
+        >>> graph[total].parents == {price.id: ("price",)}
+        True
+        >>> graph[total].why
+        'it has not run here'
+        """
+        return self._portal.call(self._aio.graph())
 
     def name_version(self, name: str, version: int | None = None) -> None:
         """Gives a version a name; the present one without `version`."""

@@ -14,6 +14,7 @@ from .comments import Thread
 from .document import Json
 from .errors import Disconnected, NotFound
 from .event import Event, as_time
+from .graph import Graph, of_json
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
 from .outputs import blob
@@ -73,6 +74,11 @@ class PastNotebook:
     def functions(self) -> dict[str, Any]:
         """What users have registered as tools for assistants, by name."""
         return dict(self._state.get("functions", {}))
+
+    @property
+    def reactivity(self) -> str:
+        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        return str(self._state.get("reactivity", "off"))
 
     @property
     def access(self) -> list[dict[str, Any]]:
@@ -358,6 +364,23 @@ class Notebook(PastNotebook):
     async def unarchive(self) -> None:
         """Takes it out of the archive."""
         await self._command("UnarchiveNotebook")
+
+    async def set_reactivity(self, reactivity: str) -> None:
+        """`lazy`: a run brings what it reads up to date. `eager`: also what reads from it. `off`: each cell for itself."""
+        await self._command("SetReactivity", reactivity=reactivity)
+
+    async def graph(self) -> Graph:
+        """Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.
+
+        >>> price = await nb.append("price = 3")
+        >>> total = await nb.append("total = price * 7")
+        >>> graph = await nb.graph()
+        >>> graph[total].parents == {price.id: ("price",)}
+        True
+        >>> graph[total].why
+        'it has not run here'
+        """
+        return of_json(await self._session.rest.get(f"/api/notebooks/{self.id}/graph"))
 
     async def name_version(self, name: str, version: int | None = None) -> None:
         """Gives a version a name; the present one without `version`."""

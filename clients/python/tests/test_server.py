@@ -73,6 +73,35 @@ def test_cells_are_moved_deleted_restored_marked_and_undone(nb: notarium.Noteboo
     nb.unarchive()
 
 
+def test_a_reactive_notebook_says_what_hangs_together_and_runs_so(nb: notarium.Notebook) -> None:
+    price, total, note, twice = nb.extend(["price = 3", "total = price * 7", "tax", "price = 4"])
+    assert nb.reactivity == "off"
+    nb.set_reactivity("lazy")
+    assert nb.reactivity == "lazy"
+    twice.delete()
+    run = total.run().wait(timeout=60)
+    assert run.status == "ok"
+    assert price.status == "ok", "what it reads ran before it"
+    graph = nb.graph()
+    assert (graph.version, graph.reactivity, list(graph.cells)) == (nb.version, "lazy", [price.id, total.id, note.id])
+    assert graph.stale == [note.id]
+    assert (graph[note].missing, graph[price].children) == (("tax",), {total.id: ("price",)})
+    price.edit("price = 30")
+    graph = nb.graph()
+    assert [(cell.standing, cell.why) for cell in graph][:2] == [
+        ("stale", "its text has changed since it ran"),
+        ("stale", f"cell {price.id}, from which it reads, is not up to date"),
+    ]
+    assert f'"{price.id}" -> "{total.id}" [label="price"];' in graph.to_dot()
+    assert "its text has changed" in graph._repr_html_()
+    assert nb.at(1).reactivity == "off"
+    twice.restore()
+    assert nb.graph().defined_twice == {"price": (price.id, twice.id)}
+    text = nb.append("words", cell_type="markdown")
+    with pytest.raises(notarium.NotFound, match="code and SQL cells alone"):
+        nb.graph()[text]
+
+
 def test_two_who_edit_one_cell_lose_nothing(server: Server, nb: notarium.Notebook) -> None:
     cell = nb.append("a = 1\nb = 2\n")
     with notarium.connect(server.url, server.token) as other, other.open(nb.id) as theirs:
