@@ -18,9 +18,12 @@ pub struct Idle {
     /// Of each of those notebooks.
     #[arg(long, default_value_t = 10)]
     cells: usize,
-    /// Every connection follows one more notebook of 64 empty cells.
+    /// Every connection follows one more notebook of 64 cells.
     #[arg(long)]
     follow: bool,
+    /// The length of each of those cells.
+    #[arg(long, default_value_t = 0)]
+    cell_bytes: usize,
 }
 
 impl Idle {
@@ -30,7 +33,7 @@ impl Idle {
             sockets.push(Socket::open(target).await?);
         }
         if self.follow {
-            follow_all(&mut sockets).await?;
+            follow_all(&mut sockets, self.cell_bytes).await?;
         }
         for index in 0..self.notebooks {
             self.open_notebook(&mut sockets[0], index).await?;
@@ -52,9 +55,11 @@ impl Idle {
     }
 }
 
-async fn follow_all(sockets: &mut [Socket]) -> Result<()> {
+async fn follow_all(sockets: &mut [Socket], cell_bytes: usize) -> Result<()> {
     let notebook = format!("followed-{}", std::process::id());
-    let cells = (0..64).map(|cell| json!({"InsertCell": {"cell_id": format!("c{cell}"), "cell_type": "code"}}));
+    let source = "x".repeat(cell_bytes);
+    let cells = (0..64)
+        .map(|cell| json!({"InsertCell": {"cell_id": format!("c{cell}"), "cell_type": "code", "source": source}}));
     let commands: Vec<Value> = [json!({"CreateNotebook": {"title": "followed"}})].into_iter().chain(cells).collect();
     sockets[0].command("follow", &notebook, json!({"Batch": {"commands": commands}})).await?;
     for socket in sockets {

@@ -14,6 +14,10 @@ use crate::event_store::StoreError;
 /// Steps of SQLite after which a check looks whether the store is being closed: some milliseconds.
 const STEPS: i32 = 10_000;
 
+const EVENTS_WITHOUT_PLACE: &str = "SELECT count(*) FROM events e WHERE e.position IS NOT coalesce(\
+    (SELECT position FROM places WHERE notebook = e.notebook AND version = e.version), \
+    (SELECT position FROM recent_places WHERE notebook = e.notebook AND version = e.version))";
+
 /// In sentences that name no path: they are shown to strangers, what they leave out is logged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct State {
@@ -101,7 +105,11 @@ impl Health {
     async fn integrity_of(&self, connection: &mut SqliteConnection) -> Result<Option<String>, sqlx::Error> {
         let is_closing = self.is_closing.clone();
         connection.lock_handle().await?.set_progress_handler(STEPS, move || !is_closing.load(Ordering::SeqCst));
-        let found: String = sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_one(connection).await?;
-        Ok((found != "ok").then_some(found))
+        let found: String = sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_one(&mut *connection).await?;
+        if found != "ok" {
+            return Ok(Some(found));
+        }
+        let lost: i64 = sqlx::query_scalar(EVENTS_WITHOUT_PLACE).fetch_one(connection).await?;
+        Ok((lost > 0).then(|| format!("{lost} events are not where their notebooks look for them")))
     }
 }

@@ -39,10 +39,17 @@ impl MultiRow {
     }
 }
 
-/// Which statements, and how many rows each has room for.
-type Shape = Vec<(&'static MultiRow, usize)>;
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Statement {
+    /// With room for so many rows.
+    Insert(&'static MultiRow, usize),
+    /// Binds nothing.
+    Plain(&'static str),
+}
 
-/// One transaction of inserts, sent in one piece.
+type Shape = Vec<Statement>;
+
+/// One transaction, sent in one piece.
 #[derive(Default)]
 pub(super) struct Script {
     shape: Shape,
@@ -61,9 +68,14 @@ impl Script {
             for _ in 0..(room - chunk.len()) * statement.columns {
                 self.arguments.add(None::<i64>).map_err(sqlx::Error::Encode)?;
             }
-            self.shape.push((statement, room));
+            self.shape.push(Statement::Insert(statement, room));
         }
         Ok(())
+    }
+
+    /// Adds statements that bind nothing, each with its semicolon.
+    pub(super) fn add(&mut self, statements: &'static str) {
+        self.shape.push(Statement::Plain(statements));
     }
 
     /// Returns when everything is synced to disk. After an error the transaction may still be open.
@@ -91,7 +103,12 @@ const MAX_TEXTS: usize = 64;
 
 fn text(shape: &Shape) -> Arc<str> {
     let mut sql = "BEGIN IMMEDIATE;".to_owned();
-    shape.iter().for_each(|(statement, rows)| statement.write(*rows, &mut sql));
+    for statement in shape {
+        match statement {
+            Statement::Insert(statement, rows) => statement.write(*rows, &mut sql),
+            Statement::Plain(statements) => sql.push_str(statements),
+        }
+    }
     sql.push_str("COMMIT");
     sql.into()
 }
@@ -115,11 +132,13 @@ mod tests {
     fn a_script_is_one_transaction_with_room_for_a_power_of_two_rows() {
         let mut script = Script::default();
         script.insert(&TWO, &[Pair(1, 2), Pair(3, 4), Pair(5, 6)]).unwrap();
-        assert_eq!(script.shape, [(&TWO, 4)]);
+        assert_eq!(script.shape, [Statement::Insert(&TWO, 4)]);
         assert_eq!(script.arguments.len(), 8);
         let expected = "BEGIN IMMEDIATE;INSERT INTO t SELECT * FROM (VALUES (?,?),(?,?),(?,?),(?,?)) \
                         WHERE column1 IS NOT NULL;COMMIT";
         assert_eq!(&*text(&script.shape), expected);
+        script.add("DELETE FROM t;");
+        assert!(text(&script.shape).ends_with(";DELETE FROM t;COMMIT"));
     }
 
     #[test]
@@ -127,6 +146,6 @@ mod tests {
         let mut script = Script::default();
         let rows: Vec<Pair> = (0..=MAX_ROWS as i64).map(|row| Pair(row, row)).collect();
         script.insert(&TWO, &rows).unwrap();
-        assert_eq!(script.shape, [(&TWO, MAX_ROWS), (&TWO, 1)]);
+        assert_eq!(script.shape, [Statement::Insert(&TWO, MAX_ROWS), Statement::Insert(&TWO, 1)]);
     }
 }

@@ -12,11 +12,11 @@ use crate::event_store::{MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
 
 /// What [`stored`] reads, in its order.
 macro_rules! select_events {
-    ($rest:literal) => {
+    ($($rest:expr),+) => {
         concat!(
             "SELECT e.version, e.id, e.type, e.schema, a.id, e.command_id, e.correlation_id, e.causation_id, e.undoes, \
              e.recorded_at, e.salt, e.payload_digest, e.hash, e.payload ",
-            $rest
+            $($rest),+
         )
     };
 }
@@ -79,8 +79,8 @@ fn all(notebook: &NotebookId, rows: &[SqliteRow]) -> Result<Vec<Stored>, sqlx::E
 }
 
 pub(super) async fn head(pool: &SqlitePool, notebook: &NotebookId) -> Result<Option<Head>, sqlx::Error> {
-    let sql = "SELECT version, hash, recorded_at FROM events \
-               WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version DESC LIMIT 1";
+    let sql = "SELECT e.version, e.hash, e.recorded_at FROM notebooks n JOIN heads h ON h.notebook = n.key \
+               JOIN events e ON e.position = h.position WHERE n.id = ?";
     let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
     row.map(|row| head_of(&row, 0)).transpose()
 }
@@ -100,12 +100,10 @@ pub(super) async fn read(
     after: Version,
     count: usize,
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    let sql = select_events!(
-        "FROM events e JOIN actors a ON a.key = e.actor \
-         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.version > ? ORDER BY e.version LIMIT ?"
-    );
-    let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(after)).bind(limit(count, MAX_READ_EVENTS));
-    all(notebook, &query.fetch_all(pool).await?)
+    let query = sqlx::query(READ).bind(notebook.as_str()).bind(integer(after)).bind(limit(count, MAX_READ_EVENTS));
+    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
+    in_order(&mut events);
+    Ok(events)
 }
 
 pub(super) async fn read_backwards(
@@ -114,14 +112,46 @@ pub(super) async fn read_backwards(
     before: Option<Version>,
     count: usize,
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    let sql = select_events!(
-        "FROM events e JOIN actors a ON a.key = e.actor \
-         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.version < ? ORDER BY e.version DESC LIMIT ?"
-    );
     let before = before.map_or(i64::MAX, integer);
-    let query = sqlx::query(sql).bind(notebook.as_str()).bind(before).bind(limit(count, MAX_READ_EVENTS));
-    all(notebook, &query.fetch_all(pool).await?)
+    let query = sqlx::query(READ_BACKWARDS).bind(notebook.as_str()).bind(before).bind(limit(count, MAX_READ_EVENTS));
+    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
+    in_order(&mut events);
+    events.reverse();
+    Ok(events)
 }
+
+/// Places of a notebook's events after (`>`) or before (`<`) a version, the nearest first.
+macro_rules! places {
+    ($operator:literal, $order:literal) => {
+        concat!(
+            "(SELECT version, position FROM places \
+             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version ",
+            $operator,
+            " ?2 \
+             UNION ALL SELECT version, position FROM recent_places \
+             WHERE notebook = (SELECT key FROM notebooks WHERE id = ?1) AND version ",
+            $operator,
+            " ?2 ",
+            $order,
+            ")"
+        )
+    };
+}
+
+// CROSS JOIN keeps SQLite to this order here and below: a place, and the event there.
+pub(super) const READ: &str = select_events!(
+    "FROM ",
+    places!(">", "ORDER BY version LIMIT ?3"),
+    " p CROSS JOIN events e ON e.position = p.position \
+     JOIN actors a ON a.key = e.actor"
+);
+
+pub(super) const READ_BACKWARDS: &str = select_events!(
+    "FROM ",
+    places!("<", "ORDER BY version DESC LIMIT ?3"),
+    " p CROSS JOIN events e ON e.position = p.position \
+     JOIN actors a ON a.key = e.actor"
+);
 
 pub(super) const READ_SUBJECT: &str = select_events!(
     "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \
@@ -129,7 +159,6 @@ pub(super) const READ_SUBJECT: &str = select_events!(
      AND e.type <> 'CellSourceEdited' ORDER BY e.version LIMIT ?4"
 );
 
-// CROSS JOIN keeps SQLite to this order, which is the index's.
 pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
     "FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
      ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value \
@@ -137,11 +166,11 @@ pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
 );
 
 // Edits are not in the index by subject: they are found by going through the versions.
-const SCAN_BY_SUBJECT: &str = select_events!(
-    "FROM events e INDEXED BY events_by_version JOIN actors a ON a.key = e.actor \
-     WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.version > ?2 \
-     AND (e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL)) \
-     ORDER BY e.version LIMIT ?5"
+pub(super) const SCAN_BY_SUBJECT: &str = select_events!(
+    "FROM ",
+    places!(">", ""),
+    " p CROSS JOIN events e ON e.position = p.position JOIN actors a ON a.key = e.actor \
+     WHERE e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL) LIMIT ?5"
 );
 
 // The list of types is the index's own: with it SQLite sees that the index has all that is wanted.
@@ -187,7 +216,9 @@ pub(super) async fn scan_by_subject(
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let subjects = serde_json::to_string(&wanted.subjects).map_err(decode)?;
     let query = sqlx::query(SCAN_BY_SUBJECT).bind(notebook.as_str()).bind(integer(wanted.since)).bind(subjects);
-    all(notebook, &query.bind(wanted.with_notebook).bind(history_limit()).fetch_all(pool).await?)
+    let mut events = all(notebook, &query.bind(wanted.with_notebook).bind(history_limit()).fetch_all(pool).await?)?;
+    in_order(&mut events);
+    Ok(events)
 }
 
 pub(super) async fn events_of_type(
@@ -232,9 +263,8 @@ pub(super) async fn notebooks(
     after: Option<&NotebookId>,
     count: usize,
 ) -> Result<Vec<(NotebookId, Head)>, sqlx::Error> {
-    let sql = "SELECT n.id, e.version, e.hash, e.recorded_at FROM notebooks n CROSS JOIN events e \
-               ON e.notebook = n.key AND e.version = (SELECT max(version) FROM events WHERE notebook = n.key) \
-               WHERE n.id > ? ORDER BY n.id LIMIT ?";
+    let sql = "SELECT n.id, e.version, e.hash, e.recorded_at FROM notebooks n JOIN heads h ON h.notebook = n.key \
+               JOIN events e ON e.position = h.position WHERE n.id > ? ORDER BY n.id LIMIT ?";
     let after = after.map_or("", NotebookId::as_str);
     let rows = sqlx::query(sql).bind(after).bind(limit(page(count), usize::MAX)).fetch_all(pool).await?;
     rows.iter().map(|row| Ok((required(row, 0, |id| id.parse())?, head_of(row, 1)?))).collect()

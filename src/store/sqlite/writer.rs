@@ -24,6 +24,10 @@ use crate::event_store::{AppendError, StoreError};
 pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;
 /// A batch is closed when it has this much payload.
 const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
+/// So many events' places are kept in the pages that all notebooks share. More would be more of these pages in each commit,
+/// fewer would be moved too often.
+pub(super) const MAX_RECENT_PLACES: usize = 1_024;
+const MOVE_PLACES: &str = "INSERT OR FAIL INTO places SELECT * FROM recent_places;DELETE FROM recent_places;";
 /// The write-ahead log is copied into the database when nothing was written for so long.
 const IDLE: Duration = Duration::from_millis(250);
 /// A fault that comes back with each batch does not take the whole machine.
@@ -43,11 +47,14 @@ pub(super) struct GroupCommit {
     health: Arc<Health>,
     known: Known,
     texts: Texts,
+    /// Places that were not moved; those of an earlier process are taken for too many.
+    recent_places: usize,
 }
 
 impl GroupCommit {
     pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf, health: Arc<Health>) -> Self {
-        Self { writer, queue, path, health, known: Known::default(), texts: Texts::default() }
+        let (known, texts) = (Known::default(), Texts::default());
+        Self { writer, queue, path, health, known, texts, recent_places: MAX_RECENT_PLACES }
     }
 
     /// Runs until all senders are gone and everything that they queued is answered.
@@ -143,10 +150,16 @@ impl GroupCommit {
         let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
         let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
         let mut script = Script::default();
+        let moves_places = self.recent_places >= MAX_RECENT_PLACES;
+        if moves_places {
+            script.add(MOVE_PLACES);
+        }
         script.insert(&INSERT_NOTEBOOKS, &new_notebooks)?;
         script.insert(&INSERT_ACTORS, &new_actors)?;
         self.insert_log(&mut script, &plan, &accepted)?;
         writer.run(script, &mut self.texts).await?;
+        let events: usize = accepted.iter().map(|append| append.events.len()).sum();
+        self.recent_places = events + if moves_places { 0 } else { self.recent_places };
         self.known.notebooks.extend(plan.heads);
         self.known.forget_when_large();
         Ok(plan.refused)
@@ -193,9 +206,8 @@ async fn learn_notebooks(
     if unknown.is_empty() {
         return Ok(());
     }
-    let sql = "SELECT n.id, n.key, n.epoch, e.version, e.hash, e.recorded_at FROM notebooks n LEFT JOIN events e \
-               ON e.notebook = n.key AND e.version = (SELECT max(version) FROM events WHERE notebook = n.key) \
-               WHERE n.id IN (SELECT value FROM json_each(?))";
+    let sql = "SELECT n.id, n.key, n.epoch, e.version, e.hash, e.recorded_at FROM notebooks n \
+               JOIN heads h ON h.notebook = n.key LEFT JOIN events e ON e.position = h.position WHERE n.id IN (SELECT value FROM json_each(?))";
     for row in sqlx::query(sql).bind(json(&unknown)).fetch_all(connection).await? {
         let id = NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| sqlx::Error::Decode(error.into()))?;
         let has_events = row.try_get::<Option<i64>, _>(3)?.is_some();

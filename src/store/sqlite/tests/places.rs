@@ -1,0 +1,102 @@
+//! Where events stand: among the recent ones, and moved.
+
+use super::*;
+use crate::sqlite::writer::MAX_RECENT_PLACES;
+
+/// How many places each of the two tables has.
+async fn counts(store: &Sqlite) -> (usize, usize) {
+    let sql = "SELECT (SELECT count(*) FROM places), (SELECT count(*) FROM recent_places)";
+    let (moved, recent): (i64, i64) = sqlx::query_as(sql).fetch_one(store.readers()).await.unwrap();
+    (usize::try_from(moved).unwrap(), usize::try_from(recent).unwrap())
+}
+
+const RENAMED: (&str, &str) = ("NotebookRenamed", r#"{"title":"x","previous":"x"}"#);
+const EVENTS: usize = 100;
+
+/// Two authors in turns, until some of each one's events were moved and some were not.
+async fn moved_and_recent(store: &Sqlite) -> [Author; 2] {
+    let mut authors = [Author::new("one"), Author::new("two")];
+    for _ in 0..=MAX_RECENT_PLACES / EVENTS {
+        for author in &mut authors {
+            store.append(author.append(&[RENAMED; EVENTS])).await.unwrap();
+        }
+    }
+    let (moved, recent) = counts(store).await;
+    assert!(moved >= MAX_RECENT_PLACES && recent > 2 * EVENTS, "{moved} {recent}");
+    authors
+}
+
+#[tokio::test]
+async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
+    let (store, folder) = open_sqlite().await;
+    let authors = moved_and_recent(&store).await;
+    for author in &authors {
+        let (id, last) = (&author.notebook_id, author.head.version);
+        let versions = |events: Vec<Stored>| events.iter().map(|event| event.envelope.version).collect::<Vec<_>>();
+        let all = store.read(id, 0, 10_000).await.unwrap();
+        assert_eq!(verify_chain(Head::START, &all).unwrap(), author.head);
+        assert_eq!(versions(all), (1..=last).collect::<Vec<_>>());
+        assert_eq!(versions(store.read(id, 3, 5).await.unwrap()), [4, 5, 6, 7, 8]);
+        let middle = last / 2;
+        assert_eq!(versions(store.read(id, middle, 10_000).await.unwrap()), (middle + 1..=last).collect::<Vec<_>>());
+        let back = store.read_backwards(id, Some(last), 10_000).await.unwrap();
+        assert_eq!(versions(back), (1..last).rev().collect::<Vec<_>>());
+        let wanted = Selection { since: middle, subjects: Vec::new(), with_notebook: true };
+        assert_eq!(
+            versions(store.scan_by_subject(id, &wanted).await.unwrap()),
+            (middle + 1..=last).collect::<Vec<_>>()
+        );
+    }
+    store.close().await;
+    let store = Sqlite::open(folder.path()).await.unwrap();
+    for mut author in authors {
+        assert_eq!(store.head(&author.notebook_id).await.unwrap(), Some(author.head));
+        store.append(author.rename("it goes on")).await.unwrap();
+    }
+    assert_eq!(counts(&store).await.1, 2, "the first write after a start moves what is there");
+    store.health.checked().await;
+    assert_eq!(store.troubles(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_database_refuses_two_events_of_one_version() {
+    let (store, _folder) = open_sqlite().await;
+    let authors = moved_and_recent(&store).await;
+    for version in [1, authors[0].head.version] {
+        let sql = "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, recorded_at, payload_digest, hash, \
+                   payload) SELECT notebook, version, 'another', type, schema, actor, command_id, recorded_at, payload_digest, hash, \
+                   payload FROM events WHERE notebook = 1 AND version = ?";
+        let mut transaction = store.begin().await.unwrap();
+        let version = i64::try_from(version).unwrap();
+        sqlx::query(sql).bind(version).execute(&mut *transaction).await.expect_err("this version is there");
+    }
+}
+
+#[tokio::test]
+async fn an_event_without_its_place_is_found_by_the_check_after_the_start() {
+    let (store, folder) = open_sqlite().await;
+    moved_and_recent(&store).await;
+    let mut transaction = store.begin().await.unwrap();
+    sqlx::query("DELETE FROM places WHERE version = 7").execute(&mut *transaction).await.unwrap();
+    transaction.commit().await.unwrap();
+    store.close().await;
+    let store = Sqlite::open(folder.path()).await.unwrap();
+    store.health.checked().await;
+    assert!(store.troubles()[0].contains("database is damaged"), "{:?}", store.troubles());
+    store.close().await;
+}
+
+/// A page of a notebook costs what is on it, however long the log is.
+#[tokio::test]
+async fn events_are_found_by_their_places() {
+    let (store, _folder) = open_sqlite().await;
+    for sql in [reader::READ, reader::READ_BACKWARDS, reader::SCAN_BY_SUBJECT] {
+        let plan = plan_of(&store, sql).await;
+        let searches = |table: &str| plan.iter().filter(|step| step.contains(table)).count();
+        assert_eq!(searches("SEARCH places USING PRIMARY KEY (notebook=? AND version"), 1, "{plan:#?}");
+        assert_eq!(searches("SEARCH recent_places USING PRIMARY KEY (notebook=? AND version"), 1, "{plan:#?}");
+        assert!(searches("SEARCH e USING INTEGER PRIMARY KEY (rowid=?)") >= 1, "{plan:#?}");
+        let is_whole = |step: &&String| step.contains("SCAN e") || step.contains("TEMP B-TREE");
+        assert_eq!(plan.iter().find(is_whole), None, "{plan:#?}");
+    }
+}
