@@ -2,6 +2,7 @@
 //! the sandbox of kernels; a kernel knows names, and speaks with brokers over a socket in its own folder.
 
 pub mod brokers;
+pub(crate) mod schemas;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

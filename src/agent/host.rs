@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
 use notarium_wire::{
-    ClientMessage, CommMessage, KernelAnswer, KernelQuestionMessage, QuestionRefusal, SendCommMessage,
+    ClientMessage, CommMessage, KernelAnswer, KernelQuestionMessage, QuestionKind, QuestionRefusal, SendCommMessage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -181,8 +181,18 @@ impl Host {
             Some(question) = self.questions.recv() => Next::Question(question),
             () = self.meter.due(), if matches!(self.launched, Launched::Yes(_)) => Next::Measure,
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
+                self.heard(&event);
                 Next::Input(Input::Kernel(event))
             }
+        }
+    }
+
+    /// What is known of databases is old when a run is over.
+    fn heard(&self, event: &KernelEvent) {
+        if let (KernelEvent::Finished { .. }, Launched::Yes(kernel)) = (event, &self.launched)
+            && let Some(schemas) = kernel.schemas()
+        {
+            schemas.forget();
         }
     }
 
@@ -252,11 +262,15 @@ impl Host {
     fn ask(&self, message: KernelQuestionMessage) {
         let (answer, answered) = oneshot::channel();
         let KernelQuestionMessage { id, asker, code, cursor, kind, timeout_ms, .. } = message;
-        let deadline = Instant::now() + Duration::from_millis(timeout_ms).min(MAX_QUESTION_TIME);
-        if let Launched::Yes(kernel) = &self.launched {
-            kernel.ask(Question { asker, code, cursor, kind, deadline, answer });
-        } else {
-            drop(answer);
+        let within = Duration::from_millis(timeout_ms).min(MAX_QUESTION_TIME);
+        match (&self.launched, kind) {
+            (Launched::Yes(kernel), QuestionKind::Describe { connection, matching }) => {
+                describe(kernel, connection, matching, within, answer);
+            }
+            (Launched::Yes(kernel), kind) => {
+                kernel.ask(Question { asker, code, cursor, kind, deadline: Instant::now() + within, answer });
+            }
+            _ => drop(answer),
         }
         let sender = self.options.sender.clone();
         tokio::spawn(async move {
@@ -345,6 +359,23 @@ impl Host {
         let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
         sender.ephemeral(message(notebook.clone(), kernel_session.clone()));
     }
+}
+
+/// Beside the kernel's own questions: it is answered also while a cell runs.
+fn describe(
+    kernel: &Kernel,
+    connection: String,
+    matching: String,
+    within: Duration,
+    answer: oneshot::Sender<KernelAnswer>,
+) {
+    let Some(schemas) = kernel.schemas().cloned() else {
+        let message = "this kernel runs no SQL cells: start one of Python";
+        return drop(answer.send(QuestionRefusal::UnknownConnection.because(message)));
+    };
+    tokio::spawn(async move {
+        let _ = answer.send(schemas.describe(connection, matching, within).await);
+    });
 }
 
 /// The answer where there is nobody to ask.

@@ -26,6 +26,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::connections::Connections;
+use crate::connections::schemas::Schemas;
 use crate::kernelspecs::{InterruptMode, Kernelspec};
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
@@ -225,6 +226,8 @@ pub struct Kernel {
     urgent: mpsc::Sender<driver::Urgent>,
     questions: mpsc::Sender<Question>,
     comms: mpsc::Sender<CommRequest>,
+    /// Of kernels that run SQL cells.
+    schemas: Option<Arc<Schemas>>,
 }
 
 impl Kernel {
@@ -269,6 +272,11 @@ impl Kernel {
         if let Err(mpsc::error::TrySendError::Full(question)) = self.questions.try_send(question) {
             question.refuse(QuestionRefusal::KernelBusy, "the kernel has too many questions: ask again in a moment");
         }
+    }
+
+    /// The tables of what its SQL cells reach; `None` where it runs none.
+    pub(crate) fn schemas(&self) -> Option<&Arc<Schemas>> {
+        self.schemas.as_ref()
     }
 
     /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way

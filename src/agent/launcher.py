@@ -106,6 +106,42 @@ def offer_sql(shell_class):
     shell_class.init_magics = with_sql
 
 
+def answer_questions(threading):
+    """Which tables the kernel's databases have is asked while a cell runs, too: by the runtime agent, over a socket that the
+    kernel opens. Nothing of SQL is imported before the first question."""
+    import json
+    import socket
+
+    def connected(address):
+        channel = socket.socket(socket.AF_UNIX)
+        # A path may be longer than an address of a socket; by its open folder it is short, on Linux.
+        folder = os.open(os.path.dirname(address), os.O_RDONLY)
+        try:
+            channel.connect(f"/proc/self/fd/{folder}/{os.path.basename(address)}" if len(address) > 100 else address)
+        finally:
+            os.close(folder)
+        channel.sendall(b"?\n")
+        return channel
+
+    def answer(address):
+        try:
+            while True:
+                channel = connected(address)
+                if not channel.recv(1, socket.MSG_PEEK):
+                    return
+                from notarium.sql.questions import serve
+
+                # Until a question is given up; then the next one has a socket of its own.
+                serve(channel)
+                channel.close()
+        except (OSError, ImportError):
+            return
+
+    address = json.loads(os.environ.get("NOTARIUM_CONNECTIONS") or "{}").get("socket")
+    if address:
+        threading.Thread(target=answer, args=(address,), name="notarium questions", daemon=True).start()
+
+
 if __name__ == "__main__":
     # `python FILE` puts the file's folder on the path where `-m` puts the working folder; ipykernel_launcher removes
     # that while it imports, and IPython adds it again.
@@ -149,4 +185,5 @@ if __name__ == "__main__":
     bound_output(iostream, threading)
     bound_history(InteractiveShell, contextlib)
     offer_sql(InteractiveShell)
+    answer_questions(threading)
     app.launch_new_instance()

@@ -12,8 +12,8 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = files! {
     "kernel/__init__.py" "kernel/calls.py" "kernel/constraints.py" "kernel/docstrings.py" "kernel/errors.py" "kernel/host.py" "kernel/progress.py"
     "kernel/registry.py" "kernel/results.py" "kernel/shapes.py" "kernel/signature.py" "kernel/values.py"
-    "sql/__init__.py" "sql/binding.py" "sql/cell.py" "sql/connections.py" "sql/errors.py" "sql/header.py" "sql/local.py"
-    "sql/magic.py" "sql/remote.py" "sql/results.py" "sql/rows.py" "sql/show.py" "sql/tokens.py" "sql/wire.py"
+    "sql/__init__.py" "sql/binding.py" "sql/catalog.py" "sql/cell.py" "sql/connections.py" "sql/errors.py" "sql/header.py" "sql/local.py"
+    "sql/magic.py" "sql/questions.py" "sql/remote.py" "sql/results.py" "sql/rows.py" "sql/show.py" "sql/tokens.py" "sql/wire.py"
 };
 
 /// The folder in a kernel's own that its launcher adds to Python's path.

@@ -7,6 +7,8 @@ use notarium_core::{CellId, KernelSessionId, NotebookId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connection_schema::ConnectionSchema;
+
 /// Matches of one answer at most.
 pub const MAX_MATCHES: usize = 500;
 /// Bytes of one text in a match. A longer match is left out, a longer signature cut.
@@ -19,7 +21,7 @@ const MAX_INSPECTION_BYTES: usize = 64 << 10;
 const INSPECTION_TYPES: [&str; 3] = ["text/plain", "text/html", "text/markdown"];
 
 /// What is asked about the code at the cursor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum QuestionKind {
     /// What could stand at the cursor.
@@ -31,9 +33,19 @@ pub enum QuestionKind {
         #[schemars(range(max = 1))]
         detail: u8,
     },
+    /// Which tables and columns a connection has, as the kernel's SQL cells reach it: never a row. `code` and `cursor` say nothing to
+    /// it. It is answered also while the kernel runs something.
+    Describe {
+        /// A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder:
+        /// what may stand behind `-- @`. At most 1 KiB.
+        connection: String,
+        /// Only tables with this in `schema.name`, in small letters or capitals. At most 1 KiB.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        matching: String,
+    },
 }
 
-/// A question to a kernel. The next one of the same connection to the same kernel cancels it.
+/// A question to a kernel. The next one about code of the same connection to the same kernel cancels it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskKernelMessage {
@@ -48,8 +60,10 @@ pub struct AskKernelMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The text as it stands in the editor: it need not be the cell's source.
+    #[serde(default)]
     pub code: String,
     /// The place in `code`, in UTF-16 code units.
+    #[serde(default)]
     pub cursor: u32,
     /// What is asked.
     pub kind: QuestionKind,
@@ -95,6 +109,8 @@ pub enum KernelAnswer {
     Completed(Completion),
     /// To `inspect`.
     Inspected(Inspection),
+    /// To `describe`.
+    Described(ConnectionSchema),
     /// There is no answer.
     Refused {
         /// For programs.
@@ -154,6 +170,10 @@ pub enum QuestionRefusal {
     UnknownNotebook,
     /// No kernel of this id in this notebook. 404
     UnknownKernelSession,
+    /// There is no connection, or no file, of this name; the message lists those that there are. 404
+    UnknownConnection,
+    /// The database cannot be reached, refuses, or has no driver here; the message says which, and never where it is. 502
+    ConnectionFailed,
     /// The cell is no code cell of this notebook, or the notebook is archived. 400
     NotRunnable,
     /// The notebook has no kernel that runs: asking starts none. 409
@@ -191,6 +211,7 @@ impl KernelAnswer {
         match self {
             Self::Completed(completion) => Self::Completed(completion.bounded()),
             Self::Inspected(inspection) => Self::Inspected(inspection.bounded()),
+            Self::Described(schema) => Self::Described(schema.bounded()),
             Self::Refused { code, mut message } => {
                 cut(&mut message, MAX_MATCH_BYTES);
                 Self::Refused { code, message }

@@ -14,6 +14,7 @@
 
 mod client_message;
 mod comms;
+mod connection_schema;
 pub mod frame;
 pub mod ipynb;
 mod kernel_questions;
@@ -31,6 +32,9 @@ pub use client_message::{
 pub use comms::{
     CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,
     PROGRESS_TARGET, SendCommMessage,
+};
+pub use connection_schema::{
+    CONNECTION_SCHEMAS, Column, ConnectionSchema, MAX_ASKED_BYTES, MAX_COLUMNS, MAX_TABLES, Table,
 };
 pub use kernel_questions::{
     AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,

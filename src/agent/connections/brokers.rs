@@ -10,21 +10,29 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::schemas::Schemas;
 use super::{Connection, Connections, MAX_NAME_CHARACTERS, Place};
 
 /// Brokers of one kernel at a time: code in a kernel can ask for as many as it likes.
 const MAX_BROKERS: usize = 16;
 
+/// What a kernel says instead of a connection's name: over this socket it answers questions. See `launcher.py`.
+const TAKES_QUESTIONS: &str = "?";
+
+/// Sockets for questions that nobody has looked at yet.
+const MAX_COMING: usize = 4;
+
 /// The shortest limit of all systems is 103.
 const MAX_ADDRESS_BYTES: usize = 100;
 
 /// The code of a broker, given to it over its standard input: none of it is read from a place that kernels write.
-const CODE: [(&str, &str); 3] = [
+const CODE: [(&str, &str); 4] = [
     ("wire.py", include_str!("../../../clients/python/notarium/sql/wire.py")),
     ("rows.py", include_str!("../../../clients/python/notarium/sql/rows.py")),
+    ("catalog.py", include_str!("../../../clients/python/notarium/sql/catalog.py")),
     ("broker.py", include_str!("../../../clients/python/notarium/sql/broker.py")),
 ];
 const BOOT: &str = r#"
@@ -51,15 +59,25 @@ impl Drop for Brokers {
     }
 }
 
+/// What a kernel's databases need of its agent.
+pub(crate) struct Listening {
+    pub brokers: Brokers,
+    pub schemas: Arc<Schemas>,
+    /// For the kernel: its connections, and where it finds this.
+    pub told: String,
+}
+
 /// Listens at `socket`, in the kernel's own folder. `python`: what brokers run in.
 pub(crate) fn listen(
     connections: Arc<Connections>,
     socket: PathBuf,
     python: PathBuf,
-) -> std::io::Result<(Brokers, String)> {
+) -> std::io::Result<Listening> {
     let told = connections.told(&socket);
     let listener = bind(&socket)?;
     let python = located(connections.python.clone().unwrap_or(python));
+    let (for_questions, coming) = mpsc::channel(MAX_COMING);
+    let schemas = Arc::new(Schemas::new(connections.clone(), python.clone(), coming));
     let task = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(MAX_BROKERS));
         let mut serving = JoinSet::new();
@@ -67,13 +85,14 @@ pub(crate) fn listen(
             while serving.try_join_next().is_some() {}
             let Ok(place) = places.clone().try_acquire_owned() else { continue };
             let (connections, python) = (connections.clone(), python.clone());
+            let for_questions = for_questions.clone();
             serving.spawn(async move {
                 let _place = place;
-                serve(stream, &connections, python).await;
+                serve(stream, &connections, python, for_questions).await;
             });
         }
     });
-    Ok((Brokers(task.abort_handle()), told))
+    Ok(Listening { brokers: Brokers(task.abort_handle()), schemas, told })
 }
 
 /// Brokers begin in another folder than the agent. A name alone is looked for in `PATH`.
@@ -96,8 +115,18 @@ fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     UnixListener::bind(Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name))
 }
 
-async fn serve(mut stream: UnixStream, connections: &Connections, python: PathBuf) {
+async fn serve(
+    mut stream: UnixStream,
+    connections: &Connections,
+    python: PathBuf,
+    for_questions: mpsc::Sender<UnixStream>,
+) {
     let Some(name) = read_name(&mut stream).await else { return };
+    if name == TAKES_QUESTIONS {
+        // One too many is closed, and comes again.
+        let _ = for_questions.try_send(stream);
+        return;
+    }
     let Some(connection) = connections.list.iter().find(|connection| connection.name == name) else { return };
     if let Err(error) = run(stream, connection, python).await {
         tracing::error!(connection = name, %error, "the broker of a connection cannot be run");
@@ -116,7 +145,8 @@ async fn read_name(stream: &mut UnixStream) -> Option<String> {
     }
 }
 
-async fn run(stream: UnixStream, connection: &Connection, python: PathBuf) -> std::io::Result<()> {
+/// Until who speaks with it over `stream` is gone, or the future is dropped.
+pub(super) async fn run(stream: UnixStream, connection: &Connection, python: PathBuf) -> std::io::Result<()> {
     let Place::Url(url) = &connection.place else { return Ok(()) };
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;

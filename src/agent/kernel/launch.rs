@@ -140,7 +140,7 @@ pub(super) async fn launch(
     events: mpsc::Sender<KernelEvent>,
 ) -> Result<Kernel, LaunchError> {
     let mut attempts = 1;
-    let Answering { folder, process, channels, kernel_info, brokers } = loop {
+    let Answering { folder, process, channels, kernel_info, databases } = loop {
         match start(kernelspec, options).await {
             Err(LaunchError::Exited { output_tail, .. }) if attempts < MAX_ATTEMPTS && lost_its_port(&output_tail) => {
                 attempts += 1
@@ -153,6 +153,7 @@ pub(super) async fn launch(
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
+    let (brokers, schemas) = databases.map(|listening| (listening.brokers, listening.schemas)).unzip();
     let driver = Driver {
         channels,
         executions: Executions::new(options.idle_timeout),
@@ -181,6 +182,7 @@ pub(super) async fn launch(
         urgent,
         questions,
         comms,
+        schemas,
     })
 }
 
@@ -190,7 +192,7 @@ struct Answering {
     process: KernelProcess,
     channels: Channels,
     kernel_info: String,
-    brokers: Option<brokers::Brokers>,
+    databases: Option<brokers::Listening>,
 }
 
 async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
@@ -198,9 +200,9 @@ async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answe
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
     // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
     drop(ports);
-    let (process, brokers) = spawn(kernelspec, options, &folder, &info)?;
+    let (process, databases) = spawn(kernelspec, options, &folder, &info)?;
     let (channels, kernel_info) = answer(&process, &info, options).await?;
-    Ok(Answering { folder, process, channels, kernel_info, brokers })
+    Ok(Answering { folder, process, channels, kernel_info, databases })
 }
 
 /// Kernels bind the TCP ports that they are told; somebody may have been faster.
@@ -297,7 +299,7 @@ fn spawn(
     options: &LaunchOptions,
     folder: &RuntimeFolder,
     info: &ConnectionInfo,
-) -> Result<(KernelProcess, Option<brokers::Brokers>), LaunchError> {
+) -> Result<(KernelProcess, Option<brokers::Listening>), LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
@@ -312,13 +314,17 @@ fn spawn(
         python_package::write(&folder.0.path).map_err(|source| folder.failed(source))?;
     }
     let mut environment = environment(kernelspec, options);
-    let mut brokers = None;
-    if kernelspec.is_ipykernel() && !options.connections.list.is_empty() {
+    let mut databases = None;
+    if kernelspec.is_ipykernel() {
         let python = arguments.first().map(PathBuf::from).unwrap_or_default();
-        let listening = brokers::listen(options.connections.clone(), folder.0.path.join("sql"), python);
-        let (listening, told) = listening.map_err(|source| folder.failed(source))?;
-        environment.push((TOLD_TO_KERNELS.into(), told.into()));
-        brokers = Some(listening);
+        match brokers::listen(options.connections.clone(), folder.0.path.join("sql"), python) {
+            Ok(listening) => {
+                environment.push((TOLD_TO_KERNELS.into(), listening.told.clone().into()));
+                databases = Some(listening);
+            }
+            Err(source) if !options.connections.list.is_empty() => return Err(folder.failed(source)),
+            Err(error) => tracing::warn!(%error, "nobody can ask this kernel for the tables of its databases"),
+        }
     }
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
     if let Some(bytes) = options.max_memory_bytes {
@@ -331,7 +337,7 @@ fn spawn(
     let mut command = Command::new(&arguments[0]);
     command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
     let process = KernelProcess::spawn(&mut command, options.has_own_processes()).map_err(LaunchError::Spawn)?;
-    Ok((process, brokers))
+    Ok((process, databases))
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.

@@ -149,10 +149,11 @@ impl Questions {
 fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
     let code = question.code.clone();
     match question.kind {
-        QuestionKind::Complete {} => JupyterMessage::new(CompleteRequest { code, cursor_pos }, None),
         QuestionKind::Inspect { detail } => {
             JupyterMessage::new(InspectRequest { code, cursor_pos, detail_level: Some(detail.into()) }, None)
         }
+        // What a kernel's databases have is asked beside this: see `connections::schemas`.
+        _ => JupyterMessage::new(CompleteRequest { code, cursor_pos }, None),
     }
 }
 
@@ -191,7 +192,7 @@ struct Status {
 }
 
 fn answer(question: &Question, message: &Message) -> KernelAnswer {
-    let read = match (question.kind, message.header.msg_type.as_str()) {
+    let read = match (&question.kind, message.header.msg_type.as_str()) {
         _ if message.content::<Status>().is_ok_and(|it| it.status == "error" || it.status == "aborted") => None,
         (QuestionKind::Complete {}, "complete_reply") => {
             message.content().ok().map(|reply| KernelAnswer::Completed(completion(&question.code, reply)))

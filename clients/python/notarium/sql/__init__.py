@@ -12,7 +12,7 @@ from typing import Any
 
 from . import cell, connections
 from .connections import Connection
-from .errors import Cancelled, ConnectionFailed, MissingDriver, ParameterError, SqlError, TooLarge
+from .errors import Cancelled, ConnectionFailed, MissingDriver, ParameterError, SqlError, TooLarge, UnknownConnection
 from .results import Settings
 
 settings = cell.settings
@@ -27,6 +27,7 @@ __all__ = [
     "Settings",
     "SqlError",
     "TooLarge",
+    "UnknownConnection",
     "query",
     "settings",
     "tables",
@@ -49,7 +50,12 @@ def query(sql: str, connection: str = "duckdb", *, write: bool = False, **variab
 
 def tables(connection: str = "duckdb") -> list[dict[str, Any]]:
     """What there is: `{"schema", "table", "columns": [{"name", "type"}]}`, and no row of it."""
-    found: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for schema, table, column, kind in connections.kept.engine(connection, False).tables():
-        found.setdefault((schema, table), []).append({"name": column, "type": kind})
-    return [{"schema": schema, "table": table, "columns": columns} for (schema, table), columns in found.items()]
+    described = connections.kept.engine(connection, False).describe("", connections.DESCRIBE_SECONDS)
+    return [
+        {
+            "schema": table["schema"],
+            "table": table["name"],
+            "columns": [{"name": column["name"], "type": column["type"]} for column in table["columns"]],
+        }
+        for table in described["tables"]
+    ]

@@ -1,8 +1,9 @@
 """The broker of one connection: the one process that has its URL. The runtime agent starts it outside the kernel's sandbox.
 
-It speaks with one kernel over the socket that is its standard output, and ends with it. Its standard input gives it, one JSON
-line, the connection and this code, with `wire.py` and `rows.py` before it in one namespace: nothing of it is read from a place
-that a kernel could have written. What it writes to standard error goes to the agent's log.
+It speaks with one kernel (or with the agent, which asks for tables and columns) over the socket that is its standard output,
+and ends with it. Its standard input gives it, one JSON line, the connection and this code, with `wire.py`, `rows.py` and
+`catalog.py` before it in one namespace: nothing of it is read from a place that a kernel could have written. What it writes to
+standard error goes to the agent's log.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     # At run time they stand before this file in one namespace.
+    from .catalog import of_postgresql
     from .rows import of_rows
     from .wire import receive, send, unpacked
 
@@ -77,7 +79,7 @@ class PostgreSql:
             ) from None
         return psycopg, pyarrow
 
-    def connect(self) -> Any:
+    def connect(self, seconds: float = CONNECT_SECONDS) -> Any:
         psycopg, _ = self.drivers()
         if self.connection is not None and not self.connection.closed and not self.connection.broken:
             return self.connection
@@ -86,7 +88,7 @@ class PostgreSql:
                 self.url,
                 autocommit=True,
                 cursor_factory=psycopg.RawCursor,
-                connect_timeout=CONNECT_SECONDS,
+                connect_timeout=max(2, int(seconds)),
                 application_name="notarium",
                 keepalives_idle=10,
                 keepalives_interval=5,
@@ -200,6 +202,26 @@ class PostgreSql:
             message += ": a cell that writes says so in its first line, as in `-- @connection write`"
         return Refused("statement", message, error.sqlstate, line)
 
+    def describe(self, matching: str, seconds: float) -> dict[str, Any]:
+        """Tables and columns that this account may read, and no row. The statements are ours: nothing of a question is in them."""
+        psycopg, _ = self.drivers()
+        end = time.monotonic() + seconds
+        connection = self.connect(min(seconds, CONNECT_SECONDS))
+
+        def query(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
+            rows: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
+            return rows
+
+        try:
+            connection.execute("BEGIN READ ONLY")
+            left = max(1, int((end - time.monotonic()) * 1000))
+            connection.execute(f"SET LOCAL statement_timeout = {left}")
+            return of_postgresql(query, matching)
+        except psycopg.Error as error:
+            raise self.refusal(psycopg, error, "") from None
+        finally:
+            self.end(psycopg, connection)
+
     def cancel(self) -> None:
         if self.connection is not None and not self.connection.closed:
             self.connection.cancel_safe(timeout=5)
@@ -262,16 +284,16 @@ class Broker:
         while True:
             head = self.asked.get()
             with self.turn:
-                self.current = head["execute"]
+                self.current = _number(head)
             self.serve(head)
             with self.turn:
-                self.current, self.done = None, head["execute"]
+                self.current, self.done = None, _number(head)
 
     def listen(self) -> None:
         try:
             while True:
                 head, _ = receive(self.channel)
-                if "execute" in head:
+                if "execute" in head or "describe" in head:
                     self.asked.put(head)
                 elif "cancel" in head:
                     threading.Thread(target=self.cancel_until_over, args=(head["cancel"],), daemon=True).start()
@@ -298,12 +320,15 @@ class Broker:
             print(f"not cancelled: {type(error).__name__}", file=sys.stderr, flush=True)
 
     def serve(self, head: dict[str, Any]) -> None:
-        number = head["execute"]
+        number = _number(head)
 
         def tell(what: dict[str, Any], body: Any = b"") -> None:
             send(self.channel, {"of": number, **what}, body)
 
         try:
+            if "describe" in head:
+                tell({"described": self.database.describe(head["matching"], head["seconds"])})
+                return
             if head["writes"] and not self.database.writes:
                 message = f"the connection {self.database.name} is for reading alone: whoever runs the agent lets it write with --connection-writes"
                 raise Refused("statement", message)
@@ -316,6 +341,11 @@ class Broker:
         except Exception as error:
             message = self.database.secrets.scrub(f"{type(error).__name__}: {error}")
             tell({"error": {"kind": "statement", "message": message, "code": None, "line": None}})
+
+
+def _number(head: dict[str, Any]) -> int:
+    number: int = head["execute"] if "execute" in head else head["describe"]
+    return number
 
 
 def main(given: dict[str, Any]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import header
-from .errors import SqlError
-from .local import DuckDb, Sqlite
+from .errors import ConnectionFailed, MissingDriver, SqlError, UnknownConnection
+from .local import NO_DUCKDB, DuckDb, Sqlite
 from .remote import Remote
 
 VARIABLE = "NOTARIUM_CONNECTIONS"
@@ -18,6 +20,9 @@ VARIABLE = "NOTARIUM_CONNECTIONS"
 
 FILES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
 """By the ending, what a file of the working folder is: `-- @data/shop.sqlite`."""
+
+DESCRIBE_SECONDS = 10.0
+"""How long a database may take to tell its tables."""
 
 _SQLITE_BEGINS = b"SQLite format 3\x00"
 
@@ -63,7 +68,7 @@ def _find(name: str) -> Connection:
     kind = FILES.get(Path(name).suffix.lower())
     if kind is None:
         known = ", ".join([*(connection.name for connection in named()), header.DEFAULT])
-        raise SqlError(
+        raise UnknownConnection(
             f"there is no connection {name!r}; there are: {known}. Whoever runs the agent names them (notarium agent "
             "--connection NAME=URL); a file of the working folder is named by its path, as in `-- @data/shop.sqlite`"
         )
@@ -75,8 +80,14 @@ class Open:
 
     def __init__(self) -> None:
         self.opened: dict[tuple[str, bool], Any] = {}
+        # Questions about tables come in a thread of their own.
+        self.changing = threading.RLock()
 
     def engine(self, name: str, writes: bool) -> Any:
+        with self.changing:
+            return self._engine(name, writes)
+
+    def _engine(self, name: str, writes: bool) -> Any:
         connection = _find(name)
         if writes and not connection.writes:
             raise SqlError(
@@ -93,8 +104,35 @@ class Open:
 
     def close(self, name: str) -> None:
         """Two ways into one file hinder each other."""
-        for key in [key for key in self.opened if key[0] == name]:
-            self.opened.pop(key).close()
+        with self.changing:
+            for key in [key for key in self.opened if key[0] == name]:
+                self.opened.pop(key).close()
+
+    def describe(self, name: str, matching: str = "", seconds: float = DESCRIBE_SECONDS) -> dict[str, Any]:
+        """Which tables and columns there are, and no row (`catalog`); from any thread, also while a cell runs."""
+        connection = _find(name)
+        if connection.kind == "postgresql":
+            return self._described_apart(connection, matching, seconds)
+        with self.changing:
+            engine = self.opened.get((name, True)) or self.opened.get((name, False))
+            if engine is None and connection.path is not None:
+                # Nobody opens the file for writing meanwhile: two ways into one hinder each other.
+                return self._described_apart(connection, matching, seconds)
+        if engine is not None:
+            described: dict[str, Any] = engine.describe(matching, seconds)
+            return described
+        if importlib.util.find_spec("duckdb") is None:
+            raise MissingDriver(NO_DUCKDB)
+        return {"kind": "duckdb", "tables": []}
+
+    def _described_apart(self, connection: Connection, matching: str, seconds: float) -> dict[str, Any]:
+        """By a way of its own, which is closed again: what a cell does there goes on."""
+        engine = self._made(connection, False)
+        try:
+            described: dict[str, Any] = engine.describe(matching, seconds)
+            return described
+        finally:
+            engine.close()
 
     def _made(self, connection: Connection, writes: bool) -> Any:
         if connection.kind == "postgresql":
@@ -103,14 +141,14 @@ class Open:
             return DuckDb()
         path = Path(connection.path)
         if not path.exists() and not writes:
-            raise SqlError(
+            raise UnknownConnection(
                 f"there is no file {connection.path}: a cell that makes it says so, as in `-- @{connection.path} write`"
             )
         if connection.kind == "sqlite" and not path.exists():
             path.touch()
         is_sqlite = path.exists() and (path.stat().st_size == 0 or path.open("rb").read(16) == _SQLITE_BEGINS)
         if connection.kind == "sqlite" and not is_sqlite:
-            raise SqlError(f"{connection.path} is no SQLite database")
+            raise ConnectionFailed(f"{connection.path} is no SQLite database")
         return Sqlite(path, writes) if connection.kind == "sqlite" else DuckDb(path, writes)
 
 

@@ -21,6 +21,10 @@ class SqlError(Exception):
         return [f"{type(self).__name__}: {self}"]
 
 
+class UnknownConnection(SqlError):
+    """There is no connection, or no file, of that name."""
+
+
 class ParameterError(SqlError):
     """A `{name}` that cannot be bound."""
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from . import catalog
 from .binding import Bound
 from .errors import Cancelled, ConnectionFailed, MissingDriver, SqlError
 from .results import BATCH_ROWS, Column, Result
@@ -16,6 +19,11 @@ from .rows import of_rows
 
 Take = Callable[[Any], bool]
 """Takes a batch; False: no more is wanted."""
+
+
+NO_DUCKDB = (
+    "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
+)
 
 
 class DuckDb:
@@ -27,10 +35,9 @@ class DuckDb:
         try:
             import duckdb
         except ImportError:
-            raise MissingDriver(
-                "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
-            ) from None
-        self.duckdb = duckdb
+            raise MissingDriver(NO_DUCKDB) from None
+        self.duckdb, self.path = duckdb, path
+        self.using = threading.Lock()
         try:
             self.connection = duckdb.connect(str(path)) if path and writes else self._connected(path)
         except duckdb.Error as error:
@@ -43,6 +50,10 @@ class DuckDb:
         return self.duckdb.connect(":memory:") if path is None else self.duckdb.connect(str(path), read_only=True)
 
     def execute(self, bound: Bound, result: Result, take: Take) -> None:
+        with self.using:
+            self._execute_bound(bound, result, take)
+
+    def _execute_bound(self, bound: Bound, result: Result, take: Take) -> None:
         for name, table in bound.relations.items():
             self.connection.register(name, table)
         try:
@@ -93,9 +104,27 @@ class DuckDb:
     def close(self) -> None:
         self.connection.close()
 
-    def tables(self) -> list[tuple[str, str, str, str]]:
-        query = "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns ORDER BY 1, 2, ordinal_position"
-        return self.connection.execute(query).fetchall()
+    def describe(self, matching: str, seconds: float) -> dict[str, Any]:
+        """Tables and columns, and no row; from any thread. While a statement runs, temporary tables are not among them."""
+        if self.using.acquire(blocking=False):
+            try:
+                return self._describe(self.connection, matching, seconds)
+            except (self.duckdb.Error, RuntimeError):
+                # As in a transaction that failed.
+                pass
+            finally:
+                self.using.release()
+        with self.connection.cursor() as beside:
+            try:
+                return self._describe(beside, matching, seconds)
+            except self.duckdb.InterruptException:
+                raise Cancelled(_LATE.format(seconds=seconds)) from None
+            except (self.duckdb.Error, RuntimeError) as error:
+                raise SqlError(_short(error)) from None
+
+    def _describe(self, connection: Any, matching: str, seconds: float) -> dict[str, Any]:
+        with _within(seconds, connection.interrupt):
+            return catalog.of_duckdb(connection, matching)
 
 
 def _short(error: BaseException) -> str:
@@ -113,8 +142,9 @@ class Sqlite:
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path, writes: bool = False):
-        mode = "rw" if writes else "ro"
+    def __init__(self, path: Path, writes: bool = False, *, runs_cells: bool = True):
+        self.path, self.writes, mode = path, writes, "rw" if writes else "ro"
+        self.using = threading.Lock()
         try:
             # Each statement runs in a thread of its own; never two at once.
             self.connection = sqlite3.connect(
@@ -123,10 +153,14 @@ class Sqlite:
             self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.Error as error:
             raise ConnectionFailed(f"{path} cannot be opened as SQLite: {error}") from None
-        if not writes:
+        if not writes and runs_cells:
             self.connection.set_authorizer(_reads)
 
     def execute(self, bound: Bound, result: Result, take: Take) -> None:
+        with self.using:
+            self._execute(bound, result, take)
+
+    def _execute(self, bound: Bound, result: Result, take: Take) -> None:
         before = self.connection.total_changes
         cursor = self.connection.cursor()
         try:
@@ -154,9 +188,42 @@ class Sqlite:
     def close(self) -> None:
         self.connection.close()
 
-    def tables(self) -> list[tuple[str, str, str, str]]:
-        query = "SELECT 'main', m.name, c.name, c.type FROM sqlite_master m, pragma_table_info(m.name) c "
-        return self.connection.execute(query + "WHERE m.type IN ('table', 'view') ORDER BY m.name, c.cid").fetchall()
+    def describe(self, matching: str, seconds: float) -> dict[str, Any]:
+        """Tables and columns, and no row; from any thread. While a statement runs, temporary tables are not among them."""
+        # Who only reads has no temporary tables, and may not look into an index for full text.
+        if self.writes and self.using.acquire(blocking=False):
+            try:
+                return self._describe(self.connection, matching, seconds)
+            finally:
+                self.using.release()
+        beside = Sqlite(self.path, runs_cells=False)
+        try:
+            return self._describe(beside.connection, matching, seconds)
+        finally:
+            beside.close()
+
+    def _describe(self, connection: sqlite3.Connection, matching: str, seconds: float) -> dict[str, Any]:
+        try:
+            with _within(seconds, connection.interrupt):
+                return catalog.of_sqlite(connection, matching)
+        except sqlite3.Error as error:
+            if "interrupted" in str(error):
+                raise Cancelled(_LATE.format(seconds=seconds)) from None
+            raise SqlError(str(error)) from None
+
+
+_LATE = "the database did not tell its tables within {seconds:g} s: ask again, or for fewer"
+
+
+@contextmanager
+def _within(seconds: float, interrupt: Callable[[], None]) -> Iterator[None]:
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}

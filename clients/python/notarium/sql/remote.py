@@ -81,16 +81,21 @@ class Remote:
     def close(self) -> None:
         self.socket.close()
 
-    def tables(self) -> list[tuple[str, str, str, str]]:
-        found: list[Any] = []
-
-        def take(batch: Any) -> bool:
-            found.append(batch)
-            return True
-
-        self.execute(Bound(1, TABLES_OF_POSTGRESQL), Result(), take)
-        rows = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
-        return rows
+    def describe(self, matching: str, seconds: float) -> dict[str, Any]:
+        """Tables and columns, and no row: see `catalog`."""
+        self.number += 1
+        try:
+            self.send({"describe": self.number, "matching": matching, "seconds": seconds})
+            while True:
+                head, _ = wire.receive(self.socket)
+                if head.get("of") != self.number:
+                    continue
+                if "error" in head:
+                    raise _error(head["error"], Bound(0, ""))
+                described: dict[str, Any] = head["described"]
+                return described
+        except (wire.Closed, OSError):
+            raise ConnectionFailed(_GONE.format(name=self.name)) from None
 
 
 def _connect(channel: socket.socket, address: str) -> None:
@@ -102,15 +107,6 @@ def _connect(channel: socket.socket, address: str) -> None:
         return channel.connect(f"/proc/self/fd/{folder}/{os.path.basename(address)}")
     finally:
         os.close(folder)
-
-
-TABLES_OF_POSTGRESQL = """
-SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'm', 'f', 'p')
-  AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
-ORDER BY 1, 2, a.attnum LIMIT 20000
-"""
 
 
 def _error(error: dict[str, Any], bound: Bound) -> SqlError:

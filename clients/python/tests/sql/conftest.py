@@ -19,6 +19,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
 SQL = PACKAGE / "notarium" / "sql"
+BROKER = ("wire.py", "rows.py", "catalog.py", "broker.py")
+"""The code that a broker is given, in order: see `brokers.rs`."""
+
 BOOT = """
 import json, sys
 given = json.loads(sys.stdin.buffer.readline())
@@ -112,7 +115,7 @@ class Agent:
             name = b""
             while not name.endswith(b"\n"):
                 name += channel.recv(1)
-            code = [[part, (SQL / part).read_text()] for part in ("wire.py", "rows.py", "broker.py")]
+            code = [[part, (SQL / part).read_text()] for part in BROKER]
             given = {"name": name.decode().strip(), **self.connections[name.decode().strip()], "code": code}
             broker = subprocess.Popen(
                 [sys.executable, "-I", "-c", BOOT],

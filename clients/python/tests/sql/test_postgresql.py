@@ -18,7 +18,7 @@ from notarium import sql
 from notarium.sql import connections
 from notarium.sql.errors import Cancelled, ConnectionFailed, SqlError
 
-from .conftest import PASSWORD, SQL, owner
+from .conftest import BROKER, PASSWORD, SQL, owner
 
 
 def test_types_survive(agent, run):
@@ -194,7 +194,7 @@ class HardOfHearing:
 
 def test_a_cancel_that_nobody_heard_is_said_again_and_never_to_the_next_statement():
     space = {"__name__": "notarium_broker"}
-    for part in ("wire.py", "rows.py", "broker.py"):
+    for part in BROKER:
         exec(compile((SQL / part).read_text(), part, "exec"), space)
     kernel, channel = socket.socketpair()
     kept_open.append(kernel)
@@ -292,7 +292,7 @@ def test_a_broker_without_the_driver_says_what_to_install(tmp_path):
     import socket
 
     ours, theirs = socket.socketpair()
-    code = [[part, (SQL / part).read_text()] for part in ("wire.py", "rows.py", "broker.py")]
+    code = [[part, (SQL / part).read_text()] for part in BROKER]
     given = {
         "name": "w",
         "url": "postgresql://ann:hidden@/x",
@@ -312,9 +312,3 @@ def test_a_broker_without_the_driver_says_what_to_install(tmp_path):
     assert head["error"]["kind"] == "driver" and 'pip install "psycopg[binary]" pyarrow' in head["error"]["message"]
     ours.close()
     broker.wait(10)
-
-
-def test_tables_and_columns_without_a_row(agent, run):
-    run('-- @desk write\nDROP TABLE IF EXISTS sold; CREATE TABLE sold (a int, "odd name" numeric(9, 2))')
-    found = next(each for each in sql.tables("warehouse") if each["table"] == "sold")
-    assert found["columns"] == [{"name": "a", "type": "integer"}, {"name": "odd name", "type": "numeric(9,2)"}]

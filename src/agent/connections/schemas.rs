@@ -1,0 +1,330 @@
+//! Which tables the connections of one kernel have. A server is asked by a broker of the question's own, everything else by the
+//! kernel, which has the files and the database in its memory: both answer while a cell runs.
+//!
+//! An answer is kept for a short time, and until the kernel's next run is over, which may have changed it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use notarium_wire::{ConnectionSchema, KernelAnswer, QuestionRefusal};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::{Connection, Connections, brokers};
+
+/// How long an answer is good for others while a run of the kernel, or somebody else, may change the database.
+const KEPT_FOR: Duration = Duration::from_secs(10);
+const MAX_KEPT: usize = 16;
+/// Questions of one kernel at a time.
+const MAX_ASKED: usize = 4;
+/// How much earlier a database gives up than who waits for it: it knows why.
+const EARLIER: Duration = Duration::from_millis(500);
+/// Of an answer: more than the limits of a schema let through.
+const MAX_ANSWER_BYTES: usize = 8 << 20;
+
+/// The schemas of one kernel's connections.
+#[derive(Debug)]
+pub(crate) struct Schemas {
+    connections: Arc<Connections>,
+    /// What brokers run in.
+    python: PathBuf,
+    /// The kernel, where it takes questions.
+    kernel: tokio::sync::Mutex<Line>,
+    kept: Mutex<Kept>,
+    places: Semaphore,
+}
+
+/// The way to the kernel. It comes to us: a path in its folder would be what its code makes of it.
+#[derive(Debug)]
+struct Line {
+    coming: mpsc::Receiver<UnixStream>,
+    open: Option<UnixStream>,
+    number: u64,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// How often everything was forgotten.
+    generation: u64,
+    answers: BTreeMap<(String, String), (Instant, ConnectionSchema)>,
+}
+
+/// What a broker or the kernel says.
+#[derive(Debug, Deserialize)]
+struct Reply {
+    of: u64,
+    described: Option<ConnectionSchema>,
+    error: Option<Failure>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Failure {
+    kind: String,
+    message: String,
+}
+
+impl Schemas {
+    /// `coming`: sockets over which the kernel takes questions, the last one counts.
+    pub fn new(connections: Arc<Connections>, python: PathBuf, coming: mpsc::Receiver<UnixStream>) -> Self {
+        let line = Line { coming, open: None, number: 0 };
+        Self {
+            connections,
+            python,
+            kernel: tokio::sync::Mutex::new(line),
+            kept: Mutex::default(),
+            places: Semaphore::new(MAX_ASKED),
+        }
+    }
+
+    /// A run is over, and may have changed any of them.
+    pub fn forget(&self) {
+        let mut kept = self.kept();
+        kept.generation += 1;
+        kept.answers.clear();
+    }
+
+    /// The tables of a connection with `matching` in their name.
+    pub async fn describe(&self, connection: String, matching: String, within: Duration) -> KernelAnswer {
+        let Ok(_place) = self.places.try_acquire() else {
+            return QuestionRefusal::KernelBusy.because("the kernel has too many questions: ask again in a moment");
+        };
+        let key = (connection, matching);
+        let generation = match self.kept().find(&key) {
+            Ok(schema) => return KernelAnswer::Described(schema),
+            Err(generation) => generation,
+        };
+        let seconds = within.saturating_sub(EARLIER).as_secs_f64();
+        let asked = tokio::time::timeout(within, self.ask(&key.0, &key.1, seconds)).await;
+        let answer = asked.unwrap_or_else(|_| Err(late(&key.0))).unwrap_or_else(|refused| refused).bounded();
+        if let KernelAnswer::Described(schema) = &answer {
+            self.kept().keep(generation, key, schema.clone());
+        }
+        answer
+    }
+
+    async fn ask(&self, connection: &str, matching: &str, seconds: f64) -> Result<KernelAnswer, KernelAnswer> {
+        let named = self.connections.list.iter().find(|named| named.name == connection);
+        let question = json!({"matching": matching, "seconds": seconds});
+        let reply = match named.filter(|named| named.is_brokered()) {
+            Some(named) => self.ask_broker(named, question).await,
+            None => self.ask_kernel(connection, question).await,
+        };
+        let reply = reply.map_err(|_| gone(connection))?;
+        match (reply.described, reply.error) {
+            (Some(schema), _) => Ok(KernelAnswer::Described(schema)),
+            (None, Some(failure)) => Err(failure.refusal()),
+            (None, None) => Err(gone(connection)),
+        }
+    }
+
+    async fn ask_broker(&self, connection: &Connection, question: Value) -> std::io::Result<Reply> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        // Dropped with the question: the broker ends.
+        let broker = brokers::run(theirs, connection, self.python.clone());
+        tokio::select! {
+            reply = exchange(&mut ours, 1, question) => reply,
+            ended = broker => Err(ended.err().unwrap_or_else(|| std::io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    async fn ask_kernel(&self, connection: &str, mut question: Value) -> std::io::Result<Reply> {
+        let mut line = self.kernel.lock().await;
+        while let Ok(newer) = line.coming.try_recv() {
+            line.open = Some(newer);
+        }
+        let mut open = match line.open.take() {
+            Some(open) => open,
+            None => line.coming.recv().await.ok_or(std::io::ErrorKind::BrokenPipe)?,
+        };
+        line.number += 1;
+        question["connection"] = json!(connection);
+        let reply = exchange(&mut open, line.number, question).await?;
+        // A question that was given up in the middle leaves nothing that could be read on: the kernel comes again.
+        line.open = Some(open);
+        Ok(reply)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// The answer that is good still, or the generation of one that is asked for now.
+    fn find(&self, key: &(String, String)) -> Result<ConnectionSchema, u64> {
+        let fresh = self.answers.get(key).filter(|(since, _)| since.elapsed() < KEPT_FOR);
+        fresh.map(|(_, schema)| schema.clone()).ok_or(self.generation)
+    }
+
+    fn keep(&mut self, generation: u64, key: (String, String), schema: ConnectionSchema) {
+        self.answers.retain(|_, (since, _)| since.elapsed() < KEPT_FOR);
+        if generation == self.generation && self.answers.len() < MAX_KEPT {
+            self.answers.insert(key, (Instant::now(), schema));
+        }
+    }
+}
+
+impl Failure {
+    fn refusal(self) -> KernelAnswer {
+        let code = match &*self.kind {
+            "unknown" => QuestionRefusal::UnknownConnection,
+            "cancelled" => QuestionRefusal::Timeout,
+            _ => QuestionRefusal::ConnectionFailed,
+        };
+        code.because(self.message)
+    }
+}
+
+fn late(connection: &str) -> KernelAnswer {
+    let message = format!(
+        "the connection {connection} did not tell its tables in time: it is slow, or the kernel computes something that lets nothing \
+         else run; ask again"
+    );
+    QuestionRefusal::Timeout.because(message)
+}
+
+fn gone(connection: &str) -> KernelAnswer {
+    let message = format!(
+        "nobody tells the tables of {connection}: its broker or the kernel has ended; ask again, and if that does not help restart the \
+         kernel and look at the runtime agent's log"
+    );
+    QuestionRefusal::KernelFailed.because(message)
+}
+
+/// Asks, and reads on until the answer to this very question comes. The frames are those of `wire.py`.
+async fn exchange(channel: &mut UnixStream, number: u64, mut question: Value) -> std::io::Result<Reply> {
+    question["describe"] = json!(number);
+    let head = question.to_string();
+    let mut frame = u32::try_from(head.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
+    frame.extend([0; 4]);
+    frame.extend(head.as_bytes());
+    channel.write_all(&frame).await?;
+    loop {
+        let reply: Reply = serde_json::from_slice(&read_frame(channel).await?)?;
+        if reply.of == number {
+            return Ok(reply);
+        }
+    }
+}
+
+async fn read_frame(channel: &mut UnixStream) -> std::io::Result<Vec<u8>> {
+    let (head, body) = (channel.read_u32().await? as usize, channel.read_u32().await? as usize);
+    if head.saturating_add(body) > MAX_ANSWER_BYTES {
+        return Err(std::io::ErrorKind::InvalidData.into());
+    }
+    let mut read = vec![0; head + body];
+    channel.read_exact(&mut read).await?;
+    read.truncate(head);
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn schemas() -> (Arc<Schemas>, mpsc::Sender<UnixStream>) {
+        let (sender, coming) = mpsc::channel(4);
+        (Arc::new(Schemas::new(Arc::default(), PathBuf::new(), coming)), sender)
+    }
+
+    async fn asked(kernel: &mut UnixStream) -> Value {
+        serde_json::from_slice(&read_frame(kernel).await.unwrap()).unwrap()
+    }
+
+    async fn reply(kernel: &mut UnixStream, reply: Value) {
+        let head = reply.to_string();
+        kernel.write_u32(u32::try_from(head.len()).unwrap()).await.unwrap();
+        kernel.write_u32(0).await.unwrap();
+        kernel.write_all(head.as_bytes()).await.unwrap();
+    }
+
+    fn ask(schemas: &Arc<Schemas>, connection: &str, within: Duration) -> tokio::task::JoinHandle<KernelAnswer> {
+        let (schemas, connection) = (schemas.clone(), connection.to_owned());
+        tokio::spawn(async move { schemas.describe(connection, String::new(), within).await })
+    }
+
+    async fn refused(asking: tokio::task::JoinHandle<KernelAnswer>) -> (QuestionRefusal, String) {
+        match asking.await.unwrap() {
+            KernelAnswer::Refused { code, message } => (code, message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_kept_until_a_run_is_over() {
+        let (schemas, sender) = schemas();
+        let (ours, mut kernel) = UnixStream::pair().unwrap();
+        sender.send(ours).await.unwrap();
+        let described = json!({"kind": "duckdb", "tables": []});
+        let first = ask(&schemas, "duckdb", LONG);
+        let question = asked(&mut kernel).await;
+        assert_eq!((&question["connection"], &question["describe"]), (&json!("duckdb"), &json!(1)));
+        assert!(question["seconds"].as_f64().is_some_and(|seconds| seconds < LONG.as_secs_f64()));
+        reply(&mut kernel, json!({"of": 1, "described": described})).await;
+        assert!(matches!(first.await.unwrap(), KernelAnswer::Described(_)));
+        // Nobody answers, and nobody is asked.
+        assert!(matches!(ask(&schemas, "duckdb", LONG).await.unwrap(), KernelAnswer::Described(_)));
+        schemas.forget();
+        let second = ask(&schemas, "duckdb", LONG);
+        assert_eq!(asked(&mut kernel).await["describe"], json!(2));
+        // What a run changes while the answer is on its way.
+        schemas.forget();
+        reply(&mut kernel, json!({"of": 2, "described": described})).await;
+        second.await.unwrap();
+        let third = ask(&schemas, "duckdb", LONG);
+        assert_eq!(asked(&mut kernel).await["describe"], json!(3));
+        drop(kernel);
+        assert_eq!(refused(third).await.0, QuestionRefusal::KernelFailed);
+    }
+
+    #[tokio::test]
+    async fn a_question_that_was_given_up_does_not_answer_the_next() {
+        let (schemas, sender) = schemas();
+        let (ours, mut kernel) = UnixStream::pair().unwrap();
+        sender.send(ours).await.unwrap();
+        let late = ask(&schemas, "duckdb", Duration::from_millis(600));
+        asked(&mut kernel).await;
+        let (code, message) = refused(late).await;
+        assert!(code == QuestionRefusal::Timeout && message.contains("duckdb"), "{message}");
+        // The kernel sees that nobody waits any more, and comes again.
+        assert_eq!(kernel.read(&mut [0]).await.unwrap(), 0);
+        let (ours, mut kernel) = UnixStream::pair().unwrap();
+        sender.send(ours).await.unwrap();
+        let next = ask(&schemas, "x.sqlite", LONG);
+        asked(&mut kernel).await;
+        reply(&mut kernel, json!({"of": 2, "error": {"kind": "unknown", "message": "there is no file"}})).await;
+        assert_eq!(refused(next).await, (QuestionRefusal::UnknownConnection, "there is no file".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_kernel_says_nothing_beyond_measure() {
+        let (schemas, sender) = schemas();
+        let (ours, mut kernel) = UnixStream::pair().unwrap();
+        sender.send(ours).await.unwrap();
+        let asking = ask(&schemas, "duckdb", LONG);
+        asked(&mut kernel).await;
+        kernel.write_all(&u32::MAX.to_be_bytes()).await.unwrap();
+        kernel.write_all(&[0; 4]).await.unwrap();
+        assert_eq!(refused(asking).await.0, QuestionRefusal::KernelFailed);
+        drop(sender);
+        assert_eq!(refused(ask(&schemas, "duckdb", LONG)).await.0, QuestionRefusal::KernelFailed);
+    }
+
+    #[tokio::test]
+    async fn a_kernel_is_asked_a_few_things_at_a_time() {
+        let (schemas, _sender) = schemas();
+        let waiting: Vec<_> = (0..MAX_ASKED).map(|number| ask(&schemas, &format!("{number}.db"), LONG)).collect();
+        while schemas.places.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(refused(ask(&schemas, "duckdb", LONG)).await.0, QuestionRefusal::KernelBusy);
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which tables and columns a connection to a database has, and never a row of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The feature of a server, and of a runtime agent, that answers the question `describe`.
+pub const CONNECTION_SCHEMAS: &str = "connection_schemas";
+/// Tables of one answer at most.
+pub const MAX_TABLES: usize = 1_000;
+/// Columns of all tables of one answer.
+pub const MAX_COLUMNS: usize = 10_000;
+/// Bytes of all names and types of one answer.
+const MAX_BYTES: usize = 256 << 10;
+/// Bytes of one name. What has a longer one is left out.
+const MAX_NAME_BYTES: usize = 1 << 10;
+/// Bytes of the name of a connection, or of the part of a name that tables must have.
+pub const MAX_ASKED_BYTES: usize = 1 << 10;
+
+/// The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
+/// account may not read are not among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionSchema {
+    /// `postgresql`, `sqlite` or `duckdb`.
+    pub kind: String,
+    /// At most 1,000: first those that need no schema before their name.
+    pub tables: Vec<Table>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tables_left_out: u64,
+}
+
+/// A table or a view.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Table {
+    /// The database, where a connection has several or names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<String>,
+    /// Its schema.
+    pub schema: String,
+    /// Its name, as it is: SQL may want it in quotes.
+    pub name: String,
+    /// `table`, `view`, `materialized_view` or `foreign_table`.
+    pub kind: String,
+    /// Whether SQL finds it by its name alone.
+    pub is_visible: bool,
+    /// In their order; at most 10,000 of all tables.
+    pub columns: Vec<Column>,
+    /// How many more it has.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub columns_left_out: u64,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// Its name, as it is: SQL may want it in quotes.
+    pub name: String,
+    /// In the words of the database; at most 200 characters. Empty: SQLite has columns without a type.
+    #[serde(rename = "type")]
+    pub column_type: String,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl ConnectionSchema {
+    /// Within the limits of an answer, whoever made it.
+    pub(crate) fn bounded(mut self) -> Self {
+        let mut room = Room { columns: MAX_COLUMNS, bytes: MAX_BYTES };
+        cut(&mut self.kind);
+        let all = self.tables.len();
+        self.tables.truncate(MAX_TABLES);
+        self.tables.retain_mut(|table| room.has(&table.texts()) && table.fit(&mut room));
+        self.tables_left_out = self.tables_left_out.saturating_add((all - self.tables.len()) as u64);
+        self
+    }
+
+    /// How many columns are told.
+    pub fn column_count(&self) -> usize {
+        self.tables.iter().map(|table| table.columns.len()).sum()
+    }
+
+    /// Whether the database has more than stands here.
+    pub fn is_cut(&self) -> bool {
+        self.tables_left_out > 0 || self.tables.iter().any(|table| table.columns_left_out > 0)
+    }
+}
+
+impl Table {
+    fn texts(&self) -> [&str; 4] {
+        [self.catalog.as_deref().unwrap_or_default(), &self.schema, &self.name, &self.kind]
+    }
+
+    /// Leaves out the columns for which there is no room. The table itself stays.
+    fn fit(&mut self, room: &mut Room) -> bool {
+        let all = self.columns.len();
+        self.columns.retain(|column| {
+            let fits = room.columns > 0 && room.has(&[&column.name, &column.column_type]);
+            room.columns -= usize::from(fits);
+            fits
+        });
+        self.columns_left_out = self.columns_left_out.saturating_add((all - self.columns.len()) as u64);
+        true
+    }
+
+    /// `schema.name`, or the name alone where that is enough.
+    pub fn short_name(&self) -> String {
+        match (self.is_visible, &self.catalog) {
+            (true, _) => self.name.clone(),
+            (false, Some(catalog)) => format!("{catalog}.{}.{}", self.schema, self.name),
+            (false, None) => format!("{}.{}", self.schema, self.name),
+        }
+    }
+}
+
+/// What there is room for still.
+struct Room {
+    columns: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// Whether these texts fit; then there is less.
+    fn has(&mut self, texts: &[&str]) -> bool {
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        if texts.iter().any(|text| text.len() > MAX_NAME_BYTES) || bytes > self.bytes {
+            return false;
+        }
+        self.bytes -= bytes;
+        true
+    }
+}
+
+fn cut(text: &mut String) {
+    text.truncate(text.floor_char_boundary(MAX_NAME_BYTES));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(name: &str, columns: usize) -> Table {
+        let column = |_| Column { name: "c".to_owned(), column_type: "int".to_owned(), nullable: true };
+        Table { name: name.to_owned(), columns: (0..columns).map(column).collect(), ..Table::default() }
+    }
+
+    fn bounded(tables: Vec<Table>) -> ConnectionSchema {
+        ConnectionSchema { tables, ..ConnectionSchema::default() }.bounded()
+    }
+
+    #[test]
+    fn tables_and_columns_beyond_the_limits_are_counted() {
+        let few = bounded(vec![table("a", 2), table("b", 0)]);
+        assert_eq!((few.tables.len(), few.column_count(), few.is_cut()), (2, 2, false));
+        let many = bounded(vec![table("t", 0); MAX_TABLES + 2]);
+        assert_eq!((many.tables.len(), many.tables_left_out), (MAX_TABLES, 2));
+        let wide = bounded(vec![table("a", MAX_COLUMNS - 1), table("b", 3)]);
+        let left_out: Vec<u64> = wide.tables.iter().map(|table| table.columns_left_out).collect();
+        assert_eq!((left_out, wide.is_cut()), (vec![0, 2], true));
+    }
+
+    #[test]
+    fn long_names_and_too_many_bytes_are_left_out_and_counted() {
+        let long = "x".repeat(MAX_NAME_BYTES);
+        let large = bounded(vec![table(&long, 0); 300]);
+        assert_eq!((large.tables.len(), large.tables_left_out), (256, 44));
+        let endless = bounded(vec![table(&format!("{long}x"), 1), table("b", 0)]);
+        assert_eq!((endless.tables.len(), endless.tables_left_out), (1, 1));
+    }
+
+    #[test]
+    fn a_table_is_called_as_short_as_sql_finds_it() {
+        let mut named = Table { catalog: Some("lake".into()), schema: "s".into(), ..table("t", 0) };
+        assert_eq!(named.short_name(), "lake.s.t");
+        named.catalog = None;
+        assert_eq!(named.short_name(), "s.t");
+        named.is_visible = true;
+        assert_eq!(named.short_name(), "t");
+    }
+}
