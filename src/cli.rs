@@ -65,6 +65,7 @@ mod python;
 mod run;
 mod runs;
 mod sandbox;
+mod schema;
 mod serve;
 mod session;
 pub mod settings;
@@ -202,6 +203,8 @@ commands! {
         /// Cancel everything that waits and interrupt what runs.
         Stop(runs::StopArgs) => runs::stop,
 
+        /// List the databases that SQL cells can name, or the tables and columns of one.
+        Connections(schema::ConnectionsArgs) => schema::connections,
         /// List the files beside a notebook: those of the folder in which its kernels start.
         Files(working_files::FilesArgs) => working_files::files,
         /// Bring files to that folder, where code reads them.

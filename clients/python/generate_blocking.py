@@ -44,6 +44,7 @@ from .event import Event
 from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
+from .schema import ConnectionInfo, ConnectionSchema
 from .session import opened
 
 '''

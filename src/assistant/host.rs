@@ -8,7 +8,7 @@ use notarium_core::{
     Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection, Stored,
     Version,
 };
-use notarium_wire::{AckMessage, TurnActivity};
+use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
 
 /// Access to the notebooks. Every caller acts as an assistant or as the server itself, never as a person.
@@ -54,6 +54,18 @@ pub trait Host: Send + Sync + 'static {
 
     /// The notebooks that this assistant's person can see, the last changed first.
     async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection>;
+
+    /// The databases that SQL cells of a notebook can name, if this assistant's person may read it now.
+    async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection>;
+
+    /// The tables of one of them, as the notebook's kernel reaches it; else a sentence that says why there are none.
+    async fn describe(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        connection: String,
+        matching: String,
+    ) -> Result<ConnectionSchema, String>;
 
     /// The next notebook in which something happened that may concern an assistant: an event of a conversation, a turn or a
     /// tool call; the end of a run, or that it waits for input; the start, the end or the failed launch of a kernel; or it was

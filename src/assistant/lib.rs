@@ -22,5 +22,6 @@ pub mod messages;
 pub mod picture;
 pub mod preview;
 pub mod providers;
+pub mod schema_text;
 pub mod state;
 pub mod turn;

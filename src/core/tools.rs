@@ -200,6 +200,16 @@ tools! {
     "The notebooks that the person you act for can see."
     { #[serde(default)] query: Option<String> }
 
+    "describe_connection" DescribeConnection (Read, Run, Server)
+    "List a database's tables"
+    "The tables of a database that SQL cells can name, with their columns and types, and no rows. Without connection: which databases there are. Look here before you write SQL."
+    {
+        /// As it stands behind @ in an SQL cell's first line; duckdb is the database in the kernel's memory, a path is a file.
+        #[serde(default)] connection: Option<String>,
+        /// Only tables with this in schema.name.
+        #[serde(default)] matching: Option<String>,
+    }
+
     // --- cells ---
     "create_cell" CreateCell (Edit, Edit, Core)
     "Add a cell"

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
-use notarium_wire::{OfferedConnection, OfferedKernelspec, ServerMessage};
+use notarium_wire::{CONNECTION_SCHEMAS, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES};
 
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
@@ -36,8 +36,23 @@ pub struct Offer {
     pub kernelspecs: Vec<OfferedKernelspec>,
     /// Databases that SQL cells of its kernels can name.
     pub connections: Vec<OfferedConnection>,
-    /// It knows `file_request`.
-    pub moves_files: bool,
+    pub knows: Knows,
+}
+
+/// What an agent has said in its `hello` that it answers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Knows {
+    /// `file_request`.
+    pub files: bool,
+    /// The question `describe`.
+    pub schemas: bool,
+}
+
+impl Knows {
+    pub fn of(features: &[String]) -> Self {
+        let says = |wanted: &str| features.iter().any(|feature| feature == wanted);
+        Self { files: says(WORKING_FILES), schemas: says(CONNECTION_SCHEMAS) }
+    }
 }
 
 /// An agent that can be asked.
@@ -48,8 +63,7 @@ pub struct Reachable {
     pub name: String,
     pub client: ClientId,
     pub outbox: Outbox,
-    /// It knows `file_request`.
-    pub moves_files: bool,
+    pub knows: Knows,
 }
 
 impl Agents {
@@ -103,12 +117,6 @@ impl Agents {
         covering.flat_map(|agent| agent.offer.connections.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The connection of an agent, where it has made an offer.
-    pub fn connection_of(&self, id: &AgentId) -> Option<(ClientId, Outbox)> {
-        let is_it = |agent: &Agent| matches!(&agent.authenticated.actor, Actor::Agent { id: other } if other == id);
-        self.connected.iter().find(|agent| is_it(agent)).map(|agent| (*agent.key(), agent.outbox.clone()))
-    }
-
     /// An agent that has made an offer.
     pub fn reachable(&self, id: &AgentId) -> Option<Reachable> {
         self.connected.iter().filter_map(|agent| agent.reachable(*agent.key())).find(|agent| agent.id == *id)
@@ -136,9 +144,8 @@ impl Agents {
 impl Agent {
     fn reachable(&self, client: ClientId) -> Option<Reachable> {
         let Actor::Agent { id } = &self.authenticated.actor else { return None };
-        let (name, outbox, moves_files) =
-            (self.authenticated.name.clone(), self.outbox.clone(), self.offer.moves_files);
-        Some(Reachable { id: id.clone(), name, client, outbox, moves_files })
+        let (name, outbox, knows) = (self.authenticated.name.clone(), self.outbox.clone(), self.offer.knows);
+        Some(Reachable { id: id.clone(), name, client, outbox, knows })
     }
 
     /// Sends `work` if the token covers the notebook and the kernelspec is on offer.

@@ -1,4 +1,4 @@
-//! Asks a kernel about code that is being written: who may ask, the way to the kernel's runtime agent, and the answer.
+//! Asks a kernel about code that is being written, and which tables its databases have: who may ask, the way to the kernel's runtime agent, and the answer.
 //!
 //! Neither a question nor its answer enters the log, and no kernel is started for one. To ask needs the right to run, because
 //! kernels may run code to answer (a property, a `__dir__`).
@@ -11,12 +11,12 @@ use notarium_core::{
     not_open,
 };
 use notarium_wire::{
-    AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, QuestionRefusal,
-    ServerMessage, characters_before,
+    AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, MAX_ASKED_BYTES,
+    QuestionKind, QuestionRefusal, ServerMessage, characters_before,
 };
 use tokio::sync::oneshot;
 
-use crate::agents::frame;
+use crate::agents::{Reachable, frame};
 use crate::app::App;
 use crate::kernel_questions::{Waiting, cancelled, too_many, unreachable};
 use crate::rooms::{Identity, Offered, ReadState, RoomHandle};
@@ -50,6 +50,7 @@ impl KernelAsker {
 
     async fn try_ask(self, app: &App, question: AskKernelMessage) -> Result<KernelAnswer, KernelAnswer> {
         check_code(&question)?;
+        check_names(&question.kind)?;
         let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
             let is_unavailable = rejection.code == RejectionCode::Unavailable;
             let code = if is_unavailable { QuestionRefusal::Unavailable } else { QuestionRefusal::UnknownNotebook };
@@ -73,19 +74,21 @@ impl KernelAsker {
     }
 
     async fn send(self, app: &App, question: AskKernelMessage, target: Target) -> Result<KernelAnswer, KernelAnswer> {
-        let (agent, outbox) = app.agents.connection_of(&target.agent).ok_or_else(unreachable)?;
+        let agent = app.agents.reachable(&target.agent).ok_or_else(unreachable)?;
+        check_agent(&agent, &question.kind)?;
         let (answer, answered) = oneshot::channel();
-        let number = self.number;
+        let (id, asker, kernel_session) = (self.number, self.asker(&question.kind), target.kernel_session);
         let waiting =
-            Waiting { asker: self.name.clone(), kernel_session: target.kernel_session.clone(), agent, answer };
-        let _place = app.kernel_questions.wait(number, waiting)?;
-        let timeout = app.limits.kernel_question_timeout;
+            Waiting { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
+        let _place = app.kernel_questions.wait(id, waiting)?;
+        let timeout = match question.kind {
+            QuestionKind::Describe { .. } => app.limits.connection_schema_timeout,
+            _ => app.limits.kernel_question_timeout,
+        };
         let AskKernelMessage { notebook, code, cursor, kind, .. } = question;
-        let (kernel_session, asker) = (target.kernel_session, self.name);
         let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        let id = number;
         let message = KernelQuestionMessage { id, notebook, kernel_session, asker, code, cursor, kind, timeout_ms };
-        match outbox.offer(frame(&ServerMessage::KernelQuestion(message))) {
+        match agent.outbox.offer(frame(&ServerMessage::KernelQuestion(message))) {
             Offered::Queued => {}
             Offered::Full => return Err(too_many()),
             Offered::Closed => return Err(unreachable()),
@@ -96,6 +99,35 @@ impl KernelAsker {
             Err(_) => Err(QuestionRefusal::Timeout.because("the kernel did not answer in time: ask again")),
         }
     }
+
+    /// Questions about code cancel each other; who asks for tables waits for each answer.
+    fn asker(&self, kind: &QuestionKind) -> String {
+        match kind {
+            QuestionKind::Describe { .. } => format!("{}.{}", self.name, self.number),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+fn check_names(kind: &QuestionKind) -> Result<(), KernelAnswer> {
+    let QuestionKind::Describe { connection, matching } = kind else { return Ok(()) };
+    if connection.len().max(matching.len()) > MAX_ASKED_BYTES {
+        let message = format!("the name of a connection, and what tables must match, have at most {MAX_ASKED_BYTES} bytes");
+        return Err(QuestionRefusal::LimitExceeded.because(message));
+    }
+    if connection.is_empty() {
+        return Err(QuestionRefusal::InvalidValue.because("say which connection: duckdb is the one in the kernel"));
+    }
+    Ok(())
+}
+
+fn check_agent(agent: &Reachable, kind: &QuestionKind) -> Result<(), KernelAnswer> {
+    if agent.knows.schemas || !matches!(kind, QuestionKind::Describe { .. }) {
+        return Ok(());
+    }
+    let message =
+        format!("the runtime agent {} is too old to tell the tables of a connection: update it, and restart it", agent.name);
+    Err(QuestionRefusal::AgentTooOld.because(message))
 }
 
 fn check_code(question: &AskKernelMessage) -> Result<(), KernelAnswer> {
@@ -117,8 +149,12 @@ fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), Ke
         return refused("the notebook is archived: unarchive it first");
     }
     let Some(cell) = &question.cell_id else { return Ok(()) };
+    let fits = |cell_type: CellType| match question.kind {
+        QuestionKind::Describe { .. } => cell_type.runs(),
+        _ => cell_type == CellType::Code,
+    };
     match notebook.cells.get(cell) {
-        Some(cell) if cell.content.cell_type == CellType::Code => Ok(()),
+        Some(cell) if fits(cell.content.cell_type) => Ok(()),
         Some(_) => refused("only code cells ask kernels"),
         None => refused("this notebook has no such cell: it is in the trash, or is not there yet"),
     }

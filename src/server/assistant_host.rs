@@ -22,9 +22,13 @@ use notarium_core::{
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
-use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
+use notarium_wire::{
+    AckMessage, AskKernelMessage, CommandMessage, ConnectionSchema, KernelAnswer, OfferedConnection, QuestionKind,
+    TurnActivity,
+};
 
 use crate::app::App;
+use crate::ask_kernel::KernelAsker;
 use crate::blob_check::parse_hash;
 use crate::call_pace::Asker;
 use crate::listing::{self, Wanted};
@@ -217,6 +221,38 @@ impl Host for AssistantHost {
             updated_at: entry.updated_at,
         });
         Ok(listed.collect())
+    }
+
+    async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection> {
+        self.read_as(actor, notebook).await?;
+        Ok(self.0.agents.connections(notebook))
+    }
+
+    async fn describe(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        connection: String,
+        matching: String,
+    ) -> Result<ConnectionSchema, String> {
+        let authority = self.authority(actor, notebook).await.map_err(|rejection| rejection.message)?;
+        let number = self.0.kernel_questions.next_number();
+        let (identity, room) = (identity(actor, authority), self.0.rooms.open(notebook));
+        let asker = KernelAsker { identity, room, name: "assistant".to_owned(), number };
+        let question = AskKernelMessage {
+            id: 0,
+            notebook: notebook.clone(),
+            cell_id: None,
+            kernel_session: None,
+            code: String::new(),
+            cursor: 0,
+            kind: QuestionKind::Describe { connection, matching },
+        };
+        match asker.ask(&self.0, question).await {
+            KernelAnswer::Described(schema) => Ok(schema),
+            KernelAnswer::Refused { message, .. } => Err(message),
+            _ => Err("the kernel answered something else: ask again".to_owned()),
+        }
     }
 
     async fn next_notice(&self) -> Option<Notice> {

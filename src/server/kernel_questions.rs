@@ -67,6 +67,13 @@ impl KernelQuestions {
         Ok(state.last)
     }
 
+    /// A number for a question whose pace something else minds.
+    pub fn next_number(&self) -> u64 {
+        let mut state = self.state();
+        state.last += 1;
+        state.last
+    }
+
     /// Of an agent's connection: the answer to a question that went there.
     pub fn answer(&self, agent: ClientId, number: u64, answer: KernelAnswer) {
         let mut state = self.state();

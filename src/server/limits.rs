@@ -91,6 +91,8 @@ pub struct ServerLimits {
     pub hello_timeout: Duration,
     /// How long somebody who asks a kernel about code waits for its answer.
     pub kernel_question_timeout: Duration,
+    /// How long somebody waits for the tables of a connection.
+    pub connection_schema_timeout: Duration,
     pub heartbeat: Duration,
     /// How long a connection may take none of the bytes that are sent to it.
     pub stall_timeout: Duration,
@@ -134,6 +136,7 @@ impl Default for ServerLimits {
             body_timeout: Duration::from_secs(20),
             hello_timeout: Duration::from_secs(10),
             kernel_question_timeout: Duration::from_secs(3),
+            connection_schema_timeout: Duration::from_secs(10),
             heartbeat: Duration::from_secs(20),
             stall_timeout: Duration::from_secs(20),
             min_bytes_per_second: 64 << 10,

@@ -53,12 +53,13 @@ impl Problem {
         use QuestionRefusal as Q;
         let status = match code {
             Q::Forbidden => StatusCode::FORBIDDEN,
-            Q::UnknownNotebook | Q::UnknownKernelSession => StatusCode::NOT_FOUND,
+            Q::UnknownNotebook | Q::UnknownKernelSession | Q::UnknownConnection => StatusCode::NOT_FOUND,
             Q::NotRunnable | Q::InvalidValue => StatusCode::BAD_REQUEST,
             Q::NoKernel | Q::KernelBusy | Q::Cancelled => StatusCode::CONFLICT,
             Q::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
             Q::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Q::KernelFailed => StatusCode::BAD_GATEWAY,
+            Q::KernelFailed | Q::ConnectionFailed => StatusCode::BAD_GATEWAY,
+            Q::AgentTooOld => StatusCode::NOT_IMPLEMENTED,
             Q::AgentUnreachable | Q::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Q::Timeout => StatusCode::GATEWAY_TIMEOUT,
         };

@@ -60,7 +60,7 @@ impl<'a> FileAsker<'a> {
             Some(id) => app.agents.reachable(&id).ok_or_else(|| problem(unreachable()))?,
             None => only_agent(app.agents.covering(notebook))?,
         };
-        if !agent.moves_files {
+        if !agent.knows.files {
             let message =
                 format!("the runtime agent {} is too old to move files: update it, and restart it", agent.name);
             return Err(refused(FileRefusal::AgentTooOld, message));

@@ -32,7 +32,7 @@ pub struct ConnectionSchema {
 /// A table or a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
-    /// The database, where a connection has several or names it.
+    /// The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
     /// Its schema.

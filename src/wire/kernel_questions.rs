@@ -182,6 +182,8 @@ pub enum QuestionRefusal {
     KernelBusy,
     /// The kernel's runtime agent cannot be reached. 503
     AgentUnreachable,
+    /// The runtime agent is older than this question. 501
+    AgentTooOld,
     /// The kernel did not answer in time. 504
     Timeout,
     /// A later question of the same connection took its place. 409

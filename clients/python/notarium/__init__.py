@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .graph import Dependencies, Graph
     from .history import Verification
     from .kernel import call_function, progress, tool
+    from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 
 _BLOCKING = "Cell Client History Kernel Notebook Output PastCell PastNotebook Run Thread ToolCall Turn connect"
 _ERRORS = (
@@ -79,6 +80,7 @@ _HOMES = {
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
+    **dict.fromkeys(("Column", "ConnectionInfo", "ConnectionSchema", "Table"), "schema"),
     **dict.fromkeys(_BLOCKING.split(), "blocking"),
     **dict.fromkeys(_ERRORS.split(), "errors"),
 }
@@ -86,9 +88,12 @@ _HOMES = {
 __all__ = [
     "Cell",
     "Client",
+    "Column",
     "Comment",
     "ConfigurationError",
     "Conflict",
+    "ConnectionInfo",
+    "ConnectionSchema",
     "Dependencies",
     "Disconnected",
     "Event",
@@ -109,6 +114,7 @@ __all__ = [
     "Rejected",
     "Run",
     "RunFailed",
+    "Table",
     "Thread",
     "ToolCall",
     "Turn",

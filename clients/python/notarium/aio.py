@@ -15,11 +15,15 @@ from .history import History, Verification
 from .notebook import Notebook, PastNotebook
 from .outputs import Output
 from .runs import Kernel, Run
+from .schema import Column, ConnectionInfo, ConnectionSchema, Table
 
 __all__ = [
     "Cell",
     "Client",
+    "Column",
     "Comment",
+    "ConnectionInfo",
+    "ConnectionSchema",
     "Dependencies",
     "Graph",
     "History",
@@ -30,6 +34,7 @@ __all__ = [
     "PastCell",
     "PastNotebook",
     "Run",
+    "Table",
     "Thread",
     "ToolCall",
     "Turn",

@@ -21,6 +21,7 @@ from .outputs import blob
 from .portal import Stream
 from .replica import Replica
 from .runs import Kernel, Run
+from .schema import ConnectionInfo, ConnectionSchema, connection_of, schema_of
 from .session import Opening, Session
 from .text import to_units
 
@@ -342,6 +343,27 @@ class Notebook(PastNotebook):
     async def stop(self) -> None:
         """Cancels everything that waits and interrupts what runs."""
         await self._command("StopAll")
+
+    async def connections(self) -> list[ConnectionInfo]:
+        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder.
+
+        >>> await nb.connections()
+        []
+        """
+        kernels = await self._session.rest.get(f"/api/notebooks/{self.id}/kernels")
+        return [connection_of(told) for told in kernels.get("connections", [])]
+
+    async def schema(
+        self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None
+    ) -> ConnectionSchema:
+        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
+
+        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
+        connection; `Unavailable`: the database cannot be reached.
+        """
+        query: Json = {"connection": connection, "matching": matching}
+        query.update({} if kernel is None else {"kernel": kernel})
+        return schema_of(connection, await self._session.rest.get(f"/api/notebooks/{self.id}/schema", **query))
 
     async def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::kernel_tools;
-use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
+use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
     CellFlagChanges, CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
     ExecutionTarget, InsertCell, NotebookId, Output, Place, RawObject, Rejection, RequestExecution, ToolCall,
@@ -22,6 +22,7 @@ use super::blobs::with_blobs;
 use crate::host::Host;
 use crate::picture::{MAX_IMAGE_BYTES, PngResult};
 use crate::preview::{self, ReadBlob};
+use crate::schema_text;
 use crate::state::{CellStatus, TextQuery, state_text, verify};
 
 /// Bytes of a result; the core takes more, models should not.
@@ -134,6 +135,7 @@ async fn answer(task: &ToolTask) -> Answer {
         Arguments::GetCellOutputs(call) => outputs(task, &call.cell_id).await,
         Arguments::GetCellImage(call) => image(task, &call.cell_id).await,
         Arguments::GetRunStatus(call) => run_status(task, &call.execution_id).await,
+        Arguments::DescribeConnection(call) => describe(task, call).await,
         Arguments::ListNotebooks(call) => list(task, call.query.as_deref()).await,
         Arguments::ExecuteCell(_) => execute_cell(task).await,
         Arguments::RunAll(_) => run_all(task).await,
@@ -300,6 +302,17 @@ async fn list(task: &ToolTask, query: Option<&str>) -> Answer {
     let actor = &task.call.requested_by;
     let found = task.host.notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(sentence)?;
     Ok(json!({ "notebooks": found }).to_string())
+}
+
+async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
+    let (host, actor, notebook) = (&task.host, &task.call.requested_by, &task.notebook);
+    let Some(connection) = &call.connection else {
+        let named = host.connections(actor, notebook).await.map_err(sentence)?;
+        return Ok(schema_text::connections(&named));
+    };
+    let matching = call.matching.clone().unwrap_or_default();
+    let schema = host.describe(actor, notebook, connection.clone(), matching).await?;
+    Ok(schema_text::tables(connection, &schema))
 }
 
 // --- runs ---

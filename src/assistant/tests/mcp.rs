@@ -15,7 +15,7 @@ use notarium_core::{
     Actor, Command, CommandId, Document, Execution, ExecutionId, InstanceId, Millis, NotebookId, Rejection,
     RejectionCode, Risk, Scope, Stored, ToolCallId, Version,
 };
-use notarium_wire::{AckMessage, TurnActivity};
+use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::{Value, json};
 
 /// Two notebooks of the title "Twins", one "Losses"; nobody else's.
@@ -62,6 +62,14 @@ impl Host for FakeHost {
     async fn notebooks(&self, _: &Actor, query: Option<&str>, _: usize) -> Result<Vec<Listed>, Rejection> {
         let is_meant = |listed: &Listed| query.is_none_or(|query| listed.title.contains(query));
         Ok(all_notebooks().into_iter().filter(is_meant).collect())
+    }
+
+    async fn connections(&self, _: &Actor, _: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection> {
+        Ok(Vec::new())
+    }
+
+    async fn describe(&self, _: &Actor, _: &NotebookId, _: String, _: String) -> Result<ConnectionSchema, String> {
+        Err("not here".to_owned())
     }
 
     async fn next_notice(&self) -> Option<Notice> {

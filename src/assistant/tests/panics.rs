@@ -9,7 +9,7 @@ use bytes::Bytes;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::*;
-use notarium_wire::{AckMessage, TurnActivity};
+use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::json;
 use tokio::sync::{Mutex, mpsc};
 
@@ -68,6 +68,14 @@ impl Host for FaultyHost {
 
     async fn notebooks(&self, _: &Actor, _: Option<&str>, _: usize) -> Result<Vec<Listed>, Rejection> {
         panic!("a planted fault")
+    }
+
+    async fn connections(&self, _: &Actor, _: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection> {
+        Ok(Vec::new())
+    }
+
+    async fn describe(&self, _: &Actor, _: &NotebookId, _: String, _: String) -> Result<ConnectionSchema, String> {
+        Err("not here".to_owned())
     }
 
     async fn next_notice(&self) -> Option<Notice> {

@@ -4,13 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{Command, KernelSessionId, NotebookId, Operation};
-use notarium_wire::rest::{AskCompletion, AskInspection, Kernels, Launch};
-use notarium_wire::{AskKernelMessage, Completion, Inspection, KernelAnswer, QuestionKind, QuestionRefusal};
+use notarium_wire::rest::{AskCompletion, AskInspection, DescribeConnection, Kernels, Launch};
+use notarium_wire::{
+    AskKernelMessage, Completion, ConnectionSchema, Inspection, KernelAnswer, QuestionKind, QuestionRefusal,
+};
 
 use crate::app::{App, identity};
 use crate::ask_kernel::KernelAsker;
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, NoBody, OptionalJson, Params};
+use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
@@ -45,6 +47,11 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Notebook(Operation::Run), Method::POST, "/kernels/{kernel}/complete", complete)
         .says("What the name at a place in code is; behind an open bracket, what is called. Nothing of it is recorded.")
         .on(Guard::Notebook(Operation::Run), Method::POST, "/kernels/{kernel}/inspect", inspect)
+        .says(
+            "The tables and columns of a connection that SQL cells can name, as the kernel reaches it, and never a row. Answered also \
+             while the kernel runs something. Nothing of it is recorded.",
+        )
+        .on(Guard::Notebook(Operation::Run), Method::GET, "/schema", describe)
         .says("Cancels everything that waits and interrupts what runs.")
         .command(control, Method::POST, "/stop", |_: NotebookId, _: NoBody| Ok(Command::StopAll {}))
 }
@@ -67,10 +74,10 @@ async fn list_kernels(
 async fn complete(
     State(app): State<App>,
     who: Authenticated,
-    Params(path): Params<KernelPath>,
+    Params((notebook, kernel)): Params<KernelPath>,
     JsonBody(AskCompletion { code, cursor }): JsonBody<AskCompletion>,
 ) -> Result<Json<Completion>, Problem> {
-    match ask(&app, &who, path, code, cursor, QuestionKind::Complete {}).await {
+    match ask(&app, &who, (notebook, Some(kernel)), code, cursor, QuestionKind::Complete {}).await {
         KernelAnswer::Completed(completion) => Ok(Json(completion)),
         other => Err(no_answer(other)),
     }
@@ -79,11 +86,24 @@ async fn complete(
 async fn inspect(
     State(app): State<App>,
     who: Authenticated,
-    Params(path): Params<KernelPath>,
+    Params((notebook, kernel)): Params<KernelPath>,
     JsonBody(AskInspection { code, cursor, detail }): JsonBody<AskInspection>,
 ) -> Result<Json<Inspection>, Problem> {
-    match ask(&app, &who, path, code, cursor, QuestionKind::Inspect { detail }).await {
+    match ask(&app, &who, (notebook, Some(kernel)), code, cursor, QuestionKind::Inspect { detail }).await {
         KernelAnswer::Inspected(inspection) => Ok(Json(inspection)),
+        other => Err(no_answer(other)),
+    }
+}
+
+async fn describe(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(DescribeConnection { connection, matching, kernel }): QueryOf<DescribeConnection>,
+) -> Result<Json<ConnectionSchema>, Problem> {
+    let kind = QuestionKind::Describe { connection, matching };
+    match ask(&app, &who, (notebook, kernel), String::new(), 0, kind).await {
+        KernelAnswer::Described(schema) => Ok(Json(schema)),
         other => Err(no_answer(other)),
     }
 }
@@ -92,7 +112,7 @@ async fn inspect(
 async fn ask(
     app: &App,
     who: &Authenticated,
-    (notebook, kernel_session): KernelPath,
+    (notebook, kernel_session): (NotebookId, Option<KernelSessionId>),
     code: String,
     cursor: u32,
     kind: QuestionKind,
@@ -106,7 +126,6 @@ async fn ask(
         Err(rejection) => return QuestionRefusal::UnknownNotebook.because(rejection.message),
     };
     let asker = KernelAsker { identity: identity(who, &notebook, ""), room, name: format!("r{number}"), number };
-    let kernel_session = Some(kernel_session);
     asker.ask(app, AskKernelMessage { id: 0, notebook, cell_id: None, kernel_session, code, cursor, kind }).await
 }
 

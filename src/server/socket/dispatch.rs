@@ -7,7 +7,6 @@ use notarium_core::{Actor, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
     OfferedConnection, OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
-    WORKING_FILES,
 };
 use tokio::sync::Semaphore;
 
@@ -18,7 +17,7 @@ use super::hello::{Named, called, let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
 use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
-use crate::agents::{MAX_OFFERED_KERNELSPECS, Offer, frame};
+use crate::agents::{Knows, MAX_OFFERED_KERNELSPECS, Offer, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::ask_kernel::{KernelAsker, answer_to};
 use crate::auth::Authenticated;
@@ -45,8 +44,8 @@ pub struct Connection {
     chosen_name: Option<String>,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
-    /// Of a runtime agent: it knows `file_request`.
-    moves_files: bool,
+    /// Of a runtime agent.
+    knows: Knows,
     /// One check at a time.
     checking: Arc<Semaphore>,
     /// Of runtime agents only.
@@ -81,7 +80,7 @@ impl Connection {
             chosen_name,
             joined,
             has_offered: false,
-            moves_files: features.iter().any(|feature| feature == WORKING_FILES),
+            knows: Knows::of(features),
             checking,
             agent_lock,
             waiting,
@@ -367,7 +366,7 @@ impl Connection {
         connections.truncate(MAX_OFFERED_KERNELSPECS);
         self.has_offered = true;
         let (client, outbox) = (self.client.id, self.outbox.clone());
-        let offer = Offer { kernelspecs, connections, moves_files: self.moves_files };
+        let offer = Offer { kernelspecs, connections, knows: self.knows };
         self.app.agents.offer(client, self.authenticated.clone(), outbox, offer);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Who a connection belongs to, and what it is told first.
 
 use notarium_core::{Actor, Door};
-use notarium_wire::{ErrorCode, ErrorMessage, ServerMessage, WORKING_FILES, WelcomeMessage};
+use notarium_wire::{CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, ServerMessage, WORKING_FILES, WelcomeMessage};
 
 use super::follow::Follow;
 use super::parse::fatal;
@@ -93,8 +93,8 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let features =
-        app.has_assistants.then_some("assistants").into_iter().chain(["kernel_questions", "comms", WORKING_FILES]);
+    let always = ["kernel_questions", "comms", WORKING_FILES, CONNECTION_SCHEMAS];
+    let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }
 

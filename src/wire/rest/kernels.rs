@@ -56,3 +56,16 @@ pub struct AskInspection {
     #[schemars(range(max = 1))]
     pub detail: u8,
 }
+
+/// Asks which tables and columns a connection has.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DescribeConnection {
+    /// A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder.
+    pub connection: String,
+    /// Only tables with this in `schema.name`, in small letters or capitals.
+    #[serde(default)]
+    pub matching: String,
+    /// The kernel that is asked; absent: the one that a cell would run on now.
+    pub kernel: Option<KernelSessionId>,
+}

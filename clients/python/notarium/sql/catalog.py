@@ -24,7 +24,7 @@ KINDS_OF_POSTGRESQL = {"r": "table", "p": "table", "v": "view", "m": "materializ
 
 # Partitions are read through their table, and would bury the others.
 TABLES_OF_POSTGRESQL = f"""
-SELECT c.oid::int8, current_database()::text, n.nspname::text, c.relname::text, c.relkind::text, pg_table_is_visible(c.oid),
+SELECT c.oid::int8, n.nspname::text, c.relname::text, c.relkind::text, pg_table_is_visible(c.oid),
   (SELECT count(*) FROM pg_attribute a
    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, 'SELECT')),
   count(*) OVER ()
@@ -33,7 +33,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
   AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_(catalog$|toast)' AND NOT pg_is_other_temp_schema(n.oid)
   AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
   AND strpos(lower(n.nspname || '.' || c.relname), lower($1::text)) > 0
-ORDER BY 6 DESC, 3, 4 LIMIT {MAX_TABLES}
+ORDER BY 5 DESC, 2, 3 LIMIT {MAX_TABLES}
 """
 
 COLUMNS_OF_POSTGRESQL = f"""
@@ -50,7 +50,8 @@ WITH found AS (
   UNION ALL
   SELECT database_name, schema_name, view_name, 'view', column_count FROM duckdb_views() WHERE NOT internal)
 SELECT catalog, schema, name, kind,
-  catalog = 'temp' OR catalog = current_database() AND schema = current_schema() AS is_visible, columns, count(*) OVER ()
+  catalog = 'temp' OR catalog = current_database() AND schema = current_schema() AS is_visible, columns, count(*) OVER (),
+  catalog <> current_database()
 FROM found WHERE contains(lower(schema || '.' || name), lower($1))
 ORDER BY 5 DESC, 1, 2, 3 LIMIT {MAX_TABLES}
 """
@@ -74,7 +75,7 @@ class Catalog:
     def add_table(
         self, key: Any, catalog: str | None, schema: str, name: str, kind: str, is_visible: bool, columns: int
     ) -> None:
-        """`columns`: how many it has."""
+        """`catalog`: of a database beside the one that names without a catalog are of. `columns`: how many it has."""
         if len(self.tables) >= MAX_TABLES or not self._fits(catalog or "", schema, name):
             return
         table: dict[str, Any] = {"schema": schema, "name": name, "kind": kind, "is_visible": is_visible, "columns": []}
@@ -115,9 +116,9 @@ class Catalog:
 def of_postgresql(query: Any, matching: str) -> dict[str, Any]:
     """`query(sql, values)` gives rows."""
     rows = query(TABLES_OF_POSTGRESQL, [matching])
-    catalog = Catalog("postgresql", rows[0][7] if rows else 0)
-    for oid, database, schema, name, kind, is_visible, columns, _ in rows:
-        catalog.add_table(oid, database, schema, name, KINDS_OF_POSTGRESQL[kind], is_visible, columns)
+    catalog = Catalog("postgresql", rows[0][6] if rows else 0)
+    for oid, schema, name, kind, is_visible, columns, _ in rows:
+        catalog.add_table(oid, None, schema, name, KINDS_OF_POSTGRESQL[kind], is_visible, columns)
     catalog.add_columns(query(COLUMNS_OF_POSTGRESQL, [list(catalog.tables)]))
     return catalog.told()
 
@@ -125,8 +126,9 @@ def of_postgresql(query: Any, matching: str) -> dict[str, Any]:
 def of_duckdb(connection: Any, matching: str) -> dict[str, Any]:
     rows = connection.execute(TABLES_OF_DUCKDB, [matching]).fetchall()
     catalog = Catalog("duckdb", rows[0][6] if rows else 0)
-    for database, schema, name, kind, is_visible, columns, _ in rows:
-        catalog.add_table((database, schema, name), database, schema, name, kind, is_visible, columns)
+    for database, schema, name, kind, is_visible, columns, _, is_another in rows:
+        another = database if is_another else None
+        catalog.add_table((database, schema, name), another, schema, name, kind, is_visible, columns)
     found = connection.execute(COLUMNS_OF_DUCKDB, [matching])
     each = iter(found.fetchone, None)
     catalog.add_columns((tuple(row[:3]), *row[3:]) for row in each)

@@ -1,0 +1,102 @@
+"""The databases that a notebook's SQL cells can name, and which tables they have; never a row of them."""
+
+import html
+from dataclasses import dataclass, field
+
+from .document import Json
+from .errors import NotFound
+
+
+@dataclass(frozen=True)
+class ConnectionInfo:
+    """A connection, as a cell names it in its first line: `-- @warehouse`."""
+
+    name: str
+    kind: str
+    """`postgresql`, `sqlite` or `duckdb`."""
+    writes: bool = False
+    """Whether a cell that says `write` may write."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    type: str
+    """In the words of the database; empty where SQLite has a column without a type."""
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or a view."""
+
+    name: str
+    schema: str
+    kind: str = "table"
+    """`table`, `view`, `materialized_view` or `foreign_table`."""
+    columns: tuple[Column, ...] = ()
+    catalog: str | None = None
+    is_visible: bool = True
+    """Whether SQL finds it by its name alone."""
+    columns_left_out: int = 0
+    """How many more it has than an answer holds."""
+
+    def __str__(self) -> str:
+        columns = ", ".join(f"{column.name} {column.type}".rstrip() for column in self.columns)
+        return f"{self.name if self.is_visible else f'{self.schema}.{self.name}'}({columns})"
+
+
+@dataclass(frozen=True)
+class ConnectionSchema:
+    """The tables of a connection. System schemas, and what its account may not read, are not among them.
+
+    `schema["orders"]` or `schema["sales.orders"]` is one of them.
+    """
+
+    connection: str
+    kind: str
+    tables: tuple[Table, ...] = field(default=())
+    tables_left_out: int = 0
+    """How many more there are than an answer holds: ask for those whose name has something in it (`matching`)."""
+
+    def __getitem__(self, name: str) -> Table:
+        found = [table for table in self.tables if name in (table.name, f"{table.schema}.{table.name}")]
+        if not found:
+            raise NotFound(f"{self.connection} tells of no table {name}", code="unknown_table")
+        return next((table for table in found if table.is_visible), found[0])
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.tables)) or f"{self.connection} has no tables"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(table.schema)}</td><td>{html.escape(table.name)}</td><td>{table.kind.replace('_', ' ')}</td>"
+            f"<td>{html.escape(', '.join(f'{each.name} {each.type}'.rstrip() for each in table.columns))}</td></tr>"
+            for table in self.tables
+        )
+        more = f"<p>… and {self.tables_left_out} tables more</p>" if self.tables_left_out else ""
+        return f"<table><tr><th>schema</th><th>table</th><th>kind</th><th>columns</th></tr>{rows}</table>{more}"
+
+
+def connection_of(told: Json) -> ConnectionInfo:
+    """As the server tells it."""
+    return ConnectionInfo(told["name"], told["kind"], told.get("writes", False))
+
+
+def schema_of(connection: str, told: Json) -> ConnectionSchema:
+    """As the server tells it."""
+    tables = tuple(_table_of(table) for table in told["tables"])
+    return ConnectionSchema(connection, told["kind"], tables, told.get("tables_left_out", 0))
+
+
+def _table_of(told: Json) -> Table:
+    columns = tuple(Column(each["name"], each["type"], each["nullable"]) for each in told["columns"])
+    left_out = told.get("columns_left_out", 0)
+    return Table(
+        told["name"], told["schema"], told["kind"], columns, told.get("catalog"), told["is_visible"], left_out
+    )
