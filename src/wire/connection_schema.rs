@@ -125,7 +125,7 @@ struct Room {
 impl Room {
     /// Whether these texts fit; then there is less.
     fn has(&mut self, texts: &[&str]) -> bool {
-        let bytes = texts.iter().map(|text| text.len()).sum();
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
         if texts.iter().any(|text| text.len() > MAX_NAME_BYTES) || bytes > self.bytes {
             return false;
         }

@@ -72,12 +72,15 @@ async fn every_tool_of_the_table_answers() {
     assert_eq!(executed(&scene), table, "every tool was called, and worked");
 }
 
+const LOSSES: &str = "losses = [3.1, 2.2]\nprint('x' * 3000)\n\
+    import sqlite3; _ = sqlite3.connect('shop.sqlite').execute('CREATE TABLE IF NOT EXISTS sold (id INTEGER, city)')";
+
 /// Two cells that ran: one with a variable and a long text, one with a picture.
 async fn prepare(scene: &mut Scene) {
     let picture = format!(
         "from IPython.display import display\ndisplay({{'image/png': '{PNG}', 'text/plain': 'dot'}}, raw=True)"
     );
-    for (id, source) in [("first", "losses = [3.1, 2.2]\nprint('x' * 3000)"), ("second", picture.as_str())] {
+    for (id, source) in [("first", LOSSES), ("second", picture.as_str())] {
         let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": source}});
         scene.ada.command(serde_json::from_value(insert).unwrap()).await;
         let run: Command =
@@ -114,6 +117,9 @@ fn rules_of_looks() -> Vec<Value> {
         chain("outputs", &[("get_cell_outputs", json!({"cell_id": "first"}))]),
         chain("picture", &[("get_cell_image", json!({"cell_id": "second"}))]),
         chain("notebooks", &[("list_notebooks", json!({}))]),
+        chain("databases", &[("describe_connection", json!({}))]),
+        chain("tables", &[("describe_connection", json!({"connection": "shop.sqlite", "matching": "SOLD"}))]),
+        chain("nowhere", &[("describe_connection", json!({"connection": "warehouse"}))]),
     ]
     .concat()
 }
@@ -133,6 +139,10 @@ async fn looks(scene: &mut Scene) {
     let shown = scene.model.requests().last().unwrap().body.clone();
     assert!(shown.contains(&PNG[..40]), "the model sees the picture");
     assert!(good(scene, "notebooks").await.contains("\"title\""));
+    assert!(good(scene, "databases").await.contains("duckdb (DuckDB in the kernel's memory"));
+    assert_eq!(good(scene, "tables").await, "shop.sqlite (sqlite)\nsold(id INTEGER, city)");
+    let (told, is_error) = call(scene, "nowhere").await;
+    assert!(is_error && told.contains("there is no connection 'warehouse'; there are: duckdb"), "{told}");
 }
 
 fn rules_of_cells() -> Vec<Value> {

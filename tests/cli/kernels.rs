@@ -209,3 +209,16 @@ async fn cells_versions_and_workspaces_are_managed_from_the_command_line() {
     }
     world.run(&["workspace", "place", &notebook]).await.ok();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_are_listed_and_their_tables_want_a_kernel() {
+    let world = World::start().await;
+    world.notebook("Sales", "forever").await;
+    let listed = world.run(&["connections", "Sales"]).await.ok();
+    assert!(listed.contains("CONNECTION") && listed.contains("all: it is in the kernel's memory"), "{listed}");
+    let listed = world.run(&["connections", "Sales", "--json"]).await.json();
+    assert_eq!(listed, serde_json::json!([{"name": "duckdb", "kind": "duckdb", "writes": true}]));
+    let told = world.run(&["connections", "Sales", "duckdb", "--matching", "orders"]).await.fails(1);
+    assert!(told.contains("no kernel runs in this notebook: run a cell"), "{told}");
+    world.run(&["connections", "Sales", "--matching", "orders"]).await.fails(2);
+}

@@ -1,11 +1,11 @@
-//! Questions to kernels about code that is being written: who may ask, what comes back, and that nothing of it is recorded.
+//! Questions to kernels about code that is being written, and about the tables of their databases: who may ask, what comes back, and that nothing of it is recorded.
 
 use std::time::Duration;
 
 use notarium_core::{Command, KernelSessionId, RawObject, Scope};
 use notarium_wire::{
-    AskKernelMessage, ClientMessage, Completion, CompletionMatch, KernelAnswer, KernelQuestionMessage, QuestionKind,
-    QuestionRefusal, ServerMessage,
+    AskKernelMessage, CONNECTION_SCHEMAS, ClientMessage, Completion, CompletionMatch, ConnectionSchema, KernelAnswer,
+    KernelQuestionMessage, MAX_TABLES, QuestionKind, QuestionRefusal, ServerMessage, Table,
 };
 use serde_json::json;
 
@@ -13,11 +13,16 @@ use crate::support::{Http, Person, TestClient, TestServer};
 
 /// A notebook with a kernel of this agent.
 async fn kernel(server: &TestServer, ann: &Person) -> (Http, TestClient, KernelSessionId) {
+    kernel_of(server, ann, &[CONNECTION_SCHEMAS]).await
+}
+
+async fn kernel_of(server: &TestServer, ann: &Person, features: &[&str]) -> (Http, TestClient, KernelSessionId) {
     let http = server.http(ann);
     http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
     http.post("/api/notebooks/n/cells", json!({"cell_id": "c", "cell_type": "code", "source": ""})).await.ok();
     http.post("/api/notebooks/n/cells", json!({"cell_id": "m", "cell_type": "markdown", "source": ""})).await.ok();
-    let mut agent = server.connect_as(&server.agent_token(ann, "gpu").await).await;
+    let token = server.agent_token(ann, "gpu").await;
+    let mut agent = TestClient::connect_knowing(server.address(), &token, features).await;
     agent.send(&ClientMessage::Offer { kernelspecs: Vec::new(), connections: Vec::new() }).await;
     agent.subscribe("n").await;
     let launched = http.post("/api/notebooks/n/kernels", json!({})).await.ok();
@@ -228,4 +233,103 @@ async fn rest_asks_the_same() {
     assert_eq!((found, refused.as_str()), (inspected, "kernel_failed"));
     assert_eq!(http.post(&inspect, json!({"code": "", "cursor": 1})).await.refused(400), "invalid_value");
     assert_eq!(http.post(&inspect, json!({"code": "", "cursor": 0, "x": 1})).await.refused(400), "malformed");
+}
+
+fn describe(id: u32, connection: &str) -> AskKernelMessage {
+    let kind = QuestionKind::Describe { connection: connection.to_owned(), matching: String::new() };
+    AskKernelMessage { kind, code: String::new(), cursor: 0, ..question(id) }
+}
+
+fn described(names: &[&str]) -> KernelAnswer {
+    let table = |name: &&str| Table { name: (*name).to_owned(), ..Table::default() };
+    let tables = names.iter().map(table).collect();
+    KernelAnswer::Described(ConnectionSchema { kind: "duckdb".to_owned(), tables, tables_left_out: 0 })
+}
+
+#[tokio::test]
+async fn tables_are_told_by_socket_and_rest_within_limits_and_nothing_of_it_is_recorded() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let before = http.get("/api/notebooks/n").await.ok()["version"].clone();
+    let mut client = server.connect(&ann).await;
+    assert!(client.welcome.as_ref().unwrap().features.contains(&CONNECTION_SCHEMAS.to_owned()));
+    // The questions of one connection do not cancel each other.
+    ask(&mut client, describe(1, "warehouse")).await;
+    ask(&mut client, describe(2, "duckdb")).await;
+    ask(&mut client, question(3)).await;
+    let (first, second, third) = (asked(&mut agent).await, asked(&mut agent).await, asked(&mut agent).await);
+    assert_eq!((&first.kernel_session, first.timeout_ms), (&kernel, 10_000));
+    assert!(matches!(&first.kind, QuestionKind::Describe { connection, .. } if connection == "warehouse"));
+    for (came, answer) in [(&first, described(&["a"])), (&third, completed(&["x"]))] {
+        agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer }).await;
+    }
+    let many = described(&vec!["t"; MAX_TABLES + 2]);
+    agent.send(&ClientMessage::AnswerQuestion { id: second.id, answer: many }).await;
+    assert_eq!(answer(&mut client, 1).await, described(&["a"]));
+    let KernelAnswer::Described(schema) = answer(&mut client, 2).await else { panic!() };
+    assert_eq!((schema.tables.len(), schema.tables_left_out), (MAX_TABLES, 2));
+    assert_eq!(answer(&mut client, 3).await, completed(&["x"]));
+
+    let answering = async {
+        let came = asked(&mut agent).await;
+        let wanted = QuestionKind::Describe { connection: "data/shop.db".to_owned(), matching: "a b".to_owned() };
+        assert_eq!(came.kind, wanted);
+        agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: described(&["a"]) }).await;
+        for code in [QuestionRefusal::UnknownConnection, QuestionRefusal::ConnectionFailed] {
+            let came = asked(&mut agent).await;
+            agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: code.because("because") }).await;
+        }
+    };
+    let schema = "/api/notebooks/n/schema?connection=data/shop.db";
+    let asking = async {
+        let found = http.get(&format!("{schema}&matching=a%20b&kernel={kernel}")).await.ok();
+        (found, http.get(schema).await.refused(404), http.get(schema).await.refused(502))
+    };
+    let ((found, unknown, failed), ()) = tokio::join!(asking, answering);
+    assert_eq!(found["tables"][0]["name"], "a");
+    assert_eq!((unknown.as_str(), failed.as_str()), ("unknown_connection", "connection_failed"));
+    assert_eq!(http.get("/api/notebooks/n/schema").await.refused(400), "malformed");
+    assert_eq!(http.get("/api/notebooks/n").await.ok()["version"], before, "the record has grown");
+}
+
+#[tokio::test]
+async fn who_may_not_run_is_told_no_tables() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let mut client = server.connect(&bob).await;
+    let schema = "/api/notebooks/n/schema?connection=warehouse";
+    assert_eq!(refusal(&mut client, describe(1, "warehouse")).await, QuestionRefusal::UnknownNotebook);
+    assert_eq!(server.http(&bob).get(schema).await.refused(404), "unknown_notebook");
+    for (id, role) in (2..).zip(["viewer", "commenter", "author"]) {
+        let subject = json!({"kind": "user", "id": bob.id.as_str()});
+        http.put("/api/notebooks/n/access", json!({"subject": subject, "role": role})).await.ok();
+        assert_eq!(refusal(&mut client, describe(id, "warehouse")).await, QuestionRefusal::Forbidden, "{role}");
+        assert_eq!(server.http(&bob).get(schema).await.refused(403), "forbidden", "{role}");
+    }
+    let editor = server.api_token(&ann, &[Scope::Read, Scope::Edit]).await;
+    let mut client = server.connect_as(&editor).await;
+    assert_eq!(refusal(&mut client, describe(1, "warehouse")).await, QuestionRefusal::Forbidden);
+
+    let mut client = server.connect(&ann).await;
+    let long = "x".repeat(1_025);
+    for (id, connection, code) in [(1, "", QuestionRefusal::InvalidValue), (2, &long, QuestionRefusal::LimitExceeded)] {
+        assert_eq!(refusal(&mut client, describe(id, connection)).await, code);
+    }
+    // A runtime agent reports, and asks nothing; nor was it asked.
+    assert_eq!(refusal(&mut agent, describe(1, "warehouse")).await, QuestionRefusal::Forbidden);
+    assert!(agent.others.iter().all(|message| !matches!(message, ServerMessage::KernelQuestion(_))));
+    http.delete(&format!("/api/notebooks/n/kernels/{kernel}")).await.ok();
+    assert_eq!(refusal(&mut client, describe(3, "duckdb")).await, QuestionRefusal::NoKernel);
+}
+
+#[tokio::test]
+async fn an_older_agent_is_not_asked_for_tables() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (http, _agent, _) = kernel_of(&server, &ann, &[]).await;
+    let mut client = server.connect(&ann).await;
+    assert_eq!(refusal(&mut client, describe(1, "duckdb")).await, QuestionRefusal::AgentTooOld);
+    assert_eq!(http.get("/api/notebooks/n/schema?connection=duckdb").await.refused(501), "agent_too_old");
 }

@@ -57,11 +57,28 @@ pub fn id(text: &str) -> NotebookId {
     NotebookId::new(text).unwrap()
 }
 
+fn hello(token: Option<&str>) -> HelloMessage {
+    HelloMessage {
+        protocols: PROTOCOLS,
+        token: token.map(str::to_owned),
+        client: "test/1".to_owned(),
+        instance: None,
+        features: Vec::new(),
+        name: None,
+    }
+}
+
 impl TestClient {
     /// Connects and says hello.
     pub async fn connect(address: SocketAddr, token: &str) -> Self {
+        Self::connect_knowing(address, token, &[]).await
+    }
+
+    /// As one that knows these features.
+    pub async fn connect_knowing(address: SocketAddr, token: &str, features: &[&str]) -> Self {
         let mut client = Self::open(address, &[]).await.unwrap();
-        client.hello(Some(token)).await;
+        let features = features.iter().map(|feature| (*feature).to_owned()).collect();
+        client.send(&ClientMessage::Hello(HelloMessage { features, ..hello(Some(token)) })).await;
         client.until(|client| client.welcome.is_some().then_some(())).await;
         client
     }
@@ -110,27 +127,12 @@ impl TestClient {
 
     /// As somebody who wants to have this name.
     pub async fn hello_named(&mut self, token: &str, name: &str) {
-        let hello = HelloMessage {
-            protocols: PROTOCOLS,
-            token: Some(token.to_owned()),
-            client: "test/1".to_owned(),
-            instance: None,
-            features: Vec::new(),
-            name: Some(name.to_owned()),
-        };
-        self.send(&ClientMessage::Hello(hello)).await;
+        self.send(&ClientMessage::Hello(HelloMessage { name: Some(name.to_owned()), ..hello(Some(token)) })).await;
     }
 
     async fn hello_as(&mut self, token: Option<&str>, instance: Option<&str>) {
-        let hello = HelloMessage {
-            protocols: PROTOCOLS,
-            token: token.map(str::to_owned),
-            client: "test/1".to_owned(),
-            instance: instance.map(str::to_owned),
-            features: Vec::new(),
-            name: None,
-        };
-        self.send(&ClientMessage::Hello(hello)).await;
+        let instance = instance.map(str::to_owned);
+        self.send(&ClientMessage::Hello(HelloMessage { instance, ..hello(token) })).await;
     }
 
     // --- sending ---

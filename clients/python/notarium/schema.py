@@ -97,6 +97,4 @@ def schema_of(connection: str, told: Json) -> ConnectionSchema:
 def _table_of(told: Json) -> Table:
     columns = tuple(Column(each["name"], each["type"], each["nullable"]) for each in told["columns"])
     left_out = told.get("columns_left_out", 0)
-    return Table(
-        told["name"], told["schema"], told["kind"], columns, told.get("catalog"), told["is_visible"], left_out
-    )
+    return Table(told["name"], told["schema"], told["kind"], columns, told.get("catalog"), told["is_visible"], left_out)

@@ -1,5 +1,6 @@
 // SQL cells on the page, with DuckDB and SQLite in a real kernel.
 import { execFileSync } from "node:child_process";
+import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { notebook, python, query } from "./cells.ts";
 import { bringIn } from "./demo.ts";
@@ -155,4 +156,70 @@ test("a kernel without DuckDB says how it is installed", async ({ browser, serve
   await saved(page);
   await run(page, "query-cell");
   await expect(cell(page, "query-cell").locator(".failure")).toContainText("%pip install", { timeout: 60_000 });
+});
+
+test("tables are seen from the head of a query, and completed in it", async ({ browser, server }) => {
+  test.skip(!HAS_DUCKDB, NEEDS);
+  const page = await person(browser, server);
+  const cells = [
+    python("frame-cell", "least = 2"),
+    query(
+      "make-cell",
+      'CREATE TABLE harbours (id INT NOT NULL, depth DOUBLE, "Odd name" TEXT); CREATE VIEW deep AS SELECT depth FROM harbours',
+    ),
+    query("look-cell", ""),
+  ];
+  await bringIn(page, notebook(...cells), "Tables.ipynb");
+  await saved(page);
+  const way = cell(page, "look-cell").getByRole("button", { name: "Tables" });
+  const panel = page.getByRole("dialog", { name: "Tables of duckdb" });
+
+  await way.click();
+  await expect(panel.getByRole("alert")).toContainText("no kernel runs in this notebook: run a cell");
+  await page.keyboard.press("Escape");
+  await expect(panel).toHaveCount(0);
+  await expect(way).toBeFocused();
+  await run(page, "frame-cell");
+  await expect(cell(page, "frame-cell").locator(".count")).toHaveText("1", { timeout: 60_000 });
+  await way.click();
+  await expect(panel.getByRole("status")).toHaveText("There are no tables yet.");
+  await page.keyboard.press("Escape");
+  await run(page, "make-cell");
+  await expect(cell(page, "make-cell").locator(".count")).toHaveText("2", { timeout: 60_000 });
+
+  // A table that a cell has made is there at once, by keys alone.
+  await way.focus();
+  await page.keyboard.press("Enter");
+  await expect(panel.getByRole("list", { name: "Tables", exact: true }).getByRole("button")).toHaveText(["deep view", "harbours"]);
+  await panel.getByRole("button", { name: "harbours" }).focus();
+  await page.keyboard.press("Enter");
+  const columns = panel.getByRole("list", { name: "Columns of harbours" }).getByRole("listitem");
+  await expect(columns).toHaveText(["id INTEGER not null", "depth DOUBLE", "Odd name VARCHAR"]);
+  expect((await new AxeBuilder({ page }).include(".schema").analyze()).violations).toEqual([]);
+  const search = panel.getByRole("searchbox", { name: "Find a table or column" });
+  await search.fill("odd");
+  await expect(panel.getByRole("button", { expanded: true })).toHaveText("harbours");
+  await search.fill("nowhere");
+  await expect(panel.getByRole("status")).toHaveText("No table and no column is called so.");
+  await page.setViewportSize({ width: 360, height: 640 });
+  const box = await panel.boundingBox();
+  expect(box && box.x >= 0 && box.x + box.width <= 360 && box.y + box.height <= 640).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.keyboard.press("Escape");
+
+  await cell(page, "look-cell").locator(".source").click();
+  await cell(page, "look-cell").locator(".cm-focused").waitFor();
+  const list = page.locator(".cm-tooltip-autocomplete");
+  const complete = async (typed: string, option: RegExp, text: string) => {
+    await page.keyboard.type(typed);
+    await expect(list.getByRole("option", { name: option })).toBeVisible();
+    // A key that comes in the moment in which the list opens was not meant for it.
+    await expect(async () => {
+      await page.keyboard.press("Tab");
+      await expect(cell(page, "look-cell").locator(".cm-content")).toHaveText(text, { timeout: 200 });
+    }).toPass();
+  };
+  await complete("SELECT * FROM harb", /^harbours/, "SELECT * FROM harbours");
+  await complete(" WHERE dep", /^depth/, "SELECT * FROM harbours WHERE depth");
+  await complete(" > {leas", /^least/, "SELECT * FROM harbours WHERE depth > {least}");
 });

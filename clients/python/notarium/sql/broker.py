@@ -146,13 +146,13 @@ class PostgreSql:
         limit = FIRST_ROWS
         for row in cursor.stream(sql, values):
             if not types:
-                types = self.describe(connection, cursor, pyarrow, tell)
+                types = self.tell_columns(connection, cursor, pyarrow, tell)
             rows.append(row)
             if len(rows) >= limit:
                 self.flush(pyarrow, rows, types, tell)
                 rows, limit = [], BATCH_ROWS
         if not types:
-            types = self.describe(connection, cursor, pyarrow, tell)
+            types = self.tell_columns(connection, cursor, pyarrow, tell)
         self.flush(pyarrow, rows, types, tell)
         tell({"done": True})
 
@@ -173,7 +173,7 @@ class PostgreSql:
             writer.write_batch(batch)
         tell({"batch": len(rows)}, memoryview(sink.getvalue()))
 
-    def describe(self, connection: Any, cursor: Any, pyarrow: Any, tell: Any) -> list[Any]:
+    def tell_columns(self, connection: Any, cursor: Any, pyarrow: Any, tell: Any) -> list[Any]:
         types, columns = [], []
         for column in cursor.description or []:
             types.append(_arrow_type(pyarrow, column, connection))

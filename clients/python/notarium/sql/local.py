@@ -21,9 +21,7 @@ Take = Callable[[Any], bool]
 """Takes a batch; False: no more is wanted."""
 
 
-NO_DUCKDB = (
-    "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
-)
+NO_DUCKDB = "this cell runs in DuckDB, which the kernel's Python does not have: run `%pip install duckdb` in a cell, then this again"
 
 
 class DuckDb:

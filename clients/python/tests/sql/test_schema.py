@@ -87,7 +87,12 @@ def test_duckdb_tells_tables_views_and_types(run):
         "main.scratch table: x DOUBLE?",
         "other.days! table: day DATE?",
     ]
-    assert described["kind"] == "duckdb" and [each.get("catalog") for each in described["tables"]] == [None, None, "temp", None]
+    assert described["kind"] == "duckdb" and [each.get("catalog") for each in described["tables"]] == [
+        None,
+        None,
+        "temp",
+        None,
+    ]
     assert SECRET_ROW not in json.dumps(described) and "tables_left_out" not in described
     assert shown(describe(matching="OTHER.d")) == ["other.days! table: day DATE?"]
     assert describe(matching="no such")["tables"] == []
@@ -240,7 +245,7 @@ def schemas(agent, run, postgresql):
     """What is dropped before and after each test."""
 
     def drop():
-        run('-- @desk write\nDROP SCHEMA IF EXISTS sales CASCADE; DROP TABLE IF EXISTS sold CASCADE')
+        run("-- @desk write\nDROP SCHEMA IF EXISTS sales CASCADE; DROP TABLE IF EXISTS sold CASCADE")
 
     with owner(postgresql) as connection:
         connection.execute("GRANT CREATE ON DATABASE postgres TO ann")

@@ -21,6 +21,7 @@ import { Progress } from "./progress.ts";
 import { proposalsIn } from "./proposals.ts";
 import { missingIn } from "./functions.ts";
 import { Runs } from "./runs.ts";
+import { Schemas } from "./schemas.ts";
 import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
@@ -79,6 +80,7 @@ export class NotebookStore extends Topics {
   readonly authors: Authors;
   readonly graph: Graph;
   readonly connections: Connections;
+  readonly schemas: Schemas;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
@@ -127,6 +129,7 @@ export class NotebookStore extends Topics {
     this.authors = new Authors(this);
     this.graph = new Graph(this);
     this.connections = new Connections(this);
+    this.schemas = new Schemas(this);
   }
 
   get document() {

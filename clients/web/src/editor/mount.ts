@@ -1,5 +1,5 @@
 // A CodeMirror editor for one cell. Loaded when the page has painted.
-import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { python } from "@codemirror/lang-python";
@@ -22,6 +22,7 @@ import { authorPlace } from "./authors.ts";
 import { kernelCompletion, listKeys } from "./completion.ts";
 import type { Ask } from "./kernel.ts";
 import { peerCarets } from "./peers.ts";
+import type { Tables } from "./tables.ts";
 import { highlighting, theme } from "./theme.ts";
 import { threadMarks } from "./threads.ts";
 
@@ -47,8 +48,10 @@ export interface EditorOptions {
   settings: Settings;
   label: string;
   keys: KeyBinding[];
-  /** The kernel that the code of a code cell is for. */
+  /** The kernel that the code of a code cell is for, or that has the variables of an SQL cell. */
   ask: Ask;
+  /** Of an SQL cell. */
+  tables: Tables;
   /** What would not fit into a cell was not taken. */
   refused: (characters: number) => void;
   moved: (anchor: number, head: number, typed: boolean) => void;
@@ -117,7 +120,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     // Text is written in the direction of its script, line by line.
     isText ? EditorView.perLineTextDirection.of(true) : [],
     isText ? [] : [indentOnInput(), bracketMatching(), settings.closeBrackets ? closeBrackets() : []],
-    type === "code" ? kernelCompletion(ask) : type === "sql" ? autocompletion({ defaultKeymap: false }) : [],
+    type === "code" ? kernelCompletion(ask) : [],
     wrapping.of(wraps(options)),
     authorPlace,
     settings.lineNumbers ? lineNumbers() : [],
@@ -146,8 +149,9 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
 }
 
 /** What few editors need comes after: Vim's keys, and the languages other than Python. */
-async function furnish(view: EditorView, { type, settings }: EditorOptions): Promise<void> {
-  const language = type === "markdown" || type === "prompt" ? await markdown() : type === "sql" ? await sql() : undefined;
+async function furnish(view: EditorView, options: EditorOptions): Promise<void> {
+  const { type, settings } = options;
+  const language = type === "markdown" || type === "prompt" ? await markdown() : type === "sql" ? await sql(options) : undefined;
   if (language) view.dispatch({ effects: languages.reconfigure(language) });
   if (!settings.vim) return;
   const { getCM, vim } = await import("@replit/codemirror-vim");
@@ -156,7 +160,11 @@ async function furnish(view: EditorView, { type, settings }: EditorOptions): Pro
 }
 
 const markdown = () => import("@codemirror/lang-markdown").then((module) => module.markdown());
-const sql = () => import("./sql.ts").then((module) => module.language);
+
+async function sql({ ask, tables }: EditorOptions): Promise<Extension> {
+  const [{ language }, { sqlCompletion }] = await Promise.all([import("./sql.ts"), import("./tables.ts")]);
+  return [language, sqlCompletion(ask, tables)];
+}
 
 interface VimMode {
   insertMode?: boolean;

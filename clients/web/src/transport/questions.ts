@@ -24,7 +24,8 @@ export class Questions {
   ask(question: Question): Promise<KernelAnswer | undefined> {
     const { welcome } = this.#connection;
     // An older server would take it for a mistake.
-    if (!welcome?.features.includes("kernel_questions")) return Promise.resolve(undefined);
+    const feature = "describe" in question.kind ? "connection_schemas" : "kernel_questions";
+    if (!welcome?.features.includes(feature)) return Promise.resolve(undefined);
     const id = (this.#last += 1);
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);

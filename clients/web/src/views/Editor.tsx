@@ -42,7 +42,10 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
       ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
       settings,
       keys: keys(store, id),
-      ask: async (kind, code, cursor) => (store.mayRun ? store.questions.ask({ cell_id: id, code, cursor, kind }) : undefined),
+      // Of a query the kernel is asked for variables alone, and takes no code of it.
+      ask: async (kind, code, cursor) =>
+        store.mayRun ? store.questions.ask({ ...(type === "code" && { cell_id: id }), code, cursor, kind }) : undefined,
+      tables: (connection) => store.schemas.tables(connection),
       refused: (characters) => store.toast({ text: tooLong(characters), isError: true }),
       moved: (anchor, head, typed) => {
         store.marked = { cell: id, from: Math.min(anchor, head), to: Math.max(anchor, head) };

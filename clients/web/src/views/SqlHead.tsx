@@ -1,11 +1,14 @@
 // Above a query: where it runs, and what its result is called. All of it is the cell's first line, which anybody may write instead.
 import { ChangeSet } from "@codemirror/state";
-import { Database } from "lucide-react";
-import { useEffect, useState } from "react";
+import { Database, TableProperties } from "lucide-react";
+import { Suspense, useEffect, useState } from "react";
 import { IN_KERNEL, wayOf } from "../app/connections.ts";
 import { type SqlHeader, headerChange, isVariable, readHeader } from "../app/sqlHeader.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
+import { part } from "../ui/parts.ts";
+
+const Schema = part(() => import("./Schema.tsx"));
 
 const KINDS: Record<string, string> = { postgresql: "PostgreSQL", sqlite: "SQLite", duckdb: "DuckDB" };
 const HERE = "DuckDB in the kernel";
@@ -46,6 +49,7 @@ export default function SqlHead({ store, id, source, isCurrent }: Props) {
       ) : (
         header.variable && <code>{header.variable}</code>
       )}
+      {store.schemas.isOpen && !way.isUnknown && <Tables store={store} connection={here} />}
       {way.isUnknown && (
         <span className="tag bad" title="Whoever runs the agent names connections: notarium agent --connection NAME=URL">
           No such connection
@@ -67,6 +71,27 @@ export default function SqlHead({ store, id, source, isCurrent }: Props) {
         </span>
       )}
     </div>
+  );
+}
+
+/** The way to see them is there on every query; what shows them, when somebody wants it. */
+function Tables({ store, connection }: { store: NotebookStore; connection: string }) {
+  const [isOpen, setIsOpen] = useState<boolean>();
+  const trigger = {
+    className: "button bare tables",
+    title: `Which tables and columns ${connection} has`,
+    children: (
+      <>
+        <TableProperties size={13} aria-hidden /> Tables
+      </>
+    ),
+  };
+  const button = <button {...trigger} aria-haspopup="dialog" aria-expanded={isOpen === true} onClick={() => setIsOpen(true)} />;
+  if (isOpen === undefined) return button;
+  return (
+    <Suspense fallback={button}>
+      <Schema key={connection} store={store} connection={connection} trigger={trigger} isOpen={isOpen} opened={setIsOpen} />
+    </Suspense>
   );
 }
 

@@ -1,0 +1,76 @@
+// Which tables the databases of SQL cells have: asked once for all cells, and again when a run may have changed them.
+import type { ConnectionSchema, KernelAnswer } from "../protocol/messages.ts";
+import type { NotebookStore } from "./store.ts";
+
+/** After these a database may have other tables, or is another one. */
+const CHANGES = new Set(["ExecutionCompleted", "ExecutionLost", "KernelSessionStarted", "KernelSessionEnded"]);
+
+/** How long a refusal is taken for the answer to questions that nobody sees, as of each letter that is typed. */
+const REFUSED_MS = 5_000;
+
+export type Told = { schema: ConnectionSchema } | { problem: string };
+
+interface Kept {
+  told: Promise<Told>;
+  generation: number;
+  /** When a refusal came. */
+  refusedAt?: number;
+}
+
+export class Schemas {
+  readonly #store: NotebookStore;
+  readonly #kept = new Map<string, Kept>();
+  #generation = 0;
+
+  constructor(store: NotebookStore) {
+    this.#store = store;
+    store.replica.folded.add(({ type }) => CHANGES.has(type) && (this.#generation += 1));
+  }
+
+  /** Whether this person may ask, and the server knows the question. */
+  get isOpen(): boolean {
+    return this.#store.mayRun && (this.#store.session.connection.welcome?.features.includes("connection_schemas") ?? false);
+  }
+
+  /** The tables, for an editor: what was told before, unless something may have changed. */
+  async tables(connection: string): Promise<ConnectionSchema | undefined> {
+    if (!this.isOpen) return undefined;
+    const kept = this.#kept.get(connection);
+    const isGood = kept?.generation === this.#generation && !(kept.refusedAt && Date.now() - kept.refusedAt > REFUSED_MS);
+    const told = await (kept && isGood ? kept.told : this.ask(connection));
+    return "schema" in told ? told.schema : undefined;
+  }
+
+  /** Asks now. */
+  ask(connection: string, matching = ""): Promise<Told> {
+    const kept: Kept = { told: this.#ask(connection, matching), generation: this.#generation };
+    if (matching === "") this.#kept.set(connection, kept);
+    void kept.told.then((told) => "problem" in told && (kept.refusedAt = Date.now()));
+    return kept.told;
+  }
+
+  async #ask(connection: string, matching: string): Promise<Told> {
+    return toldBy(await this.#store.questions.ask({ code: "", cursor: 0, kind: { describe: { connection, matching } } }));
+  }
+}
+
+function toldBy(answer: KernelAnswer | undefined): Told {
+  if (answer && "described" in answer) return { schema: answer.described };
+  if (answer && "refused" in answer) return { problem: answer.refused.message };
+  return { problem: "Nobody answers: there is no connection to the server. Try again." };
+}
+
+export type Table = ConnectionSchema["tables"][number];
+
+/** As SQL finds it, without quotes. */
+export function shortName({ catalog, schema, name, is_visible }: Table): string {
+  return is_visible ? name : [catalog, schema, name].filter(Boolean).join(".");
+}
+
+/** Those whose name has this in it, and then those that have a column of such a name. */
+export function found(tables: readonly Table[], text: string): Table[] {
+  const word = text.trim().toLowerCase();
+  const isNamed = (table: Table) => `${table.schema}.${table.name}`.toLowerCase().includes(word);
+  const hasColumn = ({ columns }: Table) => columns.some(({ name }) => name.toLowerCase().includes(word));
+  return [...tables.filter(isNamed), ...tables.filter((table) => !isNamed(table) && hasColumn(table))];
+}

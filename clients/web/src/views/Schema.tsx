@@ -1,0 +1,174 @@
+// The tables of a query's database: looked through by name, with the columns of each. Loaded when it is opened.
+import { Popover } from "@base-ui/react/popover";
+import { ChevronRight, RefreshCw, X } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type Table, type Told, found, shortName } from "../app/schemas.ts";
+import type { NotebookStore } from "../app/store.ts";
+
+/** Of a database with more tables than one answer holds, the rest is asked for by name; so long after the last letter. */
+const PAUSE_MS = 300;
+/** Rows that are drawn: who looks for another writes a part of its name. */
+const MOST_ROWS = 200;
+
+interface Props {
+  store: NotebookStore;
+  connection: string;
+  trigger: { className: string; title: string; children: ReactNode };
+  isOpen: boolean;
+  opened: (isOpen: boolean) => void;
+}
+
+export default function Schema({ store, connection, trigger, isOpen, opened }: Props) {
+  return (
+    <Popover.Root open={isOpen} onOpenChange={opened}>
+      <Popover.Trigger {...trigger} />
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={6} align="start" className="above">
+          <Popover.Popup className="menu schema" aria-describedby={undefined}>
+            <header className="row">
+              <Popover.Title className="grow">Tables of {connection}</Popover.Title>
+              <Popover.Close className="button bare icon" aria-label="Close" title="Close">
+                <X size={15} />
+              </Popover.Close>
+            </header>
+            <Tables store={store} connection={connection} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function Tables({ store, connection }: Pick<Props, "store" | "connection">) {
+  const [text, setText] = useState("");
+  const { told, look } = useTables(store, connection, text);
+  return (
+    <>
+      <div className="row">
+        <input
+          className="field grow"
+          type="search"
+          aria-label="Find a table or column"
+          placeholder="Find a table or column"
+          value={text}
+          spellCheck={false}
+          autoComplete="off"
+          disabled={!told || "problem" in told}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={(event) => event.key !== "Escape" && event.stopPropagation()}
+        />
+        <button className="button bare icon" aria-label="Look again" title="Look again" onClick={look}>
+          <RefreshCw size={15} />
+        </button>
+      </div>
+      {!told ? (
+        <p className="quiet empty" role="status">
+          Asking the database …
+        </p>
+      ) : "problem" in told ? (
+        <div className="stack tight empty">
+          <p role="alert">{told.problem}</p>
+          <button className="button" onClick={look}>
+            Try again
+          </button>
+        </div>
+      ) : (
+        <Listing schema={told.schema} text={text} />
+      )}
+    </>
+  );
+}
+
+/** What there is; from the whole where that is whole, else from the database by name. An answer that another question overtook is passed over. */
+function useTables(store: NotebookStore, connection: string, text: string): { told: Told | undefined; look: () => void } {
+  const [whole, setWhole] = useState<Told>();
+  const [named, setNamed] = useState<{ text: string; told: Told }>();
+  const asked = useRef(0);
+  const look = useCallback(() => {
+    const number = ++asked.current;
+    setWhole(undefined);
+    setNamed(undefined);
+    void store.schemas.ask(connection).then((told) => number === asked.current && setWhole(told));
+  }, [store, connection]);
+  useEffect(look, [look]);
+  const isPart = whole !== undefined && "schema" in whole && (whole.schema.tables_left_out ?? 0) > 0;
+  const wanted = text.trim();
+  useEffect(() => {
+    if (!isPart || wanted === "") return;
+    let isOver = false;
+    const ask = () => void store.schemas.ask(connection, wanted).then((told) => !isOver && setNamed({ text: wanted, told }));
+    const timer = setTimeout(ask, PAUSE_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [store, connection, isPart, wanted]);
+  return { told: isPart && named?.text === wanted ? named.told : whole, look };
+}
+
+function Listing({ schema, text }: { schema: Extract<Told, { schema: unknown }>["schema"]; text: string }) {
+  const tables = found(schema.tables, text);
+  const shown = tables.slice(0, MOST_ROWS);
+  const more = tables.length - shown.length + (schema.tables_left_out ?? 0);
+  if (tables.length === 0)
+    return (
+      <p className="quiet empty" role="status">
+        {schema.tables.length === 0 && text.trim() === "" ? "There are no tables yet." : "No table and no column is called so."}
+      </p>
+    );
+  return (
+    <>
+      <ul className="tables" aria-label="Tables">
+        {shown.map((table) => (
+          <TableRow
+            key={`${table.catalog ?? ""} ${table.schema} ${table.name}`}
+            table={table}
+            text={text}
+            isOnly={tables.length === 1}
+          />
+        ))}
+      </ul>
+      {more > 0 && <p className="quiet small">{`${more.toLocaleString("en")} more: write a part of their name`}</p>}
+    </>
+  );
+}
+
+function TableRow({ table, text, isOnly }: { table: Table; text: string; isOnly: boolean }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const name = shortName(table);
+  const word = text.trim().toLowerCase();
+  // A column that was looked for is seen without a further click.
+  const isFound = word !== "" && table.columns.some((column) => column.name.toLowerCase().includes(word));
+  const isShown = isOpen || isFound || (isOnly && word !== "");
+  return (
+    <li>
+      <button className="button bare name" aria-expanded={isShown} onClick={() => setIsOpen(!isShown)}>
+        <ChevronRight size={14} aria-hidden />
+        <span>{name}</span>
+        {table.kind !== "table" && <span className="quiet small">{table.kind.replaceAll("_", " ")}</span>}
+      </button>
+      {isShown && <Columns table={table} name={name} />}
+    </li>
+  );
+}
+
+function Columns({ table, name }: { table: Table; name: string }) {
+  const left = table.columns_left_out ?? 0;
+  return (
+    <>
+      <ul className="columns" aria-label={`Columns of ${name}`}>
+        {table.columns.map((column) => (
+          <li key={column.name}>
+            <span className="mono">{column.name}</span>{" "}
+            <span className="quiet mono" title={column.type}>
+              {column.type}
+              {!column.nullable && " not null"}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {left > 0 && <p className="quiet small">{`${left.toLocaleString("en")} columns more`}</p>}
+      {left === 0 && table.columns.length === 0 && <p className="quiet small">Its columns are not known.</p>}
+    </>
+  );
+}
