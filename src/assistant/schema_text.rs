@@ -42,18 +42,26 @@ pub fn tables(connection: &str, schema: &ConnectionSchema) -> String {
     text
 }
 
+/// A table a line, whatever its names hold.
 fn line(table: &Table) -> String {
     let columns: Vec<String> = table
         .columns
         .iter()
-        .map(|column| if column.column_type.is_empty() { column.name.clone() } else { format!("{} {}", column.name, column.column_type) })
+        .map(|column| {
+            if column.column_type.is_empty() {
+                column.name.clone()
+            } else {
+                format!("{} {}", column.name, column.column_type)
+            }
+        })
         .collect();
     let left_out = match table.columns_left_out {
         0 => String::new(),
         count => format!(", … {count} columns more"),
     };
     let kind = if table.kind == "table" { String::new() } else { format!(" [{}]", table.kind.replace('_', " ")) };
-    format!("{}({}{left_out}){kind}", table.short_name(), columns.join(", "))
+    let line = format!("{}({}{left_out}){kind}", table.short_name(), columns.join(", "));
+    line.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
 #[cfg(test)]
@@ -80,7 +88,8 @@ mod tests {
 
     #[test]
     fn tables_are_a_line_each_with_names_and_types_alone() {
-        let hidden = Table { is_visible: false, columns_left_out: 3, ..table("days", "materialized_view", &[("d", "")]) };
+        let hidden =
+            Table { is_visible: false, columns_left_out: 3, ..table("days", "materialized_view", &[("d", "")]) };
         let tables_of = vec![table("orders", "table", &[("id", "bigint"), ("city", "text")]), hidden];
         let schema = ConnectionSchema { kind: "postgresql".to_owned(), tables: tables_of, tables_left_out: 2 };
         assert_eq!(
@@ -89,6 +98,8 @@ mod tests {
              … and 2 tables more: say with matching which you mean"
         );
         assert_eq!(tables("x.db", &ConnectionSchema::default()), "x.db (): no tables");
+        let odd = ConnectionSchema { tables: vec![table("a\nb", "view", &[])], ..schema };
+        assert!(tables("w", &odd).contains("\na b() [view]\n"));
     }
 
     #[test]
@@ -97,7 +108,10 @@ mod tests {
         let text = tables("w", &ConnectionSchema { tables: many, tables_left_out: 5, ..ConnectionSchema::default() });
         assert!(text.len() < MAX_TABLES_BYTES + 100, "{}", text.len());
         let told = text.lines().count() - 2;
-        assert!(text.ends_with(&format!("… and {} tables more: say with matching which you mean", 1_005 - told)), "{text}");
+        assert!(
+            text.ends_with(&format!("… and {} tables more: say with matching which you mean", 1_005 - told)),
+            "{text}"
+        );
     }
 
     #[test]

@@ -112,7 +112,8 @@ impl KernelAsker {
 fn check_names(kind: &QuestionKind) -> Result<(), KernelAnswer> {
     let QuestionKind::Describe { connection, matching } = kind else { return Ok(()) };
     if connection.len().max(matching.len()) > MAX_ASKED_BYTES {
-        let message = format!("the name of a connection, and what tables must match, have at most {MAX_ASKED_BYTES} bytes");
+        let message =
+            format!("the name of a connection, and what tables must match, have at most {MAX_ASKED_BYTES} bytes");
         return Err(QuestionRefusal::LimitExceeded.because(message));
     }
     if connection.is_empty() {
@@ -125,8 +126,10 @@ fn check_agent(agent: &Reachable, kind: &QuestionKind) -> Result<(), KernelAnswe
     if agent.knows.schemas || !matches!(kind, QuestionKind::Describe { .. }) {
         return Ok(());
     }
-    let message =
-        format!("the runtime agent {} is too old to tell the tables of a connection: update it, and restart it", agent.name);
+    let message = format!(
+        "the runtime agent {} is too old to tell the tables of a connection: update it, and restart it",
+        agent.name
+    );
     Err(QuestionRefusal::AgentTooOld.because(message))
 }
 

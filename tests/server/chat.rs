@@ -450,7 +450,10 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
     scene.share(&bob, "viewer").await;
     let mut socket = scene.server.connect(&bob).await;
     socket.subscribe(scene.notebook.as_str()).await;
-    assert_eq!(socket.welcome.as_ref().unwrap().features, ["assistants", "kernel_questions", "comms", "working_files", "connection_schemas"]);
+    assert_eq!(
+        socket.welcome.as_ref().unwrap().features,
+        ["assistants", "kernel_questions", "comms", "working_files", "connection_schemas"]
+    );
     let (mut stream, mut turn) = scene.ask("hello").await;
     turn.begin().await;
     for words in ["Good ", "morn", "ing"] {

@@ -132,7 +132,7 @@ test("the head offers the agent's connections, and says which may write", async 
     await expect(head.getByRole("option")).toHaveText(["DuckDB in the kernel", "shelf (SQLite)", "store (SQLite)"]);
     await head.getByLabel("Connection").selectOption("shelf");
     await expect(cell(page, "query-cell").locator(".source")).toContainText("-- @shelf");
-    await expect(head.getByRole("button")).toHaveCount(0);
+    await expect(head.getByRole("button", { name: /Reads|May write/ })).toHaveCount(0);
 
     await head.getByLabel("Connection").selectOption("store");
     await head.getByRole("button", { name: "Reads" }).click();
@@ -180,12 +180,12 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await expect(panel).toHaveCount(0);
   await expect(way).toBeFocused();
   await run(page, "frame-cell");
-  await expect(cell(page, "frame-cell").locator(".count")).toHaveText("1", { timeout: 60_000 });
+  await expect(cell(page, "frame-cell").locator(".count")).toHaveText(/^1/, { timeout: 60_000 });
   await way.click();
   await expect(panel.getByRole("status")).toHaveText("There are no tables yet.");
   await page.keyboard.press("Escape");
   await run(page, "make-cell");
-  await expect(cell(page, "make-cell").locator(".count")).toHaveText("2", { timeout: 60_000 });
+  await expect(cell(page, "make-cell").locator(".count")).toHaveText(/^2/, { timeout: 60_000 });
 
   // A table that a cell has made is there at once, by keys alone.
   await way.focus();

@@ -15,7 +15,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{Connection, Connections, brokers};
+use super::brokers;
+use super::{Connection, Connections};
 
 /// How long an answer is good for others while a run of the kernel, or somebody else, may change the database.
 const KEPT_FOR: Duration = Duration::from_secs(10);

@@ -966,6 +966,18 @@ inspect: {
  */
 detail?: number
 }
+} | {
+describe: {
+/**
+ * A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder:
+ * what may stand behind `-- @`. At most 1 KiB.
+ */
+connection: string
+/**
+ * Only tables with this in `schema.name`, in small letters or capitals. At most 1 KiB.
+ */
+matching?: string
+}
 })
 /**
  * What happened on a kernel's comms.
@@ -992,6 +1004,8 @@ completed: Completion
 } | {
 inspected: Inspection
 } | {
+described: ConnectionSchema
+} | {
 refused: {
 code: QuestionRefusal
 /**
@@ -1004,7 +1018,7 @@ message: string
  * Why a question has no answer. Each ends with its HTTP status.
  * 
  */
-export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
+export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "unknown_connection" | "connection_failed" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "agent_too_old" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
 /**
  * What a runtime agent says to it.
  * 
@@ -1696,6 +1710,9 @@ KernelAnswer?: KernelAnswer
 Completion?: Completion
 CompletionMatch?: CompletionMatch
 Inspection?: Inspection
+ConnectionSchema?: ConnectionSchema
+Table?: Table
+Column?: Column
 QuestionRefusal?: QuestionRefusal
 FileAnswer?: FileAnswer
 FolderPage?: FolderPage
@@ -2386,7 +2403,7 @@ selection?: (number[] | null)
 typing?: boolean
 }
 /**
- * A question to a kernel. The next one of the same connection to the same kernel cancels it.
+ * A question to a kernel. The next one about code of the same connection to the same kernel cancels it.
  * 
  */
 export interface AskKernelMessage {
@@ -2406,11 +2423,11 @@ kernel_session?: (KernelSessionId | null)
 /**
  * The text as it stands in the editor: it need not be the cell's source.
  */
-code: string
+code?: string
 /**
  * The place in `code`, in UTF-16 code units.
  */
-cursor: number
+cursor?: number
 kind: QuestionKind
 }
 /**
@@ -2595,6 +2612,77 @@ data?: {
  * The description was longer: its end was left out.
  */
 is_cut?: boolean
+}
+/**
+ * The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
+ * account may not read are not among them.
+ * 
+ */
+export interface ConnectionSchema {
+/**
+ * `postgresql`, `sqlite` or `duckdb`.
+ */
+kind: string
+/**
+ * At most 1,000: first those that need no schema before their name.
+ */
+tables: Table[]
+/**
+ * How many more there are.
+ */
+tables_left_out?: number
+}
+/**
+ * A table or a view.
+ * 
+ */
+export interface Table {
+/**
+ * The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`.
+ */
+catalog?: (string | null)
+/**
+ * Its schema.
+ */
+schema: string
+/**
+ * Its name, as it is: SQL may want it in quotes.
+ */
+name: string
+/**
+ * `table`, `view`, `materialized_view` or `foreign_table`.
+ */
+kind: string
+/**
+ * Whether SQL finds it by its name alone.
+ */
+is_visible: boolean
+/**
+ * In their order; at most 10,000 of all tables.
+ */
+columns: Column[]
+/**
+ * How many more it has.
+ */
+columns_left_out?: number
+}
+/**
+ * A column of a table.
+ * 
+ */
+export interface Column {
+/**
+ * Its name, as it is: SQL may want it in quotes.
+ */
+name: string
+/**
+ * In the words of the database; at most 200 characters. Empty: SQLite has columns without a type.
+ */
+type: string
+/**
+ * Whether it may hold NULL.
+ */
+nullable: boolean
 }
 /**
  * A page of a folder.

@@ -1048,6 +1048,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tables and columns of a connection that SQL cells can name, as the kernel reaches it, and never a row. Answered also while the kernel runs something. Nothing of it is recorded. */
+        get: operations["get_notebooks_notebook_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/share-links": {
         parameters: {
             query?: never;
@@ -2654,6 +2671,15 @@ export interface components {
             /** @description The name. */
             name: string;
         };
+        /** @description A column of a table. */
+        Column: {
+            /** @description Its name, as it is: SQL may want it in quotes. */
+            name: string;
+            /** @description Whether it may hold NULL. */
+            nullable: boolean;
+            /** @description In the words of the database; at most 200 characters. Empty: SQLite has columns without a type. */
+            type: string;
+        };
         /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
         CommandId: string;
         /** @description What somebody said in a thread. */
@@ -2761,6 +2787,21 @@ export interface components {
             calls: components["schemas"]["WaitingCall"][];
             /** @description There are more than could be looked through: decide on some of these first. */
             is_cut?: boolean;
+        };
+        /**
+         * @description The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
+         *     account may not read are not among them.
+         */
+        ConnectionSchema: {
+            /** @description `postgresql`, `sqlite` or `duckdb`. */
+            kind: string;
+            /** @description At most 1,000: first those that need no schema before their name. */
+            tables: components["schemas"]["Table"][];
+            /**
+             * Format: uint64
+             * @description How many more there are.
+             */
+            tables_left_out?: number;
         };
         /** @description A conversation. Its messages are a projection. */
         Conversation: {
@@ -4689,6 +4730,26 @@ export interface components {
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
+        };
+        /** @description A table or a view. */
+        Table: {
+            /** @description The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`. */
+            catalog?: string | null;
+            /** @description In their order; at most 10,000 of all tables. */
+            columns: components["schemas"]["Column"][];
+            /**
+             * Format: uint64
+             * @description How many more it has.
+             */
+            columns_left_out?: number;
+            /** @description Whether SQL finds it by its name alone. */
+            is_visible: boolean;
+            /** @description `table`, `view`, `materialized_view` or `foreign_table`. */
+            kind: string;
+            /** @description Its name, as it is: SQL may want it in quotes. */
+            name: string;
+            /** @description Its schema. */
+            schema: string;
         };
         /** @description Puts somebody in the place of an owner whose account is deactivated. For administrators. */
         TakeOver: {
@@ -7889,6 +7950,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_schema: {
+        parameters: {
+            query: {
+                /** @description A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder. */
+                connection: string;
+                /** @description The kernel that is asked; absent: the one that a cell would run on now. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Only tables with this in `schema.name`, in small letters or capitals. */
+                matching?: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionSchema"];
                 };
             };
             default: {
