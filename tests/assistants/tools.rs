@@ -72,15 +72,17 @@ async fn every_tool_of_the_table_answers() {
     assert_eq!(executed(&scene), table, "every tool was called, and worked");
 }
 
-const LOSSES: &str = "losses = [3.1, 2.2]\nprint('x' * 3000)\n\
-    import sqlite3; _ = sqlite3.connect('shop.sqlite').execute('CREATE TABLE IF NOT EXISTS sold (id INTEGER, city)')";
+/// A person's, of no cell: what runs again here must be harmless.
+const SHOP: &str = "import sqlite3; sqlite3.connect('shop.sqlite').execute('CREATE TABLE sold (id INTEGER, city)')";
 
 /// Two cells that ran: one with a variable and a long text, one with a picture.
 async fn prepare(scene: &mut Scene) {
+    let shop = json!({"RequestExecution": {"target": {"scratch": {"source": SHOP, "purpose": "a database"}}}});
+    scene.ada.command(serde_json::from_value(shop).unwrap()).await;
     let picture = format!(
         "from IPython.display import display\ndisplay({{'image/png': '{PNG}', 'text/plain': 'dot'}}, raw=True)"
     );
-    for (id, source) in [("first", LOSSES), ("second", picture.as_str())] {
+    for (id, source) in [("first", "losses = [3.1, 2.2]\nprint('x' * 3000)"), ("second", picture.as_str())] {
         let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": source}});
         scene.ada.command(serde_json::from_value(insert).unwrap()).await;
         let run: Command =

@@ -289,7 +289,7 @@ async fn tables_are_told_by_socket_and_rest_within_limits_and_nothing_of_it_is_r
     let ((found, unknown, failed), ()) = tokio::join!(asking, answering);
     assert_eq!(found["tables"][0]["name"], "a");
     assert_eq!((unknown.as_str(), failed.as_str()), ("unknown_connection", "connection_failed"));
-    assert_eq!(http.get("/api/notebooks/n/schema").await.refused(400), "malformed");
+    assert_eq!(http.get("/api/notebooks/n/schema").await.refused(400), "invalid_value");
     assert_eq!(http.get("/api/notebooks/n").await.ok()["version"], before, "the record has grown");
 }
 

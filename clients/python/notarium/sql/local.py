@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -214,7 +214,7 @@ _LATE = "the database did not tell its tables within {seconds:g} s: ask again, o
 
 
 @contextmanager
-def _within(seconds: float, interrupt: Callable[[], None]) -> Iterator[None]:
+def _within(seconds: float, interrupt: Callable[[], None]) -> Generator[None, None, None]:
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
     timer.start()

@@ -144,8 +144,7 @@ function TableRow({ table, text, isOnly }: { table: Table; text: string; isOnly:
     <li>
       <button className="button bare name" aria-expanded={isShown} onClick={() => setIsOpen(!isShown)}>
         <ChevronRight size={14} aria-hidden />
-        <span>{name}</span>
-        {table.kind !== "table" && <span className="quiet small">{table.kind.replaceAll("_", " ")}</span>}
+        <span>{name}</span> {table.kind !== "table" && <span className="quiet small">{table.kind.replaceAll("_", " ")}</span>}
       </button>
       {isShown && <Columns table={table} name={name} />}
     </li>
