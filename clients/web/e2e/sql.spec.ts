@@ -172,10 +172,10 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await bringIn(page, notebook(...cells), "Tables.ipynb");
   await saved(page);
   const way = cell(page, "look-cell").getByRole("button", { name: "Tables" });
-  const panel = page.getByRole("dialog", { name: "Tables of duckdb" });
+  const panel = page.getByRole("dialog", { name: "Tables of DuckDB in the kernel" });
 
   await way.click();
-  await expect(panel.getByRole("alert")).toContainText("no kernel runs in this notebook: run a cell");
+  await expect(panel.getByRole("alert")).toContainText("No kernel runs in this notebook: run a cell");
   await page.keyboard.press("Escape");
   await expect(panel).toHaveCount(0);
   await expect(way).toBeFocused();
@@ -190,6 +190,7 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   // A table that a cell has made is there at once, by keys alone.
   await way.focus();
   await page.keyboard.press("Enter");
+  await expect(panel.getByRole("searchbox", { name: "Find a table or column" })).toBeFocused();
   await expect(panel.getByRole("list", { name: "Tables", exact: true }).getByRole("button")).toHaveText(["deep view", "harbours"]);
   await panel.getByRole("button", { name: "harbours" }).focus();
   await page.keyboard.press("Enter");

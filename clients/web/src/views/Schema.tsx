@@ -1,7 +1,7 @@
 // The tables of a query's database: looked through by name, with the columns of each. Loaded when it is opened.
 import { Popover } from "@base-ui/react/popover";
 import { ChevronRight, RefreshCw, X } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { type Table, type Told, found, shortName } from "../app/schemas.ts";
 import type { NotebookStore } from "../app/store.ts";
 
@@ -13,25 +13,29 @@ const MOST_ROWS = 200;
 interface Props {
   store: NotebookStore;
   connection: string;
+  /** As people call it. */
+  name: string;
   trigger: { className: string; title: string; children: ReactNode };
   isOpen: boolean;
   opened: (isOpen: boolean) => void;
 }
 
-export default function Schema({ store, connection, trigger, isOpen, opened }: Props) {
+export default function Schema({ store, connection, name, trigger, isOpen, opened }: Props) {
+  const search = useRef<HTMLInputElement>(null);
   return (
     <Popover.Root open={isOpen} onOpenChange={opened}>
       <Popover.Trigger {...trigger} />
       <Popover.Portal>
         <Popover.Positioner sideOffset={6} align="start" className="above">
-          <Popover.Popup className="menu schema" aria-describedby={undefined}>
-            <header className="row">
-              <Popover.Title className="grow">Tables of {connection}</Popover.Title>
+          {/* A phone's keyboard would cover the half of it. */}
+          <Popover.Popup className="menu schema" initialFocus={(how) => (how === "touch" ? true : search.current)}>
+            <div className="row">
+              <Popover.Title className="grow">Tables of {name}</Popover.Title>
               <Popover.Close className="button bare icon" aria-label="Close" title="Close">
                 <X size={15} />
               </Popover.Close>
-            </header>
-            <Tables store={store} connection={connection} />
+            </div>
+            <Tables store={store} connection={connection} search={search} />
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>
@@ -39,13 +43,16 @@ export default function Schema({ store, connection, trigger, isOpen, opened }: P
   );
 }
 
-function Tables({ store, connection }: Pick<Props, "store" | "connection">) {
+type Inside = Pick<Props, "store" | "connection"> & { search: RefObject<HTMLInputElement | null> };
+
+function Tables({ store, connection, search }: Inside) {
   const [text, setText] = useState("");
   const { told, look } = useTables(store, connection, text);
   return (
     <>
       <div className="row">
         <input
+          ref={search}
           className="field grow"
           type="search"
           aria-label="Find a table or column"
@@ -53,7 +60,7 @@ function Tables({ store, connection }: Pick<Props, "store" | "connection">) {
           value={text}
           spellCheck={false}
           autoComplete="off"
-          disabled={!told || "problem" in told}
+          disabled={told && "problem" in told}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={(event) => event.key !== "Escape" && event.stopPropagation()}
         />
@@ -67,7 +74,7 @@ function Tables({ store, connection }: Pick<Props, "store" | "connection">) {
         </p>
       ) : "problem" in told ? (
         <div className="stack tight empty">
-          <p role="alert">{told.problem}</p>
+          <p role="alert">{sentence(told.problem)}</p>
           <button className="button" onClick={look}>
             Try again
           </button>
@@ -78,6 +85,9 @@ function Tables({ store, connection }: Pick<Props, "store" | "connection">) {
     </>
   );
 }
+
+/** The server's words begin small. */
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** What there is; from the whole where that is whole, else from the database by name. An answer that another question overtook is passed over. */
 function useTables(store: NotebookStore, connection: string, text: string): { told: Told | undefined; look: () => void } {

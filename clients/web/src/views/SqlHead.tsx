@@ -77,9 +77,10 @@ export default function SqlHead({ store, id, source, isCurrent }: Props) {
 /** The way to see them is there on every query; what shows them, when somebody wants it. */
 function Tables({ store, connection }: { store: NotebookStore; connection: string }) {
   const [isOpen, setIsOpen] = useState<boolean>();
+  const name = connection === IN_KERNEL ? HERE : connection;
   const trigger = {
     className: "button bare tables",
-    title: `Which tables and columns ${connection} has`,
+    title: `Which tables and columns ${name} has`,
     children: (
       <>
         <TableProperties size={13} aria-hidden /> Tables
@@ -90,7 +91,15 @@ function Tables({ store, connection }: { store: NotebookStore; connection: strin
   if (isOpen === undefined) return button;
   return (
     <Suspense fallback={button}>
-      <Schema key={connection} store={store} connection={connection} trigger={trigger} isOpen={isOpen} opened={setIsOpen} />
+      <Schema
+        key={connection}
+        store={store}
+        connection={connection}
+        name={name}
+        trigger={trigger}
+        isOpen={isOpen}
+        opened={setIsOpen}
+      />
     </Suspense>
   );
 }
