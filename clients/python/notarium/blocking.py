@@ -963,11 +963,7 @@ class Notebook(Face[aio.Notebook]):
         self._portal.call(self._aio.stop())
 
     def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder.
-
-        >>> nb.connections()
-        []
-        """
+        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
         return self._portal.call(self._aio.connections())
 
     def schema(self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None) -> ConnectionSchema:

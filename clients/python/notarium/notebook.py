@@ -345,11 +345,7 @@ class Notebook(PastNotebook):
         await self._command("StopAll")
 
     async def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder.
-
-        >>> await nb.connections()
-        []
-        """
+        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
         kernels = await self._session.rest.get(f"/api/notebooks/{self.id}/kernels")
         return [connection_of(told) for told in kernels.get("connections", [])]
 
@@ -361,9 +357,8 @@ class Notebook(PastNotebook):
         `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
         connection; `Unavailable`: the database cannot be reached.
         """
-        query: Json = {"connection": connection, "matching": matching}
-        query.update({} if kernel is None else {"kernel": kernel})
-        return schema_of(connection, await self._session.rest.get(f"/api/notebooks/{self.id}/schema", **query))
+        path, query = f"/api/notebooks/{self.id}/schema", {"connection": connection, "matching": matching}
+        return schema_of(connection, await self._session.rest.get(path, **query, kernel=kernel))
 
     async def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""
