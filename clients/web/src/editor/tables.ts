@@ -21,13 +21,25 @@ export type Tables = (connection: string) => Promise<ConnectionSchema | undefine
 type Table = ConnectionSchema["tables"][number];
 
 export function sqlCompletion(ask: Ask, tables: Tables): Extension {
-  const override = [
-    variables(ask),
-    outside(named(tables)),
-    outside(mentioned(tables)),
-    outside(keywordCompletionSource(PostgreSQL)),
-  ];
-  return autocompletion({ override, defaultKeymap: false });
+  const names = [named(tables), mentioned(tables)];
+  return autocompletion({ override: [variables(ask), ...names.map(outside), outside(words(names))], defaultKeymap: false });
+}
+
+/** How long the words of SQL wait for the names that take the place of some. */
+const PATIENCE_MS = 300;
+
+/** The words of SQL; those that are names here, and may be without quotes, stand there as names alone. */
+export function words(names: readonly CompletionSource[], patience = PATIENCE_MS): CompletionSource {
+  const source = keywordCompletionSource(PostgreSQL);
+  return async (context) => {
+    const result = await source(context);
+    if (!result) return null;
+    const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), patience));
+    const found = await Promise.race([Promise.all(names.map((each) => each(context))), late]);
+    const plain = found.flatMap((each) => each?.options ?? []).filter(({ apply }) => apply === undefined);
+    const taken = new Set(plain.map(({ label }) => label.toLowerCase()));
+    return { ...result, options: result.options.filter(({ label }) => !taken.has(label.toLowerCase())) };
+  };
 }
 
 // Variables

@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state";
 import { expect, test, vi } from "vitest";
 import type { Ask } from "../../src/editor/kernel.ts";
 import { language } from "../../src/editor/sql.ts";
-import { type Tables, mentioned, named, variables } from "../../src/editor/tables.ts";
+import { type Tables, mentioned, named, variables, words } from "../../src/editor/tables.ts";
 import type { ConnectionSchema } from "../../src/protocol/messages.ts";
 
 const column = (name: string, type = "INTEGER") => ({ name, type, nullable: true });
@@ -104,4 +104,17 @@ test("in braces stand the kernel's variables alone", async () => {
   }
   expect(ask).toHaveBeenCalledTimes(1);
   expect(await variables(() => Promise.resolve(undefined))(at("SELECT {st|"))).toBeNull();
+});
+
+test("a word of SQL that is a name here stands there once, unless it is written in quotes as a name", async () => {
+  const lake = { kind: "duckdb", tables: [table("lakes", ["depth", "order"])] };
+  const tables: Tables = () => Promise.resolve(lake);
+  const offer = async (text: string, source: CompletionSource) => (await source(at(text)))?.options.map(({ label }) => label) ?? [];
+  const names = [named(tables), mentioned(tables)];
+  const found = await offer("SELECT d| FROM lakes", words(names));
+  expect(found).toContain("order");
+  expect(found).not.toContain("depth");
+  expect(await offer("SELECT d|", words(names))).toContain("depth");
+  const never: CompletionSource = () => new Promise(() => undefined);
+  expect(await offer("SELECT d| FROM lakes", words([never], 1))).toContain("depth");
 });
