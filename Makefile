@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := target/test-venv
 PYTHON_CLIENT := clients/python
 PYTHON_VENV := target/python-venv
+PAGE_VENV := target/page-venv
 NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
 CASES := target/codemirror-cases.jsonl
 WEB := clients/web
@@ -53,9 +54,19 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 	npm run --silent --prefix $(WEB) test
 
 # A real Chromium, server, agent and kernel. The program embeds the page that `web` has built.
-BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
+BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(KERNELS) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
+KERNELS = $(PAGE_VENV)
 
-test-web-all: web deps ## the page in a browser, with server, agent and kernel: every test, half an hour
+# What SQL cells need is large, and `make test` does without: its browser tests have the kernels of the others.
+test-web-smoke: KERNELS = $(VENV)
+
+$(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(PAGE_VENV)
+	$(PAGE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server, agent and kernel: every test, half an hour
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
@@ -84,17 +95,17 @@ bench-python: rust $(PYTHON_VENV)/.ready ## how fast the Python client is; on a 
 	cargo build --release --quiet --bin notarium
 	NOTARIUM_BINARY=target/release/notarium $(PYTHON_VENV)/bin/python $(PYTHON_CLIENT)/benches/bench.py
 
-bench-web: web deps ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
+bench-web: web deps $(PAGE_VENV)/.ready ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
 	cargo build --release --quiet --bin notarium
 	test -d target/bench-venv || $(PYTHON) -m venv target/bench-venv
 	target/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check jupyterlab marimo
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
 
-looks: web deps ## the pictures that the screens are compared with, made anew: look at what git says has changed
+looks: web deps $(PAGE_VENV)/.ready ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_LOOKS=1 NOTARIUM_PAGE=dist/page && $(BROWSER) looks --update-snapshots
 
-pictures: web deps ## the pictures of README.md, made anew
+pictures: web deps $(PAGE_VENV)/.ready ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PICTURES=1 && $(BROWSER) pictures
 	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv

@@ -43,6 +43,12 @@ export class TestServer {
   #process: ChildProcess | undefined;
   #port = 0;
   #accounts = 0;
+  readonly #kernels: string | undefined;
+
+  /** Its kernels are those of this Python environment. */
+  constructor(kernels = KERNELS) {
+    this.#kernels = kernels;
+  }
 
   /** Where it keeps everything. */
   get data(): string {
@@ -57,7 +63,7 @@ export class TestServer {
       providers,
       JSON.stringify([{ family: "compatible", name: "script", base_url: this.#modelUrl, model: "script", images: true }]),
     );
-    const kernels = KERNELS ? ["--kernel-path", KERNELS] : [];
+    const kernels = this.#kernels ? ["--kernel-path", this.#kernels] : [];
     const place = ["--data", this.data, "--listen", `127.0.0.1:${this.#port}`];
     const options = ["up", ...place, "--providers", providers, ...kernels, ...more];
     const started = spawn(BINARY, options, { env: { ...process.env, HOME: this.#folder }, stdio: ["ignore", "pipe", "inherit"] });
