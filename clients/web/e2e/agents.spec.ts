@@ -1,17 +1,25 @@
-// A runtime agent on another machine that dies: who looks at the notebook is told at once, and what can be done.
+// A runtime agent on another machine that dies: who looks at the notebook is told at once, and what can be done. Its kernels that do
+// not start.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BINARY, KERNELS, type TestServer, expect, person, test, write } from "./server.ts";
+import { bringIn } from "./demo.ts";
+import { BINARY, KERNELS, type TestServer, expect, person, saved, test, write } from "./server.ts";
 
-/** Its kernels have a name that no other agent offers. */
+const BROKEN = "import sys; sys.exit('Traceback:\\nno module named sails')";
+
+/** Its kernels have names that no other agent offers. */
 async function agent(server: TestServer, folder: string): Promise<ChildProcess> {
-  const spec = join(folder, "share/jupyter/kernels/far");
-  mkdirSync(spec, { recursive: true });
   const python = KERNELS ? join(KERNELS, "bin/python") : "python3";
-  const argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"];
-  writeFileSync(join(spec, "kernel.json"), JSON.stringify({ argv, display_name: "Far away", language: "python" }));
+  const offers = (name: string, display_name: string, options: string[]) => {
+    const spec = join(folder, "share/jupyter/kernels", name);
+    mkdirSync(spec, { recursive: true });
+    const argv = [python, ...options, "{connection_file}"];
+    writeFileSync(join(spec, "kernel.json"), JSON.stringify({ argv, display_name, language: "python" }));
+  };
+  offers("far", "Far away", ["-m", "ipykernel_launcher", "-f"]);
+  offers("broken", "Broken", ["-c", BROKEN]);
   const token = join(folder, "token");
   writeFileSync(token, await server.command("agent-token", "new", "--all", "--name", "Far"));
   const options = ["agent", "--server", server.url, "--token-file", token, "--kernel-path", folder];
@@ -46,6 +54,35 @@ test("an agent that dies shows within seconds, and what its kernel ran can be gi
       .click();
     await expect(notice).toBeHidden();
     await expect(page.locator(".cell").first()).toContainText(/Lost/);
+  } finally {
+    far.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+});
+
+test("a kernel that does not start says why, with what it wrote", async ({ browser, server }) => {
+  const folder = mkdtempSync(join(tmpdir(), "notarium-agent-"));
+  const far = await agent(server, folder);
+  try {
+    const page = await person(browser, server);
+    const ran = { outputs: [], execution_count: null };
+    const cell = { id: "run-cell", cell_type: "code", source: "1 + 1", metadata: {}, ...ran };
+    const metadata = { kernelspec: { name: "broken", display_name: "Broken", language: "python" } };
+    await bringIn(page, { nbformat: 4, nbformat_minor: 5, cells: [cell], metadata }, "Broken.ipynb");
+    await saved(page);
+    await page.locator("#cell-run-cell").getByRole("button", { name: "Run", exact: true }).click();
+    const run = page.locator("#cell-run-cell");
+    const state = run.locator(".state");
+    await expect(state).toContainText("exited with code 1 before it answered", { timeout: 60_000 });
+    await expect(state).not.toContainText("sails");
+    await expect(run.getByText("no module named sails")).toBeHidden();
+    await run.getByText("What it wrote").click();
+    await expect(run.getByText("no module named sails")).toBeVisible();
+
+    await page.locator(".kernel").click();
+    const panel = page.locator(".kernel-panel");
+    await panel.getByText("What it wrote").click();
+    await expect(panel.getByText("no module named sails")).toBeVisible();
   } finally {
     far.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

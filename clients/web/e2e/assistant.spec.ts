@@ -37,6 +37,7 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await page.keyboard.press("Enter");
 
   const card = page.locator(".confirmation");
+  await expect(card).toContainText("(Notarium)");
   await expect(card).toContainText("goes");
   await expect(card.locator(".effect")).toHaveText("a = 1");
   // Enter by habit decides nothing.

@@ -1,11 +1,18 @@
 // Functions that a cell registers: a form made of the schema, its result, what destroys; and how far a run has come.
+import { ask } from "./scenes.ts";
 import { expect, person, test, write } from "./server.ts";
 
 const DEFINES = `import notarium
+from dataclasses import dataclass
 from typing import Literal
 
+@dataclass
+class Place:
+    mast: int
+    name: str = "bow"
+
 @notarium.tool(risk="read")
-def hoist(knots: int, sail: Literal["jib", "main"] = "main", crew: list[str] | None = None) -> str:
+def hoist(knots: int, sail: Literal["jib", "main"] = "main", crew: list[str] | None = None, at: Place | None = None) -> str:
     """Hoists a sail.
 
     Args:
@@ -14,7 +21,17 @@ def hoist(knots: int, sail: Literal["jib", "main"] = "main", crew: list[str] | N
     print("heave")
     if knots == 50:
         raise ValueError("too much")
-    return f"{sail} at {knots}, {crew}"
+    return f"{sail} at {knots}, {crew}, {at}"
+`;
+
+const WAITS = `import notarium, time
+
+@notarium.tool(risk="read")
+def wait(seconds: int = 600) -> str:
+    "Waits."
+    print("under way", flush=True)
+    time.sleep(seconds)
+    return "waited"
 `;
 
 const SINKS = `import notarium, time
@@ -56,7 +73,17 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   const result = dialog.getByRole("region", { name: "Result" });
   await expect(result.getByText("heave")).toBeVisible({ timeout: 60_000 });
-  await expect(result.getByText("jib at 7, ['Ann']")).toBeVisible();
+  await expect(result.getByText("jib at 7, ['Ann'], None")).toBeVisible();
+
+  // An object has fields of its own, and what is missing is said there.
+  const place = dialog.getByRole("group", { name: "at" });
+  await place.getByLabel("name").fill("stern");
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  await expect(place.getByLabel("mast")).toBeFocused();
+  await expect(place.getByText("This is needed.")).toBeVisible();
+  await place.getByLabel("mast").fill("2");
+  await dialog.getByRole("button", { name: "Call hoist" }).click();
+  await expect(result.getByText("Place(mast=2, name='stern')")).toBeVisible({ timeout: 60_000 });
 
   // What it raises stands there with its place, and below a long form in sight.
   await page.setViewportSize({ width: 390, height: 560 });
@@ -67,6 +94,31 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await expect(dialog.getByRole("button", { name: "Call hoist" })).toBeInViewport();
   await result.getByText("Traceback").click();
   await expect(result.locator(".trace").first()).toBeVisible();
+});
+
+test("a call that takes long is stopped from its form, and the next one runs", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, WAITS);
+  await page.keyboard.press("Alt+Enter");
+  await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Call a function" });
+  await dialog.getByRole("button", { name: "Call wait" }).click();
+  const result = dialog.getByRole("region", { name: "Result" });
+  await expect(result.getByText("under way")).toBeVisible({ timeout: 60_000 });
+  await result.getByRole("button", { name: "Stop" }).click();
+  await expect(result).toContainText("Cancelled", { timeout: 30_000 });
+  await expect(result.getByRole("button", { name: "Stop" })).toHaveCount(0);
+  // What it had said stays; that it was stopped is no failure of the function.
+  await expect(result.getByText("under way", { exact: true })).toBeVisible();
+  await expect(result.locator(".failure:not(.stopped)")).toHaveCount(0);
+
+  await dialog.getByLabel("seconds").fill("0");
+  await dialog.getByRole("button", { name: "Call wait" }).click();
+  await expect(result.getByText("waited")).toBeVisible({ timeout: 60_000 });
 });
 
 test("what destroys is called when somebody says that it is meant, and a loop says how far it is", async ({ browser, server }) => {
@@ -97,4 +149,25 @@ test("what destroys is called when somebody says that it is meant, and a loop sa
   await expect(other.getByText("4 of 50")).toBeVisible({ timeout: 60_000 });
   await page.locator(".cell").nth(1).getByRole("button", { name: "Stop" }).click();
   await expect(bar).toHaveCount(0, { timeout: 60_000 });
+});
+
+test("an assistant's call says whose tool it would be: the notebook's kernel, or the server's own", async ({ browser, server }) => {
+  server.model.script = ({ results }) =>
+    results.length === 0
+      ? { calls: [{ name: "get_notebook_state", arguments: {} }] }
+      : results.length === 1
+        ? { calls: [{ name: "sink", arguments: { deep: 2 } }] }
+        : { text: "It lies on the ground." };
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, SINKS);
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
+  await ask(page, "sink it");
+  const card = page.locator(".confirmation");
+  await expect(card).toContainText("Sink (this notebook’s kernel, python3)", { timeout: 30_000 });
+  await card.getByRole("button", { name: "Confirm", exact: true }).click();
+  await expect(page.locator(".transcript")).toContainText("It lies on the ground.", { timeout: 60_000 });
+  await expect(page.locator(".call").filter({ hasText: "Sink" })).toContainText("this notebook’s kernel");
+  await expect(page.locator(".call").filter({ hasText: "Get notebook state" })).not.toContainText("kernel");
 });

@@ -5,7 +5,11 @@ export type Schema = Record<string, unknown>;
 
 export interface Field {
   name: string;
-  kind: "text" | "date" | "number" | "choice" | "json";
+  /** With the names of the objects that it is in: `at.x`, as refusals say it. */
+  path: string;
+  kind: "text" | "date" | "number" | "choice" | "object" | "json";
+  /** Of an object. */
+  fields: Field[];
   /** What it takes, in words. */
   words: string;
   choices: unknown[];
@@ -44,11 +48,26 @@ function single(root: Schema, schema: Schema): { schema: Schema; isNullable: boo
   return { schema: others.length === 1 && first ? { ...own, anyOf: undefined, ...first } : own, isNullable };
 }
 
-export function fieldsOf(root: Schema): Field[] {
-  const properties = (root["properties"] ?? {}) as Record<string, Schema>;
-  const required = new Set((root["required"] ?? []) as string[]);
+/** Objects in objects are fields so deep; a type that holds itself has no end. */
+const MAX_DEPTH = 3;
+
+interface Place {
+  root: Schema;
+  path: string[];
+  /** The value that the function has by itself. */
+  preset: unknown;
+}
+
+export const fieldsOf = (root: Schema): Field[] => inside(root, { root, path: [], preset: undefined });
+
+function inside(object: Schema, { root, path, preset }: Place): Field[] {
+  const properties = (object["properties"] ?? {}) as Record<string, Schema>;
+  const required = new Set((object["required"] ?? []) as string[]);
+  const presets = (typeof preset === "object" ? (preset ?? {}) : {}) as Record<string, unknown>;
   return Object.entries(properties).map(([name, given]) => {
     const { schema, isNullable } = single(root, given);
+    const at = { root, path: [...path, name], preset: presets[name] ?? given["default"] };
+    const fields = hasFields(schema) && path.length < MAX_DEPTH ? inside(schema, at) : [];
     const choices =
       schema["type"] === "boolean" ? [true, false] : Array.isArray(schema["enum"]) ? (schema["enum"] as unknown[]) : [];
     const type = String(schema["type"] ?? "");
@@ -61,24 +80,42 @@ export function fieldsOf(root: Schema): Field[] {
             : "text"
           : type === "integer" || type === "number"
             ? "number"
-            : "json";
+            : fields.length > 0
+              ? "object"
+              : "json";
     const about = given["description"] ?? schema["description"];
-    const field = { name, kind, choices, isNullable, schema, isRequired: required.has(name) } as const;
+    const isRequired = required.has(name);
+    const field = { name, path: at.path.join("."), kind, fields, choices, isNullable, schema, isRequired } as const;
     const words = {
       text: "a text",
       date: "a date",
       number: type === "integer" ? "a whole number" : "a number",
       choice: "one of these",
+      object: "an object",
       json: jsonWords(type),
     }[kind];
     return {
       ...field,
       words,
       about: typeof about === "string" ? about : "",
-      initial: shown(field, given["default"]),
+      initial: kind === "object" ? "" : shown(field, at.preset),
       example: kind === "json" ? exampleOf(schema) : "",
     };
   });
+}
+
+/** Where an object may have names that nobody knows, or none, it is typed. */
+function hasFields(schema: Schema): boolean {
+  return schema["type"] === "object" && !schema["additionalProperties"] && Object.keys(schema["properties"] ?? {}).length > 0;
+}
+
+/** What stands in the form at first, by path. */
+export function initially(fields: Field[]): Record<string, string> {
+  return Object.fromEntries(leaves(fields).map(({ path, initial }) => [path, initial]));
+}
+
+function leaves(fields: Field[]): Field[] {
+  return fields.flatMap((field) => (field.kind === "object" ? leaves(field.fields) : [field]));
 }
 
 /** The names of an object's fields are what one has to know; of a list that it is one. */
@@ -108,19 +145,32 @@ export interface Filled {
 export function filled(fields: Field[], texts: Record<string, string>): Filled {
   const result: Filled = { arguments: {}, errors: {} };
   for (const field of fields) {
-    const text = texts[field.name] ?? "";
-    if (text === "" && !(field.kind === "text" && field.isRequired && !field.isNullable)) {
+    const text = texts[field.path] ?? "";
+    const isEmpty = field.kind === "object" ? isUntouched(field, texts) : text === "";
+    if (isEmpty && !(["text", "object"].includes(field.kind) && field.isRequired && !field.isNullable)) {
       if (field.isRequired && field.isNullable) result.arguments[field.name] = null;
-      else if (field.isRequired) result.errors[field.name] = "This is needed";
+      else if (field.isRequired) result.errors[field.path] = "This is needed";
+      continue;
+    }
+    if (field.kind === "object") {
+      const within = filled(field.fields, texts);
+      result.arguments[field.name] = within.arguments;
+      Object.assign(result.errors, within.errors);
       continue;
     }
     try {
       result.arguments[field.name] = valueOf(field, text);
     } catch (error) {
-      result.errors[field.name] = (error as Error).message;
+      result.errors[field.path] = (error as Error).message;
     }
   }
   return result;
+}
+
+/** Nobody has said anything of an object whose fields have what they begin with; nor where all of them were emptied. */
+function isUntouched({ fields }: Field, texts: Record<string, string>): boolean {
+  const all = leaves(fields);
+  return all.every(({ path }) => !texts[path]) || all.every(({ path, initial }) => (texts[path] ?? "") === initial);
 }
 
 function valueOf({ kind, choices, schema, words }: Field, text: string): unknown {
@@ -148,9 +198,10 @@ function numberOf(schema: Schema, text: string, words: string): number {
   return value;
 }
 
-/** The field that a refusal of the server is about: `load: rows must be integer, not string`. */
+/** The field that a refusal of the server is about: `load: at.x must be integer, not string`. */
 export function fieldOfRefusal(fields: Field[], name: string, message: string): string | undefined {
-  return fields.find((field) => message.startsWith(`${name}: ${field.name}`))?.name;
+  const place = message.startsWith(`${name}: `) ? /^[^\s[]+/.exec(message.slice(name.length + 2))?.[0] : undefined;
+  return leaves(fields).find(({ path }) => path === place || place?.startsWith(`${path}.`))?.path;
 }
 
 export interface Missing {

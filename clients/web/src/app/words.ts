@@ -50,7 +50,13 @@ const CAUSES: Record<string, string> = {
 
 /** A cause as people read it: what is known beyond it, else what it means, else its word. */
 export function causeWords(cause: unknown, detail?: string | null): string {
-  return detail ?? CAUSES[String(cause)] ?? plain(cause);
+  return (detail ? withoutLog(detail).words : undefined) ?? CAUSES[String(cause)] ?? plain(cause);
+}
+
+/** What is known of a kernel's end, and what its process wrote last (src/agent/kernel.rs): several lines, for a place of their own. */
+export function withoutLog(detail: string): { words: string; log?: string } {
+  const [words = "", log] = detail.split(/; it wrote(?: last)?:\n([^]*)/);
+  return log ? { words, log } : { words };
 }
 
 /** The same where it is known who did it. */

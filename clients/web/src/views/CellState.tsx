@@ -14,6 +14,7 @@ import { useName } from "./Author.tsx";
 import { CommentMark } from "./CommentMark.tsx";
 import { Ended } from "./Ended.tsx";
 import { defaultKernel, statusOf } from "./Kernel.tsx";
+import { KernelLog } from "./KernelLog.tsx";
 
 interface Props {
   store: NotebookStore;
@@ -135,17 +136,20 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
   const isBad = run.status === "error" || run.status === "lost";
   if (run.status === "error" && !isStale && !endSentence(run)) return null;
   return (
-    <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
-      {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
-      {isOpen && name !== "You" && name !== "" && <span> · {name} asked for it</span>}
-      {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
-      {isStale && (
-        <span className="stale" title={run.ended_at ? `It ran ${date(run.ended_at)}` : undefined}>
-          {run.status === "ok" && !endSentence(run) ? "" : " · "}The cell has changed since it ran
-        </span>
-      )}
-      {isOpen && <Unreachable store={store} id={id} run={run} />}
-    </p>
+    <>
+      <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
+        {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
+        {isOpen && name !== "You" && name !== "" && <span> · {name} asked for it</span>}
+        {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
+        {isStale && (
+          <span className="stale" title={run.ended_at ? `It ran ${date(run.ended_at)}` : undefined}>
+            {run.status === "ok" && !endSentence(run) ? "" : " · "}The cell has changed since it ran
+          </span>
+        )}
+        {isOpen && <Unreachable store={store} id={id} run={run} />}
+      </p>
+      <KernelLog detail={run.notice} />
+    </>
   );
 }
 

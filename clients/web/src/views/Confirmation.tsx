@@ -8,7 +8,7 @@ import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
 import { useName } from "./Author.tsx";
-import { Arguments, sentence } from "./ToolCall.tsx";
+import { Arguments, sentence, serverOf } from "./ToolCall.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
 import { part } from "../ui/parts.ts";
 
@@ -54,7 +54,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       <p className="row small quiet">
         <ShieldAlert size={14} aria-hidden />
         <span className="grow">
-          {sentence(call.function)} · asked {forWhom === "You" ? "for you" : `for ${forWhom}`}{" "}
+          {sentence(call.function)} ({serverOf(store, call.function)}) · asked {forWhom === "You" ? "for you" : `for ${forWhom}`}{" "}
           <time title={date(call.requested_at)}>{ago(call.requested_at)}</time>
         </span>
         {count > 1 && (

@@ -1,13 +1,14 @@
 // Calls a function that somebody has registered in a kernel: a form made of its schema, and the run that comes of it. Loaded when it is opened.
 import { Dialog } from "@base-ui/react/dialog";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
-import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled } from "../app/functions.ts";
+import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled, initially } from "../app/functions.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Execution, RegisteredFunction } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
+import { KernelLog } from "./KernelLog.tsx";
 import { OutputList } from "./Outputs.tsx";
 import { RunProgress } from "./RunProgress.tsx";
 
@@ -70,7 +71,7 @@ const RISKS: Record<string, string> = {
 function Call({ store, registered }: { store: NotebookStore; registered: RegisteredFunction }) {
   const { name, description, schema, risk } = registered.function;
   const fields = fieldsOf(schema as Schema);
-  const [texts, setTexts] = useState(() => Object.fromEntries(fields.map((field) => [field.name, field.initial])));
+  const [texts, setTexts] = useState(() => initially(fields));
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<string>();
   const [isMeant, setMeant] = useState(false);
@@ -106,17 +107,12 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
       {description && <p className="function-about">{description}</p>}
       <p className={isDestructive ? "small bad" : "small quiet"}>{riskWords ?? "Can destroy what cannot be brought back"}</p>
       {fields.length > 0 && (
-        <div className="function-fields">
-          {fields.map((field) => (
-            <FieldOf
-              key={field.name}
-              field={field}
-              text={texts[field.name] ?? ""}
-              error={errors[field.name]}
-              typed={(text) => setTexts((known) => ({ ...known, [field.name]: text }))}
-            />
-          ))}
-        </div>
+        <Fields
+          fields={fields}
+          texts={texts}
+          errors={errors}
+          typed={(path, text) => setTexts((known) => ({ ...known, [path]: text }))}
+        />
       )}
       {isDestructive && (
         <label className="row">
@@ -141,6 +137,47 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   );
 }
 
+interface FieldsProps {
+  fields: Field[];
+  texts: Record<string, string>;
+  errors: Record<string, string>;
+  typed: (path: string, text: string) => void;
+}
+
+function Fields({ fields, texts, errors, typed }: FieldsProps) {
+  return (
+    <div className="function-fields">
+      {fields.map((field) =>
+        field.kind === "object" ? (
+          <fieldset key={field.path}>
+            <legend>
+              <span className="mono">{field.name}</span>
+              {field.isRequired && <Needed />}
+            </legend>
+            {field.about && <p className="small quiet">{field.about}</p>}
+            <Fields fields={field.fields} texts={texts} errors={errors} typed={typed} />
+          </fieldset>
+        ) : (
+          <FieldOf
+            key={field.path}
+            field={field}
+            text={texts[field.path] ?? ""}
+            error={errors[field.path]}
+            typed={(text) => typed(field.path, text)}
+          />
+        ),
+      )}
+    </div>
+  );
+}
+
+const Needed = () => (
+  <span className="bad" aria-hidden title="Needed">
+    {" "}
+    *
+  </span>
+);
+
 interface FieldProps {
   field: Field;
   text: string;
@@ -164,12 +201,7 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
     <div className={`function-field is-${kind}`}>
       <label htmlFor={id}>
         <span className="mono">{name}</span>
-        {isRequired && (
-          <span className="bad" aria-hidden title="Needed">
-            {" "}
-            *
-          </span>
-        )}
+        {isRequired && <Needed />}
       </label>
       {kind === "choice" ? (
         <select className="select" {...shared} onChange={({ target }) => typed(target.value)}>
@@ -244,6 +276,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
         )}
       </p>
       {!isFinished(run.status) && <RunProgress store={store} execution={execution} kernel={run.kernel_session} />}
+      <KernelLog detail={run.notice} />
       <OutputList store={store} outputs={run.outputs ?? []} run={run} isGrowing={!isFinished(run.status)} />
     </section>
   );

@@ -12,6 +12,7 @@ import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { ReactivityChoice } from "./Graph.tsx";
 import { kernelWords, statusOf } from "./Kernel.tsx";
+import { KernelLog } from "./KernelLog.tsx";
 
 type Kernels = components["schemas"]["Kernels"];
 
@@ -36,7 +37,10 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
               <Session key={id} store={store} id={id} session={session} />
             ))}
             {kernel_notice && (
-              <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+              <div className="note small bad">
+                <p>The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+                <KernelLog detail={kernel_notice.detail} />
+              </div>
             )}
             <Offered store={store} isNone={all.length === 0} />
             <ReactivityChoice store={store} />

@@ -33,6 +33,7 @@ export function ToolCallView({ store, call, result, end }: Props) {
       <summary>
         <Icon look={look} />
         <span className="name">{sentence(call.function)}</span>
+        {store.document.functions.has(call.function) && <span className="quiet small">({serverOf(store, call.function)})</span>}
         {cell !== undefined && <span className="quiet small">cell {store.document.order.indexOf(cell) + 1}</span>}
         <span className="grow" />
         <span className="quiet small">
@@ -84,6 +85,14 @@ export function Arguments({ value }: { value: unknown }) {
       ))}
     </dl>
   );
+}
+
+/** Whose tool it is. What people register runs in their kernel, under any name; all others are the server's own. */
+export function serverOf(store: NotebookStore, name: string): string {
+  const registered = store.document.functions.get(name);
+  if (!registered) return "Notarium";
+  const kernel = store.document.kernels.get(registered.kernel_session ?? "")?.kernelspec;
+  return kernel === undefined ? "this notebook’s kernel" : `this notebook’s kernel, ${kernel}`;
 }
 
 /** “Delete cell”. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldOfRefusal, fieldsOf, filled, missingIn, missingWords } from "../../src/app/functions.ts";
+import { fieldOfRefusal, fieldsOf, filled, initially, missingIn, missingWords } from "../../src/app/functions.ts";
 
 const schema = {
   type: "object",
@@ -29,8 +29,8 @@ test("fields are of the kinds that the schema says, with their defaults", () => 
     ["either", "json", ""],
   ]);
   expect([of("list").example, of("either").example, of("name").example]).toEqual(["[…]", "", ""]);
-  const point = { type: "object", properties: { x: {}, y: {} } };
-  expect(fieldsOf({ properties: { at: point, any: { type: "object" } } }).map(({ example }) => example)).toEqual([
+  const open = { type: "object", properties: { x: {}, y: {} }, additionalProperties: true };
+  expect(fieldsOf({ properties: { at: open, any: { type: "object" } } }).map(({ example }) => example)).toEqual([
     '{"x": …, "y": …}',
     "{…}",
   ]);
@@ -56,6 +56,36 @@ test("what is wrong is said at its field", () => {
   expect(errors({ rows: "10" })).toEqual({ rows: "At most 9" });
   expect(errors({ list: "{" })).toEqual({ list: "This is a list, as JSON" });
   expect(errors({ list: "{}" })).toEqual({ list: "This is a list, as JSON" });
+});
+
+test("an object has fields of its own, each with its place", () => {
+  const point = { type: "object", properties: { x: { type: "integer" }, y: { type: "integer", default: 2 } }, required: ["x"] };
+  const Tree = { type: "object", properties: { left: { $ref: "#/$defs/Tree" }, size: { type: "integer" } } };
+  const sail = { type: "object", properties: { at: { $ref: "#/$defs/Point" }, name: { type: "string" } }, required: ["name"] };
+  const nested = fieldsOf({
+    properties: { sail, from: { anyOf: [point, { type: "null" }], default: { x: 7, y: 8 } }, tree: Tree },
+    required: ["sail"],
+    $defs: { Point: point, Tree },
+  });
+  const started = initially(nested);
+  expect(started).toMatchObject({ "sail.at.x": "", "sail.at.y": "2", "sail.name": "", "from.x": "7", "from.y": "8" });
+  // A type that holds itself ends as JSON.
+  expect(Object.keys(started).filter((path) => path.startsWith("tree."))).toEqual([
+    "tree.left.left.left",
+    "tree.left.left.size",
+    "tree.left.size",
+    "tree.size",
+  ]);
+
+  const done = filled(nested, { ...started, "sail.at.x": "1", "from.x": "", "from.y": "" });
+  expect(done).toEqual({ arguments: { sail: { at: { x: 1, y: 2 }, name: "" } }, errors: {} });
+  // An object that may be left out, and that nobody touched, asks for nothing.
+  expect(filled(fieldsOf({ properties: { at: point } }), { "at.x": "", "at.y": "2" })).toEqual({ arguments: {}, errors: {} });
+  expect(filled(nested, { ...started, "sail.at.y": "3", "from.x": "a" }).errors).toEqual({
+    "sail.at.x": "This is needed",
+    "from.x": "This is a whole number",
+  });
+  expect(fieldOfRefusal(nested, "hoist", "hoist: sail.at.x must be integer, not string")).toBe("sail.at.x");
 });
 
 test("a refusal finds its field", () => {

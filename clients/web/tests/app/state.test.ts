@@ -4,7 +4,7 @@ import { nextMark } from "../../src/app/attention.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
 import { Progress } from "../../src/app/progress.ts";
 import { Groups, steps } from "../../src/app/steps.ts";
-import { endSentence, endedWords, ordinal, runSentence, shortDuration } from "../../src/app/words.ts";
+import { causeWords, endSentence, endedWords, ordinal, runSentence, shortDuration, withoutLog } from "../../src/app/words.ts";
 import type { EventMessage, Execution } from "../../src/protocol/messages.ts";
 
 let version = 0;
@@ -129,4 +129,14 @@ test("what ended a run is said with the trash, and with what nobody knows", () =
   expect(endSentence(run("lost", "agent_lost"))).toBe("its runtime agent is gone; nobody knows whether it began");
   expect(endSentence({ ...run("lost", "agent_lost"), started_at: 5 })).toBe("its runtime agent is gone");
   expect(endSentence(run("cancelled", "given_up"))).toBe("somebody gave it up");
+});
+
+test("a kernel's end is a sentence, and what its process wrote stands apart", () => {
+  const detail = "the kernel process exited with code 7 before it answered; it wrote:\nTraceback\nNo module named x";
+  expect(causeWords("died", detail)).toBe("the kernel process exited with code 7 before it answered");
+  expect(withoutLog(detail).log).toBe("Traceback\nNo module named x");
+  const last = withoutLog("the kernel process was killed by SIGKILL; it wrote last:\nbye; it wrote:\nx");
+  expect(last).toEqual({ words: "the kernel process was killed by SIGKILL", log: "bye; it wrote:\nx" });
+  expect(withoutLog("it had no work")).toEqual({ words: "it had no work" });
+  expect(causeWords("idle", "")).toBe("it had no work");
 });
