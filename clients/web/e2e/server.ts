@@ -12,8 +12,8 @@ export const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/de
 /** A Python with ipykernel; without it the server makes an environment itself. */
 export const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
 
-/** Serve the page from here, as src/server/page.rs would, instead of the one in the binary: no Rust build between two tries. */
-const PAGE = process.env.NOTARIUM_PAGE;
+/** Serve the page from here, as src/server/page.rs would, instead of the one in the binary: no Rust build between two tries. (bench/serving.ts does it for what is measured.) */
+const PAGE = process.env.NOTARIUM_BENCH ? undefined : process.env.NOTARIUM_PAGE;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -147,21 +147,27 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
     // Where a provider's redirect led the page is the program's own.
     if (!existsSync(place)) return route.continue();
     const file = readFileSync(place);
-    if (path.startsWith("/assets/")) return route.fulfill({ body: file, contentType: TYPES[path.split(".").at(-1) ?? ""] ?? "" });
+    if (path.startsWith("/assets/"))
+      return route.fulfill({ body: file, contentType: PAGE_TYPES[path.split(".").at(-1) ?? ""] ?? "" });
     const headers = { "content-security-policy": path === "/" ? policy(new URL(route.request().url()).host) : FRAME_POLICY };
     return route.fulfill({ body: file.toString().replaceAll("{nonce}", "once"), contentType: "text/html", headers });
   });
   return context;
 }
 
-const policy = (host: string) =>
+export const policy = (host: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-once'; img-src 'self' data: blob:; font-src 'self'; ` +
   `connect-src 'self'; frame-src ${host}/frame.html; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-const FRAME_POLICY =
+export const FRAME_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; " +
   "media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-const TYPES: Record<string, string> = { js: "text/javascript", css: "text/css", svg: "image/svg+xml", woff2: "font/woff2" };
+export const PAGE_TYPES: Record<string, string> = {
+  js: "text/javascript",
+  css: "text/css",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
 
 /** A signed-in person in a browser of their own, at the list of notebooks. */
 export async function person(browser: Browser, server: TestServer): Promise<Page> {

@@ -5,8 +5,15 @@ function sourceOf(index: number): string {
   return Array.from({ length: 1 + (index % 12) }, (_, number) => line(number)).join("\n");
 }
 
-/** 10,000 lines a second, in batches of a hundred. */
-export const STREAM = "import time\nwhile True:\n    print('\\n'.join(str(n) for n in range(100)))\n    time.sleep(0.01)";
+export const STREAM_SECONDS = 20;
+
+/** 10,000 lines a second, in batches of a hundred, whatever one of them takes. Each line is a number one larger. */
+export const STREAM = `import time
+began, line = time.time(), 0
+while time.time() < began + ${STREAM_SECONDS}:
+    print("\\n".join(str(line + n) for n in range(100)))
+    line += 100
+    time.sleep(max(0, began + line / 10_000 - time.time()))`;
 
 export function sources(count: number): string[] {
   return Array.from({ length: count }, (_, index) => sourceOf(index));

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "@playwright/test";
 import { bringIn } from "../demo.ts";
-import { TestServer, expect, person } from "../server.ts";
+import { TestServer, expect, person, saved, write } from "../server.ts";
 import { STREAM, marimo, nbformat, sources } from "./notebooks.ts";
+import { serving } from "./serving.ts";
 import { type Watched, watch } from "./watch.ts";
 
 const BIN = new URL("../../../../target/bench-venv/bin", import.meta.url).pathname;
@@ -19,14 +20,18 @@ export interface Product {
   place: (browser: Browser, count: number) => Promise<string>;
   /** A browser that may open it. */
   visitor: (browser: Browser) => Promise<Page>;
-  /** A page whose first cell streams, with the caret in the second. */
-  streaming: (browser: Browser) => Promise<Page>;
+  /** A page whose first cell streams, with the caret in the second; and how many lines have come so far. */
+  streaming: (browser: Browser) => Promise<{ page: Page; shown: () => Promise<number> }>;
+  /** Two people in one notebook, the first with the caret in its only cell; where that can be had of what people install. */
+  pair?: (browser: Browser) => Promise<[Page, Page]>;
   end: () => Promise<void>;
 }
 
 export async function ours(): Promise<Product> {
   const server = new TestServer();
   await server.start();
+  const { NOTARIUM_PAGE: folder } = process.env;
+  if (folder) server.url = await serving(folder, server.url);
   return {
     name: "Notarium",
     watched: { source: ".cell .source", closed: ".cell .source.still", editor: ".cm-content" },
@@ -40,14 +45,24 @@ export async function ours(): Promise<Product> {
     visitor: (browser) => person(browser, server),
     streaming: async (browser) => {
       const page = await person(browser, server);
-      await bringIn(page, nbformat([STREAM, ""]), "stream.ipynb");
+      await bringIn(page, nbformat([STREAM, ""]), `stream${++streams}.ipynb`);
       await typists(page, server, 10);
       await page.locator(".cell").first().focus();
       await page.keyboard.press("Shift+Enter");
       await expect(page.locator(".outputs")).toContainText("99", { timeout: 90_000 });
       await page.keyboard.press("Enter");
       await page.locator(".cell").nth(1).locator(".cm-content").waitFor();
-      return page;
+      return { page, shown: lastLine(page, ".outputs") };
+    },
+    pair: async (browser) => {
+      const ann = await person(browser, server);
+      await ann.getByRole("button", { name: "New notebook" }).click();
+      await write(ann, "a");
+      await saved(ann);
+      const bo = await person(browser, server);
+      await bo.goto(ann.url());
+      await expect(bo.locator(".cell .source").first()).toContainText("a");
+      return [ann, bo];
     },
     end: () => server.end(),
   };
@@ -129,6 +144,18 @@ async function ended(process_: ChildProcess, folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
+const MARIMO_OUTPUT = ".console-output-area, [data-testid=console-output-area]";
+
+/** The lines of the stream are numbers that grow. */
+const lastLine = (page: Page, output: string) => () =>
+  page
+    .locator(output)
+    .first()
+    .evaluate((node) => Number((node as HTMLElement).innerText.slice(-400).match(/\d+/g)?.at(-1) ?? Number.NaN));
+
+/** A notebook that was open before has a kernel, and what it said. */
+let streams = 0;
+
 const plainPage = async (browser: Browser) => (await browser.newContext()).newPage();
 
 export async function jupyterLab(): Promise<Product | undefined> {
@@ -150,13 +177,13 @@ export async function jupyterLab(): Promise<Product | undefined> {
     visitor: plainPage,
     streaming: async (browser) => {
       const page = await plainPage(browser);
-      await page.goto(file("stream.ipynb", [STREAM, ""]));
+      await page.goto(file(`stream${++streams}.ipynb`, [STREAM, ""]));
       await page.locator(watched.editor).first().click();
       await page.getByText("Python 3 (ipykernel) | Idle").first().waitFor({ timeout: 90_000 });
       await page.keyboard.press("Shift+Enter");
       await expect(page.locator(".jp-OutputArea-output").first()).toContainText("99", { timeout: 90_000 });
       await page.locator(watched.editor).nth(1).click();
-      return page;
+      return { page, shown: lastLine(page, ".jp-OutputArea-output") };
     },
     end: () => ended(server, folder),
   };
@@ -184,14 +211,12 @@ export async function marimoEditor(): Promise<Product | undefined> {
     visitor: plainPage,
     streaming: async (browser) => {
       const page = await plainPage(browser);
-      await page.goto(file("stream.py", [STREAM, ""]));
+      await page.goto(file(`stream${++streams}.py`, [STREAM, ""]));
       await page.locator(watched.editor).first().click();
       await page.keyboard.press("Control+Enter");
-      await expect(page.locator(".console-output-area, [data-testid=console-output-area]").first()).toContainText("99", {
-        timeout: 90_000,
-      });
+      await expect(page.locator(MARIMO_OUTPUT).first()).toContainText("99", { timeout: 90_000 });
       await page.locator(watched.editor).nth(1).click();
-      return page;
+      return { page, shown: lastLine(page, MARIMO_OUTPUT) };
     },
     end: () => ended(server, folder),
   };

@@ -3,15 +3,17 @@
 export interface Marks {
   /** Milliseconds since the page began. */
   ready?: number;
-  /** When changes of the first cell were painted, by the machine's clock. */
-  paints: number[];
   /** From each key to the paint after it. */
   keys: number[];
+  /** Who waits for the next change of the first cell that is painted, by the machine's clock. */
+  told?: (at: number) => void;
 }
 
 declare global {
   interface Window {
     marks: Marks;
+    painted?: Promise<number>;
+    pressed?: number;
   }
 }
 
@@ -26,7 +28,7 @@ export interface Watched {
 
 /** Goes into the first cell as soon as it is there. Given to the browser as text: it refers to nothing outside. */
 export function watch({ source, closed, editor }: Watched): void {
-  const marks: Marks = { paints: [], keys: [] };
+  const marks: Marks = { keys: [] };
   window.marks = marks;
   const painted = (note: () => void) =>
     requestAnimationFrame(() => {
@@ -49,7 +51,7 @@ export function watch({ source, closed, editor }: Watched): void {
     if (!marks.ready && document.activeElement?.closest(editor)) painted(() => (marks.ready ??= performance.now()));
     const length = lengthNow();
     // A caret that moves is no edit.
-    if (length !== known) painted(() => marks.paints.push(performance.timeOrigin + performance.now()));
+    if (length !== known) painted(() => marks.told?.(performance.timeOrigin + performance.now()));
     known = length;
   }).observe(document, { childList: true, subtree: true, characterData: true });
   addEventListener("keydown", (event) => painted(() => marks.keys.push(performance.now() - event.timeStamp)), true);
