@@ -100,8 +100,8 @@ export class NotebookStore extends Topics {
       if (touched.parts.has("assistants")) (this.#propose(), this.#assistantsMoved());
       if (touched.parts.has("order")) this.#reorder();
       this.#fold(touched.parts.has("order") || [...touched.cells].some((id) => this.#mayFold(id)));
-      for (const cell of touched.cells) this.tell(`cell:${cell}`);
-      for (const part of touched.parts) this.tell(part);
+      for (const cell of touched.cells) this.tellSoon(`cell:${cell}`);
+      for (const part of touched.parts) this.tellSoon(part);
     });
     for (const listeners of [
       this.replica.stateChanged,
@@ -109,7 +109,7 @@ export class NotebookStore extends Topics {
       session.connection.changed,
       this.texts.changed,
     ]) {
-      (listeners as typeof this.replica.statusChanged).add(() => this.tell("status"));
+      (listeners as typeof this.replica.statusChanged).add(() => this.tellSoon("status"));
     }
     session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
     if (session.connection.state.name === "live") this.lostAt = undefined;
@@ -196,9 +196,9 @@ export class NotebookStore extends Topics {
   /** Only the cells where somebody is or was are shown anew. */
   #peersMoved(): void {
     const here = new Set([...this.replica.presence.peers.values()].flatMap(({ state }) => state?.cell_id ?? []));
-    for (const cell of new Set([...this.#peerCells, ...here])) this.tell(`cell:${cell}`);
+    for (const cell of new Set([...this.#peerCells, ...here])) this.tellSoon(`cell:${cell}`);
     this.#peerCells = here;
-    this.tell("presence");
+    this.tellSoon("presence");
   }
 
   // Selection
@@ -359,8 +359,10 @@ export class NotebookStore extends Topics {
     if (!next) return undefined;
     const name = command === "undo" ? "Undo" : "Redo";
     const known = this.groups.words(next.correlation_id)?.replace(/^undid: /, "");
-    const where = next.cells?.map((id) => this.document.order.indexOf(id) + 1).filter((number) => number > 0) ?? [];
-    const place = where.length === 0 ? "" : where.length === 1 ? ` (cell ${where[0]})` : ` (${where.length} cells)`;
+    const there = next.cells?.filter((id) => this.document.cells.has(id)) ?? [];
+    const [only] = there;
+    const one = only === undefined ? "" : ` (cell ${this.document.order.indexOf(only) + 1})`;
+    const place = there.length > 1 ? ` (${there.length} cells)` : one;
     return `${name}: ${known ?? "my last change"}${place}`;
   }
 

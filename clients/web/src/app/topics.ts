@@ -17,13 +17,35 @@ export type Topic =
   | "connections"
   | "graph";
 
+/** A page that is out of sight has no frames, and its title still tells how a run goes. */
+const HIDDEN_MS = 100;
+
+function nextFrame(then: () => void): void {
+  if (typeof requestAnimationFrame === "undefined") return then();
+  const timer = setTimeout(() => (cancelAnimationFrame(frame), then()), HIDDEN_MS);
+  const frame = requestAnimationFrame(() => (clearTimeout(timer), then()));
+}
+
 export class Topics {
   readonly #counts = new Map<Topic, number>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
+  readonly #due = new Set<Topic>();
 
   tell(topic: Topic): void {
     this.#counts.set(topic, this.count(topic) + 1);
     for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
+  }
+
+  /** With the next frame, all that came before it together: what a server sends is many messages between two. */
+  tellSoon(topic: Topic): void {
+    this.#due.add(topic);
+    if (this.#due.size === 1) nextFrame(() => this.#tellDue());
+  }
+
+  #tellDue(): void {
+    const due = [...this.#due];
+    this.#due.clear();
+    for (const topic of due) this.tell(topic);
   }
 
   count(topic: Topic): number {

@@ -1,6 +1,6 @@
 // One cell: gutter, source, outputs, state.
 import { Bot } from "lucide-react";
-import { Suspense, memo, useEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, memo, useEffect, useRef, useState } from "react";
 import type { AuthoredLine } from "../app/authors.ts";
 import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -18,15 +18,13 @@ import { RunProgress } from "./RunProgress.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { useThreadMarks } from "./marks.ts";
 import { useTokens } from "./useTokens.ts";
-import { part } from "../ui/parts.ts";
+import { part, promptPart } from "../ui/parts.ts";
+import type { EditorProps } from "./Editor.tsx";
 import { ReplyView } from "./Reply.tsx";
 
-const loadEditor = () => import("./Editor.tsx");
-const Editor = part(loadEditor);
+/** Loaded as soon as a notebook opens, while the server is asked for it: so it is there when somebody wants to type. */
+export const editor = promptPart(() => import("./Editor.tsx"));
 const SqlHead = part(() => import("./SqlHead.tsx"));
-/** When the first cells have painted, so that it is there when somebody wants to type. */
-const PRELOAD_MS = 300;
-setTimeout(() => void loadEditor(), PRELOAD_MS);
 
 const KINDS: Record<CellType, string> = { code: "Code", markdown: "Text", raw: "Raw text", sql: "SQL", prompt: "Prompt" };
 
@@ -186,11 +184,13 @@ function Source({ store, id, cell, isEditing, peers }: SourceProps) {
     />
   );
   if (isRendered || (!isEditing && !isWatched)) return still;
-  return (
-    <Suspense fallback={still}>
-      <Editor store={store} id={id} type={cell.cell_type} isEditing={isEditing} at={at} peers={peers} />
-    </Suspense>
-  );
+  return <Edited {...{ store, id, isEditing, at, peers }} type={cell.cell_type} still={still} />;
+}
+
+/** The text stands there until the editor has come. */
+function Edited({ still, ...props }: EditorProps & { still: ReactNode }) {
+  const Editor = editor.usePart();
+  return Editor ? <Editor {...props} /> : still;
 }
 
 interface StillProps {

@@ -10,20 +10,24 @@ import { part } from "../ui/parts.ts";
 
 const CellTools = part(() => import("./CellTools.tsx"));
 
+/** Groups, of ten cells each. */
+const FIRST = 3;
+const MORE = 20;
+
 export function CellList({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "access", "notebook");
-  // The first group is there at once, the others when it has painted.
-  const [shown, setShown] = useState(1);
+  // A screenful is there at once, the others when it has painted.
+  const [shown, setShown] = useState(FIRST);
   const { chunks } = store;
   useEffect(() => {
     if (shown >= chunks.length) return;
-    const timer = setTimeout(() => startTransition(() => setShown(shown + 4)));
+    const timer = setTimeout(() => startTransition(() => setShown(shown + MORE)));
     return () => clearTimeout(timer);
   }, [shown, chunks.length]);
   if (store.document.order.length === 0) return <Empty store={store} />;
   return (
     <>
-      {chunks.slice(0, Math.max(shown, 1)).map((chunk) => (
+      {chunks.slice(0, shown).map((chunk) => (
         <Group key={chunk.id} store={store} chunk={chunk} />
       ))}
       <Suspense>

@@ -13,7 +13,7 @@ import { setPeers } from "../editor/peers.ts";
 import { setThreads } from "../editor/threads.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
 
-interface Props {
+export interface EditorProps {
   store: NotebookStore;
   id: string;
   type: CellType;
@@ -24,7 +24,7 @@ interface Props {
 
 const TYPING_MS = 2_000;
 
-export default function Editor({ store, id, type, isEditing, at, peers }: Props) {
+export default function Editor({ store, id, type, isEditing, at, peers }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   /** Of the editor before: with other settings, or of another type, the cell gets a new one. */
@@ -68,7 +68,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
   }, [store, id, type, settings]);
 
   /** The click that the caret has gone to. */
-  const met = useRef<Props["at"]>(undefined);
+  const met = useRef<EditorProps["at"]>(undefined);
   useEffect(() => {
     const editor = view.current;
     if (!isEditing || !editor) return;

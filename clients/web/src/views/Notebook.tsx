@@ -1,5 +1,5 @@
 // A notebook: bar, cells, side panel, keys.
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, memo, useEffect, useState } from "react";
 import { takeArrival } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
@@ -13,6 +13,7 @@ import { page } from "../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "./Broken.tsx";
 import { ReviewBar } from "./CellReview.tsx";
+import { editor } from "./Cell.tsx";
 import { CellList } from "./CellList.tsx";
 import { CommentNews } from "./CommentMark.tsx";
 import { Gone } from "./Gone.tsx";
@@ -57,6 +58,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
     const begun = new NotebookStore(session, id);
+    editor.load();
     if (session.me.actor.kind === "guest") session.connection.callMe(guestName());
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);
@@ -195,7 +197,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
 }
 
 /** The present; or an earlier version, while it is looked at. The present stays where it was. */
-function Body({ store }: { store: NotebookStore }) {
+const Body = memo(function Body({ store }: { store: NotebookStore }) {
   useTopics(store, "past");
   return (
     <>
@@ -209,7 +211,7 @@ function Body({ store }: { store: NotebookStore }) {
       </div>
     </>
   );
-}
+});
 
 /** The way back from what shows the cells alone. */
 function LeaveView({ store }: { store: NotebookStore }) {

@@ -8,6 +8,7 @@ const NEAR_PX = 120;
 export default function LongText({ lines, className, isGrowing }: LinesProps) {
   const list = useRef<VListHandle>(null);
   const isAtEnd = useRef(isGrowing);
+  const last = useRef(0);
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollToIndex(lines.length - 1, { align: "end" });
   }, [lines]);
@@ -24,7 +25,9 @@ export default function LongText({ lines, className, isGrowing }: LinesProps) {
         aria-label={`Text, ${lines.length.toLocaleString()} lines`}
         onScroll={(offset) => {
           const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
-          isAtEnd.current = offset + viewportSize > scrollSize - NEAR_PX;
+          // Fast text is longer again when the scrolling to its end is told: only who goes up has left it.
+          isAtEnd.current = offset + viewportSize > scrollSize - NEAR_PX || (isAtEnd.current && offset >= last.current);
+          last.current = offset;
         }}
       >
         {(line, index) => (
