@@ -89,6 +89,28 @@ test("long text is laid out where it is seen", async ({ browser, server }) => {
   await expect(lines).toContainText("line 0line 1");
 });
 
+test("text that comes faster than it is shown is followed to its end, until somebody goes up in it", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const batches = (from: number, to: number) =>
+    `for batch in range(${from}, ${to}):\n    print("\\n".join(f"line {batch * 100 + n}" for n in range(100)), flush=True)\n    time.sleep(0.01)\n`;
+  await ran(page, `import time\n${batches(0, 200)}input("more?")\n${batches(200, 300)}print("that is all")`);
+  const lines = page.getByRole("region", { name: /^Text, / });
+  await lines.waitFor(shown);
+  const answer = page.locator(".input input");
+  await answer.waitFor(shown);
+  await expect(lines).toContainText("line 19999");
+  await lines.hover();
+  await page.mouse.wheel(0, -1_000_000);
+  await expect(lines).toContainText("line 0line 1");
+  await answer.fill("yes");
+  await answer.press("Enter");
+  await expect(page.getByRole("region", { name: /^Text, 30,00\d lines/ })).toBeVisible(shown);
+  await expect(lines).toContainText("line 0line 1");
+});
+
 test("formulas, diagrams and code in Markdown", async ({ browser, server }) => {
   const page = await person(browser, server);
   const text =

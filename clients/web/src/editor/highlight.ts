@@ -10,12 +10,20 @@ export interface Token {
 /** Longer code is shown without colours. */
 const MOST_UNITS = 100_000;
 
+/** Those that have a colour (ui/code.css). All others would be two thirds of the page's nodes. */
+const COLOURED = /\btok-(?:keyword|operatorKeyword|string2?|number|bool|atom|comment|definition|className|meta)\b/;
+
 export const highlight = (source: string): Token[] => tokensOf(source, parser);
 
 export function tokensOf(source: string, language: Pick<typeof parser, "parse">): Token[] {
   if (source.length > MOST_UNITS) return [{ text: source, className: "" }];
   const tokens: Token[] = [];
-  const put = (text: string, className: string) => void tokens.push({ text, className });
+  const put = (text: string, classes: string) => {
+    const className = COLOURED.test(classes) ? classes : "";
+    const last = tokens.at(-1);
+    if (last?.className === className) last.text += text;
+    else tokens.push({ text, className });
+  };
   highlightCode(source, language.parse(source), classHighlighter, put, () => put("\n", ""));
   return tokens;
 }

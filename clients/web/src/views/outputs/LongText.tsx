@@ -4,11 +4,13 @@ import { VList, type VListHandle } from "virtua";
 import { Ansi, type LinesProps } from "./Text.tsx";
 
 const NEAR_PX = 120;
+const UPWARDS = new Set(["ArrowUp", "PageUp", "Home"]);
 
 export default function LongText({ lines, className, isGrowing }: LinesProps) {
   const list = useRef<VListHandle>(null);
   const isAtEnd = useRef(isGrowing);
-  const last = useRef(0);
+  // Where it is tells nothing while it grows: it is longer again when the scrolling to its end is told. Going up does.
+  const leave = () => void (isAtEnd.current = false);
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollToIndex(lines.length - 1, { align: "end" });
   }, [lines]);
@@ -25,10 +27,13 @@ export default function LongText({ lines, className, isGrowing }: LinesProps) {
         aria-label={`Text, ${lines.length.toLocaleString()} lines`}
         onScroll={(offset) => {
           const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
-          // Fast text is longer again when the scrolling to its end is told: only who goes up has left it.
-          isAtEnd.current = offset + viewportSize > scrollSize - NEAR_PX || (isAtEnd.current && offset >= last.current);
-          last.current = offset;
+          if (offset + viewportSize > scrollSize - NEAR_PX) isAtEnd.current = true;
         }}
+        onWheel={({ deltaY }) => deltaY < 0 && leave()}
+        onTouchMove={leave}
+        onKeyDown={({ key }) => UPWARDS.has(key) && leave()}
+        // The scrollbar is no line.
+        onPointerDown={({ target, currentTarget }) => target === currentTarget && leave()}
       >
         {(line, index) => (
           <pre key={index}>
