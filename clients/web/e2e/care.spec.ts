@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
 import { LOOKS } from "./looks.ts";
 import { scenes } from "./scenes.ts";
+import { scenesOfKernels } from "./scenesOfKernels.ts";
 import { expect, fresh, person, saved, test } from "./server.ts";
 
 async function complaints(page: Page): Promise<string[]> {
@@ -12,7 +13,7 @@ async function complaints(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
 }
 
-for (const { name, open } of scenes)
+for (const { name, open } of [...scenes, ...scenesOfKernels])
   test(`axe: ${name}`, async ({ browser, server }) => {
     const page = await open(browser, server);
     for (const look of LOOKS) {

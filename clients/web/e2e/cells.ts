@@ -1,4 +1,6 @@
 // Notebooks that a test brings in as files: their cells with ids that it knows.
+import { execFileSync } from "node:child_process";
+
 type CellOf = (id: string, source: string) => object;
 
 const ran = { outputs: [], execution_count: null };
@@ -11,3 +13,14 @@ export const notebook = (...cells: object[]): object => ({
   ...{ nbformat: 4, nbformat_minor: 5, cells },
   metadata: { kernelspec: { name: "python3", display_name: "Python 3", language: "python" } },
 });
+
+/** Whether this Python has what queries in the kernel need. */
+export function hasDuckDb(place: string | undefined): boolean {
+  if (!place) return false;
+  try {
+    execFileSync(`${place}/bin/python`, ["-c", "import duckdb, pandas, pyarrow"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

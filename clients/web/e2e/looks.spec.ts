@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { LOOKS } from "./looks.ts";
 import { passwordScene, scenes, settled } from "./scenes.ts";
+import { scenesOfKernels } from "./scenesOfKernels.ts";
 import { TestServer, expect, test } from "./server.ts";
 
 const KEPT = new URL("./looks/sign-in-light.png", import.meta.url).pathname;
@@ -14,7 +15,7 @@ test.use({ deviceScaleFactor: 0.5, locale: "en-GB", timezoneId: "UTC", trace: "o
 
 /** What is another each time: times, versions, secrets, names of this machine, and what libraries draw. */
 const OTHER_EACH_TIME =
-  "time, iframe, .took, .turn-end, .scrub span, .steps .small, .made input, .access .small, .facts dd, .working";
+  "time, iframe, .took, .sql .foot > span:first-child, .turn-end, .scrub span, .steps .small, .made input, .access .small, .facts dd, .working";
 
 async function shoot(page: Page, name: string): Promise<void> {
   await settled(page);
@@ -31,7 +32,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   });
 }
 
-for (const { name, open, show } of [...scenes, passwordScene])
+for (const { name, open, show } of [...scenes, ...scenesOfKernels, passwordScene])
   test(`looks: ${name}`, async ({ browser }) => {
     // Of its own, so that no list has what another test left.
     const server = new TestServer();

@@ -1,21 +1,9 @@
 // SQL cells on the page, with DuckDB and SQLite in a real kernel.
-import { execFileSync } from "node:child_process";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { notebook, python, query } from "./cells.ts";
+import { hasDuckDb, notebook, python, query } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { KERNELS, TestServer, expect, person, saved, test, write } from "./server.ts";
-
-/** Whether this Python has what queries in the kernel need. */
-function hasDuckDb(place: string | undefined): boolean {
-  if (!place) return false;
-  try {
-    execFileSync(`${place}/bin/python`, ["-c", "import duckdb, pandas, pyarrow"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const HAS_DUCKDB = hasDuckDb(KERNELS);
 const NEEDS = "the Python of NOTARIUM_KERNEL_PATH needs pip install duckdb pandas pyarrow";
