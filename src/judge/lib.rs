@@ -36,7 +36,7 @@ use harmless::Known;
 use sha2::{Digest, Sha256};
 
 pub use names::{CellNames, cell_names};
-pub use sql::sql_cell_names;
+pub use sql::{is_elsewhere, sql_cell_names};
 
 /// Longer code is not checked: it is a danger by itself.
 pub const MAX_CHECKED_BYTES: usize = 100_000;

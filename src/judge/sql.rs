@@ -3,7 +3,7 @@
 mod cells;
 mod tokens;
 
-pub use cells::sql_cell_names;
+pub use cells::{is_elsewhere, sql_cell_names};
 pub(crate) use cells::{judge, of_text, python_of};
 
 use crate::DangerRule::{self, *};

@@ -310,6 +310,12 @@ async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
         let named = host.connections(actor, notebook).await.map_err(sentence)?;
         return Ok(schema_text::connections(&named));
     };
+    // Of SQL cells the gate asks about those.
+    if notarium_judge::is_elsewhere(connection) {
+        let message =
+            format!("{connection} is not in the working folder: databases there, and those with a name, are listed");
+        return Err(message.into());
+    }
     let matching = call.matching.clone().unwrap_or_default();
     let schema = host.describe(actor, notebook, connection.clone(), matching).await?;
     Ok(schema_text::tables(connection, &schema))

@@ -158,8 +158,11 @@ pub(crate) fn python_of(source: &str) -> String {
 
 /// What an SQL cell could do beside giving rows: rule, words, offset.
 pub(crate) fn judge(source: &str) -> Vec<(DangerRule, String, usize)> {
-    let mut found = Vec::new();
-    if Header::of(source).writes {
+    let (mut found, header) = (Vec::new(), Header::of(source));
+    if let Some(path) = header.connection.filter(|path| is_elsewhere(path)) {
+        found.push((ReadsElsewhere, path.to_owned(), source.find(path).unwrap_or(0)));
+    }
+    if header.writes {
         found.push((SqlWrites, "write".to_owned(), source.find("write").unwrap_or(0)));
     }
     let destroying = super::dangers(source).into_iter().map(|(at, rule, word)| (rule, word.to_owned(), at));
@@ -264,12 +267,15 @@ fn of_files(arguments: &[Token<'_>], at: usize) -> Option<(DangerRule, String, u
 
 fn of_file(path: &Token<'_>) -> Option<(DangerRule, String, usize)> {
     let plain = path.text.trim_matches('\'');
-    let is_hidden = plain.split('/').any(|part| part.starts_with('.') && part != ".");
-    let is_odd = plain.starts_with(['/', '~'])
-        || plain.contains([':', '\\', '\'', '$', '{'])
-        || plain.len() + 2 != path.text.len();
+    let is_odd = plain.len() + 2 != path.text.len();
     if plain.contains("://") {
         return Some((NetworkRead, path.text.to_owned(), path.at));
     }
-    (is_hidden || is_odd).then(|| (ReadsElsewhere, path.text.to_owned(), path.at))
+    (is_elsewhere(plain) || is_odd).then(|| (ReadsElsewhere, path.text.to_owned(), path.at))
+}
+
+/// Whether a file is named that is not openly in the working folder, be it as a connection or in a query.
+pub fn is_elsewhere(path: &str) -> bool {
+    let is_hidden = path.split('/').any(|part| part.starts_with('.') && part != ".");
+    is_hidden || path.starts_with(['/', '~']) || path.contains([':', '\\', '\'', '$', '{'])
 }
