@@ -191,6 +191,7 @@ test("what one reads stays where it is while an output above it grows", async ({
   const cells = [code("a", grows), ...["1", "2", "3", "4", "5", "6"].map(text)];
   await bringIn(page, { nbformat: 4, nbformat_minor: 5, metadata: {}, cells }, "drift.ipynb");
   const read = page.locator(".cell").nth(3);
+  await expect(read.getByRole("heading")).toBeVisible();
   await read.evaluate((cell) => cell.scrollIntoView({ block: "start", behavior: "instant" }));
   const first = page.locator(".cell").first();
   const height = () => first.evaluate((cell) => cell.clientHeight);

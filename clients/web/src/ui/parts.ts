@@ -25,14 +25,19 @@ function kept<T extends ComponentType<any>>(load: Load<T>): Kept<T> {
 }
 
 /** For `Suspense`. React shows a fallback for 300 ms at least: what is there already does without. */
-export function part<T extends ComponentType<any>>(load: Load<T>): ComponentType<ComponentProps<T>> {
+export function part<T extends ComponentType<any>>(load: Load<T>) {
   const own = kept(load);
   const Later = lazy(() => sooner(own.load));
-  return function Part(props: ComponentProps<T>) {
+  const Part = (props: ComponentProps<T>) => {
     // The same as long as it stands there.
     const [Shown] = useState<ComponentType<any>>(() => own.now ?? Later);
     return createElement(Shown, props);
   };
+  return Object.assign(Part, { load: () => ahead(own) });
+}
+
+function ahead({ load }: Kept<any>): void {
+  void load().catch(() => undefined);
 }
 
 /** Where one waits to type: nothing as long as it is not there, and then at once, without React's 300 ms. */
@@ -48,7 +53,7 @@ export function promptPart<T extends ComponentType<any>>(load: Load<T>) {
     }, [now]);
     return now;
   };
-  return { usePart, load: () => void own.load().catch(() => undefined) };
+  return { usePart, load: () => ahead(own) };
 }
 
 /** React asks once: what fails without a server is tried until there is one. */

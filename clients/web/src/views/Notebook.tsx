@@ -20,6 +20,7 @@ import { Gone } from "./Gone.tsx";
 import { SignIn } from "./SignIn.tsx";
 import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
+import { Markdown } from "./Rendered.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
 import { fileDrop } from "./fileDrop.ts";
@@ -59,6 +60,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
   useEffect(() => {
     const begun = new NotebookStore(session, id);
     editor.load();
+    Markdown.load();
     if (session.me.actor.kind === "guest") session.connection.callMe(guestName());
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(begun);

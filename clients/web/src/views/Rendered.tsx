@@ -3,7 +3,8 @@ import { Suspense } from "react";
 import type { MarkdownProps } from "./Markdown.tsx";
 import { part } from "../ui/parts.ts";
 
-const Markdown = part(() => import("./Markdown.tsx"));
+/** Loaded with the notebook: text that is rendered a moment later moves what one reads. */
+export const Markdown = part(() => import("./Markdown.tsx"));
 
 export function Rendered(props: MarkdownProps) {
   return (
