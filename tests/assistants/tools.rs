@@ -122,7 +122,7 @@ fn rules_of_looks() -> Vec<Value> {
         chain("databases", &[("describe_connection", json!({}))]),
         chain("tables", &[("describe_connection", json!({"connection": "shop.sqlite", "matching": "SOLD"}))]),
         chain("nowhere", &[("describe_connection", json!({"connection": "warehouse"}))]),
-        chain("elsewhere", &[("describe_connection", json!({"connection": "../private.sqlite"}))]),
+        chain("beyond the folder", &[("describe_connection", json!({"connection": "../private.sqlite"}))]),
     ]
     .concat()
 }
@@ -146,7 +146,7 @@ async fn looks(scene: &mut Scene) {
     assert_eq!(good(scene, "tables").await, "shop.sqlite (sqlite)\nsold(id INTEGER, city)");
     let (told, is_error) = call(scene, "nowhere").await;
     assert!(is_error && told.contains("there is no connection 'warehouse'; there are: duckdb"), "{told}");
-    let (told, is_error) = call(scene, "elsewhere").await;
+    let (told, is_error) = call(scene, "beyond the folder").await;
     assert!(is_error && told.contains("../private.sqlite is not in the working folder"), "{told}");
 }
 
