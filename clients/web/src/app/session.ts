@@ -73,6 +73,7 @@ export class Session {
   /** The name behind an id: events have ids alone. */
   nameOf(userId: string): Promise<string> {
     if (userId === this.userId) return Promise.resolve(this.me.name);
+    if (this.me.actor.kind === "guest") return Promise.reject(new Error("guests are told no names of accounts"));
     const known = this.#names.get(userId) ?? this.rest.get<{ name: string }>(`/api/people/${userId}`).then(({ name }) => name);
     this.#names.set(userId, known);
     known.catch(() => this.#names.delete(userId));

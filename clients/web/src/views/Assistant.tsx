@@ -142,7 +142,8 @@ function Nothing({ hasAssistants }: { hasAssistants: boolean }) {
       <div className="quiet empty">
         <p>This server has no model provider.</p>
         <p className="small">
-          Start it with a key, for instance <code>ANTHROPIC_API_KEY</code>.
+          Start it with a key, for instance <code>ANTHROPIC_API_KEY</code>. Or see one at work without: <code>notarium demo</code>{" "}
+          plays a script.
         </p>
       </div>
     );
