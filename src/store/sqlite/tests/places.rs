@@ -59,6 +59,27 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
 }
 
 #[tokio::test]
+async fn the_events_of_an_earlier_build_get_places() {
+    let (store, folder) = open_sqlite().await;
+    let authors = moved_and_recent(&store).await;
+    let as_before = "DROP VIEW heads; DROP TRIGGER events_have_places; DROP TABLE places; DROP TABLE recent_places; \
+                     CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
+                     DELETE FROM _sqlx_migrations WHERE version = 8";
+    let mut transaction = store.begin().await.unwrap();
+    sqlx::raw_sql(as_before).execute(&mut *transaction).await.unwrap();
+    transaction.commit().await.unwrap();
+    store.close().await;
+    let store = Sqlite::open(folder.path()).await.unwrap();
+    for author in &authors {
+        let events = store.read(&author.notebook_id, 0, 10_000).await.unwrap();
+        assert_eq!(verify_chain(Head::START, &events).unwrap(), author.head);
+    }
+    let events = authors.iter().map(|author| usize::try_from(author.head.version).unwrap()).sum();
+    assert_eq!(counts(&store).await, (events, 0));
+    store.close().await;
+}
+
+#[tokio::test]
 async fn the_database_refuses_two_events_of_one_version() {
     let (store, _folder) = open_sqlite().await;
     let authors = moved_and_recent(&store).await;
