@@ -22,27 +22,35 @@ pub(super) trait Row {
 pub(super) struct MultiRow {
     insert: &'static str,
     columns: usize,
+    /// Statements that follow each insert and bind nothing, each with its semicolon.
+    then: &'static str,
 }
 
 impl MultiRow {
     pub(super) const fn new(insert: &'static str, columns: usize) -> Self {
-        Self { insert, columns }
+        Self { insert, columns, then: "" }
     }
 
-    fn write(&self, rows: usize, sql: &mut String) {
+    pub(super) const fn then(self, then: &'static str) -> Self {
+        Self { then, ..self }
+    }
+
+    fn write(&self, rows: usize, is_full: bool, sql: &mut String) {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let values = vec![row; rows].join(",");
         sql.push_str(self.insert);
-        sql.push_str(" SELECT * FROM (VALUES ");
-        sql.push_str(&values);
-        sql.push_str(") WHERE column1 IS NOT NULL;");
+        match is_full {
+            true => sql.extend([" VALUES ", &values, ";"]),
+            false => sql.extend([" SELECT * FROM (VALUES ", &values, ") WHERE column1 IS NOT NULL;"]),
+        }
+        sql.push_str(self.then);
     }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Statement {
-    /// With room for so many rows.
-    Insert(&'static MultiRow, usize),
+    /// With room for so many rows, and whether all of it is taken.
+    Insert(&'static MultiRow, usize, bool),
     /// Binds nothing.
     Plain(&'static str),
 }
@@ -57,18 +65,23 @@ pub(super) struct Script {
 }
 
 impl Script {
+    /// Room for the arguments of all that follows: growing copies hundreds of kilobytes.
+    pub(super) fn reserve(&mut self, rows: &[(&MultiRow, usize)]) {
+        let arguments = rows.iter().map(|(statement, rows)| rows.next_power_of_two() * statement.columns);
+        self.arguments.reserve(arguments.sum(), 0);
+    }
+
     /// Adds rows, [`MAX_ROWS`] to a statement.
     pub(super) fn insert<R: Row>(&mut self, statement: &'static MultiRow, rows: &[R]) -> Result<(), sqlx::Error> {
         for chunk in rows.chunks(MAX_ROWS) {
             let room = chunk.len().next_power_of_two();
-            self.arguments.reserve(room * statement.columns, 0);
             for row in chunk {
                 row.bind(&mut self.arguments).map_err(sqlx::Error::Encode)?;
             }
             for _ in 0..(room - chunk.len()) * statement.columns {
                 self.arguments.add(None::<i64>).map_err(sqlx::Error::Encode)?;
             }
-            self.shape.push(Statement::Insert(statement, room));
+            self.shape.push(Statement::Insert(statement, room, room == chunk.len()));
         }
         Ok(())
     }
@@ -105,7 +118,7 @@ fn text(shape: &Shape) -> Arc<str> {
     let mut sql = "BEGIN IMMEDIATE;".to_owned();
     for statement in shape {
         match statement {
-            Statement::Insert(statement, rows) => statement.write(*rows, &mut sql),
+            Statement::Insert(statement, rows, is_full) => statement.write(*rows, *is_full, &mut sql),
             Statement::Plain(statements) => sql.push_str(statements),
         }
     }
@@ -132,7 +145,7 @@ mod tests {
     fn a_script_is_one_transaction_with_room_for_a_power_of_two_rows() {
         let mut script = Script::default();
         script.insert(&TWO, &[Pair(1, 2), Pair(3, 4), Pair(5, 6)]).unwrap();
-        assert_eq!(script.shape, [Statement::Insert(&TWO, 4)]);
+        assert_eq!(script.shape, [Statement::Insert(&TWO, 4, false)]);
         assert_eq!(script.arguments.len(), 8);
         let expected = "BEGIN IMMEDIATE;INSERT INTO t SELECT * FROM (VALUES (?,?),(?,?),(?,?),(?,?)) \
                         WHERE column1 IS NOT NULL;COMMIT";
@@ -146,6 +159,6 @@ mod tests {
         let mut script = Script::default();
         let rows: Vec<Pair> = (0..=MAX_ROWS as i64).map(|row| Pair(row, row)).collect();
         script.insert(&TWO, &rows).unwrap();
-        assert_eq!(script.shape, [Statement::Insert(&TWO, MAX_ROWS), Statement::Insert(&TWO, 1)]);
+        assert_eq!(script.shape, [Statement::Insert(&TWO, MAX_ROWS, true), Statement::Insert(&TWO, 1, true)]);
     }
 }

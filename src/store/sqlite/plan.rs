@@ -1,7 +1,6 @@
 //! Which appends of a batch can be written: pure, before anything touches the disk.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
 
 use crate::event_store::{AppendError, check};
@@ -60,6 +59,7 @@ impl Plan {
     pub(super) fn of<'a>(appends: &'a [Append], known: &Known, recorded: &HashSet<CommandPlace<'a>>) -> Self {
         let mut plan = Self::default();
         let mut seen = recorded.clone();
+        seen.reserve(appends.iter().map(|append| append.commands.len()).sum());
         for (index, append) in appends.iter().enumerate() {
             match plan.admit(append, known, &mut seen) {
                 Ok(()) => plan.accepted.push(index),

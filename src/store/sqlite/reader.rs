@@ -177,7 +177,8 @@ pub(super) const SCAN_BY_SUBJECT: &str = select_events!(
 pub(super) const EVENTS_OF_TYPE: &str = select_events!(
     "FROM events e INDEXED BY events_by_type JOIN actors a ON a.key = e.actor \
      WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.type = ?2 AND e.version < ?3 \
-     AND e.type IN ('CellDeleted', 'ExecutionRequested', 'MessagePosted', 'ToolCallRequested', 'TurnStarted') \
+     AND (e.type = 'CellDeleted' OR e.type = 'ExecutionRequested' OR e.type = 'MessagePosted' OR e.type = 'ToolCallRequested' \
+     OR e.type = 'TurnStarted') \
      ORDER BY e.version DESC LIMIT ?4"
 );
 

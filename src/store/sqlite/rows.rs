@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_record::{CommandRecord, Hash, NewEvent};
+use notarium_record::{CommandRecord, CorrelationId, EventId, Hash, NewEvent};
 use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
 
@@ -11,10 +11,21 @@ use super::plan::{ActorKey, NotebookKey};
 
 // `OR FAIL`: a failed batch is rolled back as a whole, so that SQLite need not keep a journal (a temporary file) by which it
 // could take back the one statement.
-pub(super) static INSERT_EVENTS: MultiRow = MultiRow::new(
+const EVENTS: MultiRow = MultiRow::new(
     "INSERT OR FAIL INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
+);
+// The new events stand at the end of the log: the position of the last, and how many they are, is what SQLite tells of the insert
+// before. A version that is there already is refused: by the primary keys, and where the other table has it by NULL.
+pub(super) static INSERT_EVENTS: MultiRow = EVENTS.then(
+    "INSERT OR FAIL INTO recent_places SELECT notebook, version, iif(EXISTS (SELECT 1 FROM places p \
+     WHERE p.notebook = events.notebook AND p.version = events.version), NULL, position) \
+     FROM events WHERE position > last_insert_rowid() - changes();",
+);
+/// For many events at once, when no place is recent.
+pub(super) static INSERT_MANY_EVENTS: MultiRow = EVENTS.then(
+    "INSERT OR FAIL INTO places SELECT notebook, version, position FROM events WHERE position > last_insert_rowid() - changes();",
 );
 pub(super) static INSERT_COMMANDS: MultiRow =
     MultiRow::new("INSERT OR FAIL INTO commands (notebook, actor, command_id, digest, version, outcome)", 6);
@@ -60,7 +71,7 @@ impl Row for CommandRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
         arguments.add(self.notebook)?;
         arguments.add(self.actor)?;
-        arguments.add(text(self.command.command_id.as_str()))?;
+        arguments.add(self.command.command_id.shared())?;
         arguments.add(self.command.digest.as_slice())?;
         arguments.add(integer(self.command.version))?;
         arguments.add(text(self.command.outcome.get()))
@@ -77,17 +88,17 @@ impl Row for EventRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
         let stored = &self.event.stored;
         let envelope = &stored.envelope;
-        let correlation_id = envelope.correlation_id.as_str();
+        let is_own_group = envelope.correlation_id.as_str() == envelope.command_id.as_str();
         arguments.add(self.notebook)?;
         arguments.add(integer(envelope.version))?;
-        arguments.add(text(envelope.id.as_str()))?;
+        arguments.add(envelope.id.shared())?;
         arguments.add(text(envelope.event_type.as_str()))?;
         arguments.add(i32::from(envelope.schema))?;
         arguments.add(self.actor)?;
-        arguments.add(text(envelope.command_id.as_str()))?;
-        arguments.add((correlation_id != envelope.command_id.as_str()).then(|| text(correlation_id)))?;
-        arguments.add(envelope.causation_id.as_ref().map(|id| text(id.as_str())))?;
-        arguments.add(envelope.undoes.as_ref().map(|id| text(id.as_str())))?;
+        arguments.add(envelope.command_id.shared())?;
+        arguments.add((!is_own_group).then(|| envelope.correlation_id.shared()))?;
+        arguments.add(envelope.causation_id.as_ref().map(EventId::shared))?;
+        arguments.add(envelope.undoes.as_ref().map(CorrelationId::shared))?;
         arguments.add(integer(envelope.recorded_at))?;
         arguments.add(self.event.subject.as_deref().map(text))?;
         arguments.add(stored.salt.as_ref().map(|salt| salt.0.as_slice()))?;

@@ -1,11 +1,11 @@
 //! The group commit: everything that all notebooks have queued goes into one transaction, with one sync for all.
 
-use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::{HashSet, HashSetExt};
 use futures_util::FutureExt;
 use notarium_record::{Append, Head, NotebookId};
 use sqlx::{Row as _, SqliteConnection};
@@ -13,10 +13,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::{commit_error, gone, is_gone, is_unique_violation};
 use super::health::Health;
-use super::multi_row::{MAX_ROWS, Script, Texts};
+use super::multi_row::{MAX_ROWS, MultiRow, Script, Texts};
 use super::plan::{ActorKey, CommandPlace, Known, Place, Plan, command_places};
 use super::reader::head_of;
-use super::rows::{CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_NOTEBOOKS, KeyRow};
+use super::rows::{
+    CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_MANY_EVENTS, INSERT_NOTEBOOKS, KeyRow,
+};
 use super::transaction::Writer;
 use crate::event_store::{AppendError, StoreError};
 
@@ -27,7 +29,10 @@ const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
 /// So many events' places are kept in the pages that all notebooks share. More would be more of these pages in each commit,
 /// fewer would be moved too often.
 pub(super) const MAX_RECENT_PLACES: usize = 1_024;
-const MOVE_PLACES: &str = "INSERT OR FAIL INTO places SELECT * FROM recent_places;DELETE FROM recent_places;";
+/// A batch of so many events has several of each notebook: their places need not be moved later.
+pub(super) const MANY_EVENTS: usize = 256;
+pub(super) const MOVE_PLACES: &str =
+    "INSERT OR FAIL INTO places SELECT * FROM recent_places;DELETE FROM recent_places;";
 /// The write-ahead log is copied into the database when nothing was written for so long.
 const IDLE: Duration = Duration::from_millis(250);
 /// A fault that comes back with each batch does not take the whole machine.
@@ -150,25 +155,34 @@ impl GroupCommit {
         let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
         let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
         let mut script = Script::default();
-        let moves_places = self.recent_places >= MAX_RECENT_PLACES;
+        let events: usize = accepted.iter().map(|append| append.events.len()).sum();
+        let are_many = events >= MANY_EVENTS;
+        let moves_places = self.recent_places >= MAX_RECENT_PLACES || (are_many && self.recent_places > 0);
         if moves_places {
             script.add(MOVE_PLACES);
         }
         script.insert(&INSERT_NOTEBOOKS, &new_notebooks)?;
         script.insert(&INSERT_ACTORS, &new_actors)?;
-        self.insert_log(&mut script, &plan, &accepted)?;
+        let insert_events = if are_many { &INSERT_MANY_EVENTS } else { &INSERT_EVENTS };
+        self.insert_log(&mut script, &plan, &accepted, insert_events)?;
         writer.run(script, &mut self.texts).await?;
-        let events: usize = accepted.iter().map(|append| append.events.len()).sum();
-        self.recent_places = events + if moves_places { 0 } else { self.recent_places };
+        let kept = if moves_places { 0 } else { self.recent_places };
+        self.recent_places = kept + if are_many { 0 } else { events };
         self.known.notebooks.extend(plan.heads);
         self.known.forget_when_large();
         Ok(plan.refused)
     }
 
-    fn insert_log(&self, script: &mut Script, plan: &Plan, appends: &[&Append]) -> Result<(), sqlx::Error> {
+    fn insert_log(
+        &self,
+        script: &mut Script,
+        plan: &Plan,
+        appends: &[&Append],
+        insert_events: &'static MultiRow,
+    ) -> Result<(), sqlx::Error> {
         let actor = |id: &str| self.known.actors.get(id).copied().unwrap_or(0);
-        let mut commands = Vec::new();
-        let mut events = Vec::new();
+        let mut commands = Vec::with_capacity(appends.len());
+        let mut events = Vec::with_capacity(appends.len());
         for append in appends {
             let notebook = plan.heads.get(&append.notebook_id).map_or(0, |place| place.key);
             for command in &append.commands {
@@ -178,8 +192,9 @@ impl GroupCommit {
                 events.push(EventRow { notebook, actor: actor(&event.stored.envelope.actor.key()), event });
             }
         }
+        script.reserve(&[(&INSERT_COMMANDS, commands.len()), (insert_events, events.len())]);
         script.insert(&INSERT_COMMANDS, &commands)?;
-        script.insert(&INSERT_EVENTS, &events)
+        script.insert(insert_events, &events)
     }
 
     /// Copies the write-ahead log into the database, as far as readers let it.

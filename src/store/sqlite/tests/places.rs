@@ -1,7 +1,9 @@
 //! Where events stand: among the recent ones, and moved.
 
 use super::*;
-use crate::sqlite::writer::MAX_RECENT_PLACES;
+use crate::sqlite::multi_row::{MAX_ROWS, Script, Texts};
+use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS};
+use crate::sqlite::writer::{MANY_EVENTS, MAX_RECENT_PLACES, MOVE_PLACES};
 
 /// How many places each of the two tables has.
 async fn counts(store: &Sqlite) -> (usize, usize) {
@@ -62,9 +64,9 @@ async fn the_events_of_a_notebook_are_one_row_wherever_their_places_are() {
 async fn the_events_of_an_earlier_build_get_places() {
     let (store, folder) = open_sqlite().await;
     let authors = moved_and_recent(&store).await;
-    let as_before = "DROP VIEW heads; DROP TRIGGER events_have_places; DROP TABLE places; DROP TABLE recent_places; \
+    let as_before = "DROP VIEW heads; DROP TABLE places; DROP TABLE recent_places; \
                      CREATE UNIQUE INDEX events_by_version ON events (notebook, version); \
-                     DELETE FROM _sqlx_migrations WHERE version = 8";
+                     DELETE FROM _sqlx_migrations WHERE version >= 8";
     let mut transaction = store.begin().await.unwrap();
     sqlx::raw_sql(as_before).execute(&mut *transaction).await.unwrap();
     transaction.commit().await.unwrap();
@@ -80,16 +82,46 @@ async fn the_events_of_an_earlier_build_get_places() {
 }
 
 #[tokio::test]
-async fn the_database_refuses_two_events_of_one_version() {
+async fn many_events_at_once_go_where_others_are_moved_to() {
     let (store, _folder) = open_sqlite().await;
-    let authors = moved_and_recent(&store).await;
-    for version in [1, authors[0].head.version] {
-        let sql = "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, recorded_at, payload_digest, hash, \
-                   payload) SELECT notebook, version, 'another', type, schema, actor, command_id, recorded_at, payload_digest, hash, \
-                   payload FROM events WHERE notebook = 1 AND version = ?";
-        let mut transaction = store.begin().await.unwrap();
-        let version = i64::try_from(version).unwrap();
-        sqlx::query(sql).bind(version).execute(&mut *transaction).await.expect_err("this version is there");
+    let mut authors = [Author::new("one"), Author::new("two")];
+    for (author, events, expected) in [
+        (0, 1, (0, 1)),
+        (1, MANY_EVENTS - 1, (0, MANY_EVENTS)),
+        (1, MANY_EVENTS, (2 * MANY_EVENTS, 0)),
+        (0, 2, (2 * MANY_EVENTS, 2)),
+        (0, 2 * MAX_ROWS + 1, (2 * MANY_EVENTS + 2 * MAX_ROWS + 3, 0)),
+    ] {
+        store.append(authors[author].append(&vec![RENAMED; events])).await.unwrap();
+        assert_eq!(counts(&store).await, expected, "{events} events");
+    }
+    for author in &authors {
+        let events = store.read(&author.notebook_id, 0, 10_000).await.unwrap();
+        assert_eq!(verify_chain(Head::START, &events).unwrap(), author.head);
+    }
+    store.close().await;
+}
+
+/// By the writer's own statements, were it ever mistaken about a notebook's head.
+#[tokio::test]
+async fn the_database_refuses_two_events_of_one_version() {
+    for statement in [&INSERT_EVENTS, &INSERT_MANY_EVENTS] {
+        let (store, _folder) = open_sqlite().await;
+        let [mut author, _] = moved_and_recent(&store).await;
+        let last = author.head.version;
+        let before = counts(&store).await;
+        for (version, is_new) in [(1, false), (last, false), (last + 1, true)] {
+            let mut append = author.append(&[RENAMED]);
+            append.events[0].stored.envelope.version = version;
+            let mut script = Script::default();
+            if *statement == INSERT_MANY_EVENTS {
+                script.add(MOVE_PLACES);
+            }
+            script.insert(statement, &[EventRow { notebook: 1, actor: 1, event: &append.events[0] }]).unwrap();
+            let written = store.writer.lock().await.run(script, &mut Texts::default()).await;
+            assert_eq!(written.is_ok(), is_new, "{version}: {written:?}");
+            assert!(is_new || counts(&store).await == before, "a refused batch leaves nothing");
+        }
     }
 }
 
