@@ -1,27 +1,41 @@
 //! The answers to recent commands, so that a retry gets the same one without the store.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use notarium_core::{CommandId, CommandRecord, NotebookId, Rejection, RejectionCode};
 use notarium_wire::AckMessage;
 
-type Key = (String, CommandId);
-
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    by_command: BTreeMap<Key, CommandRecord>,
-    oldest_first: VecDeque<Key>,
+    /// Ids are unique for each actor: nearly always one record, else the oldest first.
+    by_id: BTreeMap<CommandId, Vec<CommandRecord>>,
+    oldest_first: VecDeque<CommandId>,
 }
 
 impl Answers {
     pub(crate) fn remember(&mut self, record: CommandRecord, limit: usize) {
-        let key = (record.actor.clone(), record.command_id.clone());
-        if self.by_command.insert(key.clone(), record).is_none() {
-            self.oldest_first.push_back(key);
+        let id = record.command_id.clone();
+        let records = self.by_id.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
+        match records.iter_mut().find(|known| known.actor == record.actor) {
+            Some(known) => *known = record,
+            None => {
+                records.push(record);
+                self.oldest_first.push_back(id);
+            }
         }
         while self.oldest_first.len() > limit {
-            let Some(key) = self.oldest_first.pop_front() else { return };
-            self.by_command.remove(&key);
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some(id) = self.oldest_first.pop_front() else { return };
+        if let Entry::Occupied(mut records) = self.by_id.entry(id) {
+            records.get_mut().remove(0);
+            if records.get().is_empty() {
+                records.remove();
+            }
         }
     }
 
@@ -33,11 +47,7 @@ impl Answers {
         id: &CommandId,
         digest: &[u8; 32],
     ) -> Option<Result<AckMessage, Rejection>> {
-        // A retry is rare: the key is made for the look-up only when there is anything to find.
-        if self.by_command.is_empty() {
-            return None;
-        }
-        let record = self.by_command.get(&(actor.to_owned(), id.clone()))?;
+        let record = self.by_id.get(id)?.iter().find(|record| record.actor == actor)?;
         Some(recorded_answer(notebook, digest, record))
     }
 

@@ -273,7 +273,8 @@ pub struct AckMessage {
     /// Ids that the server chose, and what could not be done in full.
     #[serde(default, skip_serializing_if = "Outcome::is_empty")]
     pub outcome: Outcome,
-    /// To a person: what they can undo and redo next. May be absent in the answer to a repeated command.
+    /// To a person: what they can undo and redo next. Absent in all but the last of several acks that come together; may be
+    /// absent in the answer to a repeated command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextSteps>,
 }

@@ -110,3 +110,26 @@ fn each_person_is_told_what_they_can_undo_next() {
         assert_eq!(next(&subscribed.undo), expected, "{name}");
     }
 }
+
+#[test]
+fn of_acks_that_come_together_the_last_for_each_client_says_what_can_be_undone() {
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.is_held = true;
+    let anna = user("anna");
+    for client in [1, 1, 1, 2, 1] {
+        scene.send(client, &anna, &edit(2, r#"[[0,"x"]]"#));
+    }
+    scene.release();
+    scene.release();
+    scene.is_held = false;
+    let told = |seen: Vec<ServerMessage>| -> Vec<Option<u64>> {
+        let acks = seen.into_iter().map(|message| match message {
+            ServerMessage::Ack(ack) => ack.undo.map(|steps| steps.undo.unwrap().version),
+            other => panic!("{other:?}"),
+        });
+        acks.collect()
+    };
+    // The first is written alone, what waits meanwhile together. Another client's between two makes the first of them a last one.
+    assert_eq!(told(scene.seen(1)), [Some(3), None, Some(7), Some(7)]);
+    assert_eq!(told(scene.seen(2)), [Some(7)]);
+}

@@ -291,17 +291,26 @@ impl Room {
         self.note_authors(cycle, &batch.effects, batch.entries.iter().map(|entry| &entry.pending));
         let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
         self.fan_out(cycle, &senders);
-        for entry in batch.entries {
-            self.answer_entry(cycle, entry);
+        let mut entries = batch.entries.into_iter().peekable();
+        while let Some(entry) = entries.next() {
+            let client = entry.pending.submission.reply_to.client();
+            let is_last = entries.peek().is_none_or(|next| next.pending.submission.reply_to.client() != client);
+            self.answer_entry(cycle, entry, is_last);
         }
         self.follow(cycle, batch.effects);
         self.snapshot_when_due(cycle);
     }
 
-    fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
+    /// Of several acks for one client the last says what its person can undo next.
+    fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry, is_last: bool) {
         let Entry { pending, record } = entry;
         let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
-        self.answer(cycle, pending, answer);
+        match (answer, pending.submission.reply_to.client()) {
+            (Ok(ack), Some(client)) if !is_last && pending.also.is_empty() => {
+                cycle.out.push(Output::Reply { client, text: frame::text(&ServerMessage::Ack(ack)) });
+            }
+            (answer, _) => self.answer(cycle, pending, answer),
+        }
         self.answers.remember(record, self.config.max_recent_answers);
     }
 

@@ -3586,7 +3586,8 @@ notebook: NotebookId
 version: number
 outcome?: Outcome
 /**
- * To a person: what they can undo and redo next. May be absent in the answer to a repeated command.
+ * To a person: what they can undo and redo next. Absent in all but the last of several acks that come together; may be
+ * absent in the answer to a repeated command.
  */
 undo?: (NextSteps | null)
 }
