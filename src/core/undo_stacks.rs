@@ -156,8 +156,11 @@ fn holds(stack: &VecDeque<UndoGroup>, id: &CorrelationId) -> bool {
 
 /// Adds the event to its group, which is begun where there is none.
 fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
-    let Envelope { version, correlation_id, .. } = &recorded.envelope;
-    let known = stack.iter().rposition(|group| group.correlation_id == *correlation_id);
+    let Envelope { version, correlation_id, command_id, .. } = &recorded.envelope;
+    // A command that names no group is one of its own, which is at the top if there is one.
+    let searched = if correlation_id.as_str() == command_id.as_str() { 1 } else { DEPTH };
+    let known = stack.iter().rev().take(searched).position(|group| group.correlation_id == *correlation_id);
+    let known = known.map(|depth| stack.len() - 1 - depth);
     let index = known.unwrap_or_else(|| {
         stack.push_back(UndoGroup {
             correlation_id: correlation_id.clone(),
