@@ -26,7 +26,6 @@ mod assistants;
 mod backup;
 mod call;
 mod calls;
-mod cell_looks;
 mod cells;
 mod chat;
 mod check;

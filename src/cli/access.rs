@@ -1,10 +1,10 @@
 //! Who may do what in a notebook: grants and share links.
 
-use clap::Args;
+use clap::Subcommand;
 use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
 use notarium_wire::rest::{Access, CreatedShareLink, NewShareLink, ShareLink};
 
-use super::client::Client;
+use super::client::{Client, NotebookClient};
 use super::narrate::word;
 use super::people::People;
 use super::values::{ROLES, after, one_of, parse_duration};
@@ -32,67 +32,62 @@ fn subject_text(subject: &Subject) -> String {
 
 // --- access ---
 
-commands! {
-    pub enum AccessCommand {
-        /// List who has which role.
-        Ls(ListArgs) => list,
-        /// Give somebody a role, or another one.
-        #[command(after_help = "Examples:
+#[derive(Debug, Subcommand)]
+pub enum AccessCommand {
+    /// List who has which role.
+    Ls {
+        /// Id or title.
+        notebook: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give somebody a role, or another one.
+    #[command(after_help = "Examples:
   notarium access grant analysis ann editor
   notarium access grant analysis workspace:01J… viewer --expires 30d")]
-        Grant(GrantArgs) => grant,
-        /// Take somebody's role away; it counts at once for their open connections.
-        Revoke(RevokeArgs) => revoke,
+    Grant {
+        /// Id or title.
+        notebook: String,
+        /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
+        who: String,
+        /// What they may do.
+        #[arg(value_parser = one_of::<Role>(&ROLES))]
+        role: Role,
+        /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        expires: Option<Millis>,
+    },
+    /// Take somebody's role away; it counts at once for their open connections.
+    Revoke {
+        /// Id or title.
+        notebook: String,
+        /// A login, or what `access ls` lists.
+        who: String,
+    },
+}
+
+impl AccessCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        match self {
+            Self::Ls { notebook, json } => list(&context.notebook(&notebook).await?, json).await,
+            Self::Grant { notebook, who, role, expires } => {
+                let notebook = context.notebook(&notebook).await?;
+                let subject = subject(&notebook.client, &who).await?;
+                notebook.change(&Command::GrantAccess { subject, role, expires_at: expires.map(after) }).await
+            }
+            Self::Revoke { notebook, who } => {
+                let notebook = context.notebook(&notebook).await?;
+                let subject = subject(&notebook.client, &who).await?;
+                notebook.change(&Command::RevokeAccess { subject }).await
+            }
+        }
     }
 }
 
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// Id or title.
-    notebook: String,
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct GrantArgs {
-    /// Id or title.
-    notebook: String,
-    /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
-    who: String,
-    /// What they may do.
-    #[arg(value_parser = one_of::<Role>(&ROLES))]
-    role: Role,
-    /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    expires: Option<Millis>,
-}
-
-#[derive(Debug, Args)]
-pub struct RevokeArgs {
-    /// Id or title.
-    notebook: String,
-    /// A login, or what `access ls` lists.
-    who: String,
-}
-
-async fn grant(args: GrantArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let subject = subject(&notebook.client, &args.who).await?;
-    notebook.change(&Command::GrantAccess { subject, role: args.role, expires_at: args.expires.map(after) }).await
-}
-
-async fn revoke(args: RevokeArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let subject = subject(&notebook.client, &args.who).await?;
-    notebook.change(&Command::RevokeAccess { subject }).await
-}
-
-async fn list(args: ListArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+async fn list(notebook: &NotebookClient, as_json: bool) -> Ended {
     let list: Access = notebook.get("/access").await?;
-    if args.json {
+    if as_json {
         return print::json(&list);
     }
     let mut people = People::new(&notebook.client);
@@ -106,66 +101,66 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
 
 // --- share links ---
 
-commands! {
-    pub enum ShareCommand {
-        /// Make a link by which people without an account take part, and print it.
-        #[command(after_help = "Example:\n  notarium share new analysis --role viewer --expires 7d")]
-        New(NewLinkArgs) => new_link,
-        /// List the links that were not revoked.
-        Ls(ListArgs) => list_links,
-        /// End a link and its connections.
-        Revoke(RevokeLinkArgs) => revoke_link,
+#[derive(Debug, Subcommand)]
+pub enum ShareCommand {
+    /// Make a link by which people without an account take part, and print it.
+    #[command(after_help = "Example:\n  notarium share new analysis --role viewer --expires 7d")]
+    New {
+        /// Id or title.
+        notebook: String,
+        /// What who has the link may do; nobody becomes an owner by a link.
+        #[arg(long, value_parser = one_of::<Role>(&ROLES))]
+        role: Role,
+        /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        expires: Option<Millis>,
+        /// What others see instead of a name.
+        #[arg(long, default_value = "")]
+        label: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the links that were not revoked.
+    Ls {
+        /// Id or title.
+        notebook: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a link and its connections.
+    Revoke {
+        /// Id or title.
+        notebook: String,
+        /// As `share ls` lists it.
+        link: ShareLinkId,
+    },
+}
+
+impl ShareCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        match self {
+            Self::New { notebook, role, expires, label, json } => {
+                let new = NewShareLink { role, label, expires_at: expires.map(after) };
+                let made: CreatedShareLink = context.notebook(&notebook).await?.post("/share-links", &new).await?;
+                print::secret(&made, &made.url, json, "the link is shown once; whoever has it takes part:")
+            }
+            Self::Ls { notebook, json } => list_links(&context.notebook(&notebook).await?, json).await,
+            Self::Revoke { notebook, link } => {
+                let notebook = context.notebook(&notebook).await?;
+                notebook.client.delete(&notebook.path(&format!("/share-links/{link}"))).await?;
+                print::note(format!("revoked {link}"));
+                Ok(())
+            }
+        }
     }
 }
 
-#[derive(Debug, Args)]
-pub struct NewLinkArgs {
-    /// Id or title.
-    notebook: String,
-    /// What who has the link may do; nobody becomes an owner by a link.
-    #[arg(long, value_parser = one_of::<Role>(&ROLES))]
-    role: Role,
-    /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    expires: Option<Millis>,
-    /// What others see instead of a name.
-    #[arg(long, default_value = "")]
-    label: String,
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct RevokeLinkArgs {
-    /// Id or title.
-    notebook: String,
-    /// As `share ls` lists it.
-    link: ShareLinkId,
-}
-
-async fn revoke_link(args: RevokeLinkArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    notebook.client.delete(&notebook.path(&format!("/share-links/{}", args.link))).await?;
-    print::note(format!("revoked {}", args.link));
-    Ok(())
-}
-
-async fn new_link(args: NewLinkArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let new = NewShareLink { role: args.role, label: args.label, expires_at: args.expires.map(after) };
-    let made: CreatedShareLink = notebook.post("/share-links", &new).await?;
-    if args.json {
-        return print::json(&made);
-    }
-    print::note("the link is shown once; whoever has it takes part:");
-    print::line(&made.url)
-}
-
-async fn list_links(args: ListArgs, context: &Context) -> Ended {
-    let links: Vec<ShareLink> = context.notebook(&args.notebook).await?.get("/share-links").await?;
+async fn list_links(notebook: &NotebookClient, as_json: bool) -> Ended {
+    let links: Vec<ShareLink> = notebook.get("/share-links").await?;
     let empty = "no share links: `notarium share new` makes one";
-    print::list(&links, args.json, empty, ["link", "role", "label", "made", "until"], async |link| {
+    print::list(&links, as_json, empty, ["link", "role", "label", "made", "until"], async |link| {
         let (made, until) = (print::time(link.created_at), print::optional_time(link.expires_at));
         [link.id.to_string(), word(&link.role), link.label.clone(), made, until]
     })

@@ -62,7 +62,7 @@ pub async fn call(args: CallArgs, context: &Context) -> Ended {
         .map_err(|error| Failure::usage(format!("these arguments are no JSON object: {error}")))?;
     let target = ExecutionTarget::Function { name: name.clone(), arguments, confirmed };
     let call = (format!("the call of {name}"), target);
-    let (id, ended) = exec::one(context, notebook.clone(), call, args.timeout, args.json).await?;
+    let (id, ended) = exec::one(notebook.clone(), call, args.timeout, args.json).await?;
     if args.json {
         print::json(&notebook.get::<Run>(&format!("/runs/{id}")).await?)?;
     }

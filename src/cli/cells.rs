@@ -1,9 +1,9 @@
-//! Cells: edit, add, move, delete, restore.
+//! Cells: edit, add, move, delete, restore; their types, marks and outputs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
     Cell, CellFlagChanges, CellId, CellType, Command, Document, InsertCell, Place, RawObject, Version,
@@ -12,7 +12,7 @@ use notarium_wire::rest::{CellAnswer, Trash};
 
 use super::client::NotebookClient;
 use super::values::{CELL_TYPES, one_of};
-use super::{Context, Ended, Failure, cell_looks, find, input, print};
+use super::{Context, Ended, Failure, find, input, print};
 
 // --- where a source comes from ---
 
@@ -134,27 +134,99 @@ async fn read_cell(notebook: &NotebookClient, name: &str) -> Result<(CellId, Arc
 
 // --- cell … ---
 
-commands! {
-    pub enum CellCommand {
-        /// Add a cell and print its id.
-        #[command(after_help = "Example:\n  notarium cell add analysis --type markdown --source '# Results' --after 3f2a")]
-        Add(AddArgs) => add,
-        /// Move a cell.
-        Move(MoveArgs) => move_cell,
-        /// Make a cell one of another type.
-        Type(cell_looks::TypeArgs) => cell_looks::change_type,
-        /// Set and clear marks: pinned, skipped, hidden, collapsed, exported, bookmarks.
-        Flag(cell_looks::FlagArgs) => cell_looks::flag,
-        /// Clear the outputs that cells show; the runs stay in the record.
-        Clear(cell_looks::ClearArgs) => cell_looks::clear,
-        /// Move a cell to the trash.
-        Delete(DeleteArgs) => delete,
-        /// Bring a cell in the trash back where it was.
-        Restore(RestoreArgs) => restore,
-        /// List the cells in the trash, the last deleted first.
-        Trash(TrashArgs) => list_trash,
-    }
+#[derive(Debug, Subcommand)]
+pub enum CellCommand {
+    /// Add a cell and print its id.
+    #[command(after_help = "Example:\n  notarium cell add analysis --type markdown --source '# Results' --after 3f2a")]
+    Add {
+        /// Id or title.
+        notebook: String,
+        #[arg(long = "type", value_parser = one_of::<CellType>(&CELL_TYPES), default_value = "code")]
+        cell_type: CellType,
+        #[command(flatten)]
+        source: SourceArgs,
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// An id of your choice; a repeat is refused, so that it adds no second cell.
+        #[arg(long, value_name = "ID")]
+        id: Option<CellId>,
+    },
+    /// Move a cell.
+    Move {
+        /// Id or title.
+        notebook: String,
+        cell: String,
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// Refuse when the cell is no longer at this version.
+        #[arg(long, value_name = "VERSION")]
+        cell_version: Option<Version>,
+    },
+    /// Make a cell one of another type.
+    Type {
+        /// Id or title.
+        notebook: String,
+        cell: String,
+        #[arg(value_parser = one_of::<CellType>(&CELL_TYPES))]
+        cell_type: CellType,
+        /// Refuse when the cell is no longer at this version.
+        #[arg(long, value_name = "VERSION")]
+        cell_version: Option<Version>,
+    },
+    /// Set and clear marks: pinned, skipped, hidden, collapsed, exported, bookmarks.
+    Flag {
+        /// Id or title.
+        notebook: String,
+        cell: String,
+        /// Set: pinned (always told to assistants), skipped (never), source-hidden, outputs-hidden, heading-collapsed, exported.
+        #[arg(long, value_name = "MARK", value_parser = MARKS)]
+        set: Vec<String>,
+        /// Clear.
+        #[arg(long, value_name = "MARK", value_parser = MARKS)]
+        clear: Vec<String>,
+        /// 1 to 9; 0 removes it.
+        #[arg(long, value_name = "NUMBER")]
+        bookmark: Option<u8>,
+    },
+    /// Clear the outputs that cells show; the runs stay in the record.
+    Clear {
+        /// Id or title.
+        notebook: String,
+        /// Ids, or unmistakable parts of them.
+        #[arg(required_unless_present = "all")]
+        cells: Vec<String>,
+        /// Every cell that shows outputs.
+        #[arg(long, conflicts_with = "cells")]
+        all: bool,
+    },
+    /// Move a cell to the trash.
+    Delete {
+        /// Id or title.
+        notebook: String,
+        cell: String,
+        /// Refuse when the cell is no longer at this version.
+        #[arg(long, value_name = "VERSION")]
+        cell_version: Option<Version>,
+    },
+    /// Bring a cell in the trash back where it was.
+    Restore {
+        /// Id or title.
+        notebook: String,
+        /// As `cell trash` lists it.
+        cell: String,
+    },
+    /// List the cells in the trash, the last deleted first.
+    Trash {
+        /// Id or title.
+        notebook: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
+
+/// Marks that are yes or no, as they are called on the command line.
+const MARKS: [&str; 6] = ["pinned", "skipped", "source-hidden", "outputs-hidden", "heading-collapsed", "exported"];
 
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
@@ -184,29 +256,90 @@ impl PlaceArgs {
     }
 }
 
-#[derive(Debug, Args)]
-pub struct AddArgs {
-    /// Id or title.
-    notebook: String,
-    #[arg(long = "type", value_parser = one_of::<CellType>(&CELL_TYPES), default_value = "code")]
-    cell_type: CellType,
-    #[command(flatten)]
-    source: SourceArgs,
-    #[command(flatten)]
-    place: PlaceArgs,
-    /// An id of your choice; a repeat is refused, so that it adds no second cell.
-    #[arg(long, value_name = "ID")]
-    id: Option<CellId>,
+impl CellCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        if let Self::Flag { set, clear, bookmark: None, .. } = &self
+            && set.is_empty()
+            && clear.is_empty()
+        {
+            let marks = MARKS.join(", ");
+            return Err(Failure::usage(format!("say --set MARK, --clear MARK or --bookmark NUMBER; marks: {marks}")));
+        }
+        let (Self::Add { notebook, .. }
+        | Self::Move { notebook, .. }
+        | Self::Type { notebook, .. }
+        | Self::Flag { notebook, .. }
+        | Self::Clear { notebook, .. }
+        | Self::Delete { notebook, .. }
+        | Self::Restore { notebook, .. }
+        | Self::Trash { notebook, .. }) = &self;
+        let notebook = context.notebook(notebook).await?;
+        let command = match self {
+            Self::Add { cell_type, source, place, id, .. } => {
+                let place = place.place(&*notebook.outline().await?)?.unwrap_or(Place::End);
+                let source = source.read().await?.unwrap_or_default();
+                return add(&notebook, id, cell_type, source, place).await;
+            }
+            Self::Move { cell, place, cell_version, .. } => {
+                let state = notebook.outline().await?;
+                let cell_id = find::cell(&state, &cell)?;
+                let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
+                Command::MoveCell { cell_id, place: place.place(&state)?.ok_or_else(nowhere)?, cell_version }
+            }
+            Self::Type { cell, cell_type, cell_version, .. } => {
+                Command::ChangeCellType { cell_id: notebook.cell(&cell).await?, cell_type, cell_version }
+            }
+            Self::Flag { cell, set, clear, bookmark, .. } => {
+                let mut flags = CellFlagChanges { bookmark, ..CellFlagChanges::default() };
+                set.iter().for_each(|mark| *flag(&mut flags, mark) = Some(true));
+                clear.iter().for_each(|mark| *flag(&mut flags, mark) = Some(false));
+                Command::SetCellFlags { cell_id: notebook.cell(&cell).await?, flags }
+            }
+            Self::Clear { cells, all, .. } => {
+                let state = notebook.outline().await?;
+                let cells: Vec<CellId> = match all {
+                    true => state.latest.keys().cloned().collect(),
+                    false => cells.iter().map(|name| find::cell(&state, name)).collect::<Result<_, _>>()?,
+                };
+                let clear = |cell_id| Command::ClearOutputs { cell_id };
+                Command::Batch { commands: cells.into_iter().map(clear).collect() }
+            }
+            Self::Delete { cell, cell_version, .. } => {
+                let cell_id = notebook.cell(&cell).await?;
+                notebook.change(&Command::DeleteCell { cell_id: cell_id.clone(), cell_version }).await?;
+                print::note(format!("`notarium cell restore {} {cell_id}` brings it back", notebook.id));
+                return Ok(());
+            }
+            Self::Restore { cell, .. } => Command::RestoreCell { cell_id: in_trash(&notebook, &cell).await? },
+            Self::Trash { json, .. } => return list_trash(&notebook, json).await,
+        };
+        notebook.change(&command).await
+    }
 }
 
-async fn add(args: AddArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let place = args.place.place(&*notebook.outline().await?)?;
+fn flag<'a>(flags: &'a mut CellFlagChanges, mark: &str) -> &'a mut Option<bool> {
+    match mark {
+        "pinned" => &mut flags.pinned,
+        "skipped" => &mut flags.skipped,
+        "source-hidden" => &mut flags.source_hidden,
+        "outputs-hidden" => &mut flags.outputs_hidden,
+        "heading-collapsed" => &mut flags.heading_collapsed,
+        _ => &mut flags.exported,
+    }
+}
+
+async fn add(
+    notebook: &NotebookClient,
+    cell_id: Option<CellId>,
+    cell_type: CellType,
+    source: String,
+    place: Place,
+) -> Ended {
     let command = Command::InsertCell(InsertCell {
-        cell_id: args.id,
-        cell_type: args.cell_type,
-        source: args.source.read().await?.unwrap_or_default(),
-        place: place.unwrap_or(Place::End),
+        cell_id,
+        cell_type,
+        source,
+        place,
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
@@ -216,79 +349,18 @@ async fn add(args: AddArgs, context: &Context) -> Ended {
     answer.outcome.cells.iter().try_for_each(print::line)
 }
 
-#[derive(Debug, Args)]
-pub struct MoveArgs {
-    /// Id or title.
-    notebook: String,
-    cell: String,
-    #[command(flatten)]
-    place: PlaceArgs,
-    /// Refuse when the cell is no longer at this version.
-    #[arg(long, value_name = "VERSION")]
-    cell_version: Option<Version>,
-}
-
-async fn move_cell(args: MoveArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let state = notebook.outline().await?;
-    let cell_id = find::cell(&state, &args.cell)?;
-    let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
-    let place = args.place.place(&state)?.ok_or_else(nowhere)?;
-    let command = Command::MoveCell { cell_id, place, cell_version: args.cell_version };
-    notebook.change(&command).await
-}
-
-#[derive(Debug, Args)]
-pub struct DeleteArgs {
-    /// Id or title.
-    notebook: String,
-    cell: String,
-    /// Refuse when the cell is no longer at this version.
-    #[arg(long, value_name = "VERSION")]
-    cell_version: Option<Version>,
-}
-
-async fn delete(args: DeleteArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    let cell_id = find::cell(&*notebook.outline().await?, &args.cell)?;
-    let command = Command::DeleteCell { cell_id: cell_id.clone(), cell_version: args.cell_version };
-    notebook.change(&command).await?;
-    print::note(format!("`notarium cell restore {} {cell_id}` brings it back", notebook.id));
-    Ok(())
-}
-
 // --- the trash ---
 
-#[derive(Debug, Args)]
-pub struct RestoreArgs {
-    /// Id or title.
-    notebook: String,
-    /// As `cell trash` lists it.
-    cell: String,
-}
-
-async fn restore(args: RestoreArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+async fn in_trash(notebook: &NotebookClient, name: &str) -> Result<CellId, Failure> {
     let trash: Trash = notebook.get("/trash").await?;
     // What is not in the trash may be older than what it lists: the server knows.
-    let cell_id = find::cell_among(trash.cells.iter().map(|cell| &cell.cell_id), &args.cell)
-        .or_else(|failure| CellId::new(&args.cell).map_err(|_| failure))?;
-    notebook.change(&Command::RestoreCell { cell_id }).await
+    find::cell_among(trash.cells.iter().map(|cell| &cell.cell_id), name)
+        .or_else(|failure| CellId::new(name).map_err(|_| failure))
 }
 
-#[derive(Debug, Args)]
-pub struct TrashArgs {
-    /// Id or title.
-    notebook: String,
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-async fn list_trash(args: TrashArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+async fn list_trash(notebook: &NotebookClient, as_json: bool) -> Ended {
     let trash: Trash = notebook.get("/trash").await?;
-    if args.json {
+    if as_json {
         return print::json(&trash);
     }
     let headings = ["cell", "deleted", "version", "source"];

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::client::NotebookClient;
 use super::people::People;
 use super::print::style;
-use super::{Context, Ended, Failure, confirm, find, input, print};
+use super::{Context, Ended, Failure, confirm, input, print};
 use screen::{End, Screen};
 use stream::TurnStream;
 use typing::Typing;
@@ -73,7 +73,7 @@ pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
     }
     match (args.cell, args.text) {
         (Some(name), _) => {
-            let cell_id = find::cell(&*chat.notebook.outline().await?, &name)?;
+            let cell_id = chat.notebook.cell(&name).await?;
             chat.ask(None, Some(cell_id)).await
         }
         (None, Some(text)) => chat.ask(Some(text), None).await,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_agent::connection::ConnectError;
-use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Version};
+use notarium_agent::connection::{ConnectError, ConnectOptions};
+use notarium_core::{CellId, Command, CommandId, Document, NotebookId, RawJson, Version};
 use notarium_wire::rest::{Answer, AnyCommand, EventPage, Kernels, NotebookAnswer, Problem};
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::{Access, PROGRAM};
 use super::fresh::FreshSession;
-use super::{Ended, Failure, notebooks};
+use super::{Ended, Failure, find, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Of a request whose answer got lost.
@@ -43,6 +43,11 @@ impl Client {
 
     pub fn server(&self) -> &str {
         &self.access.server
+    }
+
+    /// For the socket.
+    pub fn connect_options(&self) -> ConnectOptions {
+        ConnectOptions::new(&self.access.server, &self.access.token, PROGRAM)
     }
 
     pub fn notebook(&self, id: NotebookId) -> NotebookClient {
@@ -209,6 +214,11 @@ impl NotebookClient {
     /// As it is now, without its outputs.
     pub async fn outline(&self) -> Result<Arc<Document>, Failure> {
         Ok(self.get::<NotebookAnswer>("?outputs=false").await?.notebook)
+    }
+
+    /// A live cell by its id, or an unmistakable part of it.
+    pub async fn cell(&self, name: &str) -> Result<CellId, Failure> {
+        find::cell(&*self.outline().await?, name)
     }
 
     pub async fn kernels(&self) -> Result<Kernels, Failure> {

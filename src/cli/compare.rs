@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::people::People;
 use super::print::style;
-use super::{Context, Ended, Failure, find, history, print};
+use super::{Context, Ended, Failure, history, print};
 
 // --- diff ---
 
@@ -146,7 +146,7 @@ struct BlamedLine {
 
 pub async fn blame(args: BlameArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let cell_id = find::cell(&*notebook.outline().await?, &args.cell)?;
+    let cell_id = notebook.cell(&args.cell).await?;
     let mut tracing = Blame { state: Document::new(notebook.id.clone()), cell_id, lines: Vec::new() };
     history::each_event(&notebook, 0, |stored| tracing.next(stored)).await?;
     if args.json {

@@ -1,6 +1,6 @@
 //! Which server a command talks to, and as whom.
 
-use notarium_agent::connection::{self, ConnectOptions};
+use notarium_agent::connection;
 
 use super::client::{Client, NotebookClient};
 use super::config::Config;
@@ -67,12 +67,6 @@ impl Context {
     /// A notebook by its id, else by its title when exactly one has it.
     pub async fn notebook(&self, name: &str) -> Result<NotebookClient, Failure> {
         find::notebook(&self.client()?, name).await
-    }
-
-    /// For the socket.
-    pub fn connect_options(&self) -> Result<ConnectOptions, Failure> {
-        let Access { server, token } = self.access()?;
-        Ok(ConnectOptions::new(server, token, PROGRAM))
     }
 }
 

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_agent::connection::ConnectOptions;
 use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_scripted::{Script, ScriptedServer};
@@ -15,7 +14,6 @@ use serde_json::json;
 use super::agent::KernelArgs;
 use super::chat::Chat;
 use super::client::{Client, NotebookClient};
-use super::context::PROGRAM;
 use super::serve::{PlaceArgs, data_folder, stopped};
 use super::up::{Keys, client};
 use super::{Context, Ended, Failure, assistants, exec, input, python};
@@ -88,11 +86,8 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
         println!("In a browser, once: {}", keys.link(server, Some(&notebook.id)).await?);
     }
     let mut chat = Chat::new(notebook.clone());
-    let mut played = if args.example {
-        play_example(ConnectOptions::new(server.url(), &keys.session, PROGRAM), notebook, &mut chat).await
-    } else {
-        play_sentences(&mut chat).await
-    };
+    let mut played =
+        if args.example { play_example(notebook, &mut chat).await } else { play_sentences(&mut chat).await };
     if played.is_ok() && input::is_terminal() {
         println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
         played = chat.converse().await;
@@ -109,9 +104,9 @@ async fn play_sentences(chat: &mut Chat) -> Ended {
 }
 
 /// All cells run; then the assistant calls the function that they have registered.
-async fn play_example(options: ConnectOptions, notebook: NotebookClient, chat: &mut Chat) -> Ended {
+async fn play_example(notebook: NotebookClient, chat: &mut Chat) -> Ended {
     println!("\nIts cells run, each after those from which it reads:");
-    exec::all(options, notebook).await?;
+    exec::all(notebook).await?;
     if input::is_terminal() { say(chat, CANCEL).await } else { Ok(()) }
 }
 

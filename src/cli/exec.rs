@@ -5,7 +5,7 @@ use std::io::Write;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_agent::connection::{CommandSender, ConnectOptions};
+use notarium_agent::connection::CommandSender;
 use notarium_core::{
     Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
     RequestExecution,
@@ -48,19 +48,19 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
         return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
     }
     let notebook = context.notebook(&args.notebook).await?;
-    run(&args, context.connect_options()?, notebook).await
+    run(&args, notebook).await
 }
 
 /// Runs every code cell of a notebook, as `exec --all` does.
-pub async fn all(options: ConnectOptions, notebook: NotebookClient) -> Ended {
+pub async fn all(notebook: NotebookClient) -> Ended {
     let (cells, code) = (Vec::new(), None);
     let args =
         ExecArgs { notebook: notebook.id.to_string(), cells, all: true, code, timeout: None, allow_errors: false };
-    run(&args, options, notebook).await
+    run(&args, notebook).await
 }
 
-async fn run(args: &ExecArgs, options: ConnectOptions, notebook: NotebookClient) -> Ended {
-    let runs = Runs::enter(options, notebook.clone()).await?;
+async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
+    let runs = Runs::enter(notebook.clone()).await?;
     let targets = match runs.follower.state() {
         Some(state) => targets(state, args)?,
         None => Vec::new(),
@@ -78,13 +78,12 @@ async fn run(args: &ExecArgs, options: ConnectOptions, notebook: NotebookClient)
 
 /// Runs one target that has a name for people, and shows its outputs unless they are wanted otherwise; its id, and how it ended.
 pub async fn one(
-    context: &Context,
     notebook: NotebookClient,
     (name, target): (String, ExecutionTarget),
     timeout: Option<u64>,
     is_quiet: bool,
 ) -> Result<(ExecutionId, Ended), Failure> {
-    let runs = Runs::enter(context.connect_options()?, notebook.clone()).await?;
+    let runs = Runs::enter(notebook.clone()).await?;
     let mut following = Following::new(notebook, std::iter::once(name));
     following.is_quiet = is_quiet;
     let command = following.command(std::iter::once(target), timeout, false);

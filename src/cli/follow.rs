@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
+use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
     Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, KernelLaunchRequested,
     KernelSessionId, NotebookId, Outcome, Output, Recorded, Version, session_of,
@@ -43,8 +43,9 @@ pub struct Follower {
 
 impl Follower {
     /// Connects and subscribes.
-    pub async fn enter(options: ConnectOptions, notebook: NotebookId) -> Result<Self, Failure> {
-        let (mut connection, _) = Connection::open(options).await?;
+    pub async fn enter(NotebookClient { client, id }: &NotebookClient) -> Result<Self, Failure> {
+        let (mut connection, _) = Connection::open(client.connect_options()).await?;
+        let notebook = id.clone();
         connection.subscribe(&notebook);
         Ok(Self { connection, notebook, was_cut: false })
     }
@@ -170,8 +171,8 @@ pub struct Runs {
 
 impl Runs {
     /// Connects, and waits for the notebook's state.
-    pub async fn enter(options: ConnectOptions, notebook: NotebookClient) -> Result<Self, Failure> {
-        let mut follower = Follower::enter(options, notebook.id.clone()).await?;
+    pub async fn enter(notebook: NotebookClient) -> Result<Self, Failure> {
+        let mut follower = Follower::enter(&notebook).await?;
         let seen = loop {
             follower.next().await?;
             if let Some(state) = follower.state().filter(|state| state.exists()) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use notarium_core::{Command, Document, Execution, KernelPhase, KernelSessionId, Millis, session_of};
 use notarium_wire::rest::Kernels;
 use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
@@ -29,7 +29,7 @@ impl Unreachable {
     /// Of a run that waits for such a kernel.
     pub fn of_run(&self, state: &Document, execution: &Execution) -> Option<String> {
         let since = self.0.get(session_of(state, execution)?)?;
-        (!execution.status.is_finished()).then(|| words(*since))
+        (!execution.status.is_finished()).then(|| format!("its kernel is {}", unreachable(*since)))
     }
 
     /// What can be done, once for all of them.
@@ -38,54 +38,75 @@ impl Unreachable {
     }
 }
 
-fn words(since: Option<Millis>) -> String {
+/// As in `unreachable since 12:03:09`.
+fn unreachable(since: Option<Millis>) -> String {
     let since = since.map(|since| format!(" since {}", print::clock(since)));
-    format!("its kernel is unreachable{}", since.unwrap_or_default())
+    format!("unreachable{}", since.unwrap_or_default())
 }
 
 /// What people read where a kernel's agent is not there.
 pub fn advice(since: Option<Millis>, notebook: &str) -> String {
-    let since = since.map(|since| format!(" since {}", print::clock(since))).unwrap_or_default();
+    let unreachable = unreachable(since);
     format!(
-        "the kernel is unreachable{since}: its runtime agent is gone or cut off. Wait, and it goes on if the agent comes back; or \
+        "the kernel is {unreachable}: its runtime agent is gone or cut off. Wait, and it goes on if the agent comes back; or \
          `notarium kernels give-up {notebook}`, or `notarium restart {notebook} --elsewhere` for a new kernel of another agent: \
          its run and its variables are lost then, and what waits runs on the new kernel"
     )
 }
 
-commands! {
-    pub enum KernelsCommand {
-        /// List the notebook's kernels, and what agents could launch.
-        Ls(ListArgs) => list,
-        /// Launch a kernel without running anything.
-        Launch(LaunchArgs) => launch,
-        /// Interrupt what a kernel runs.
-        Interrupt(KernelArgs) => interrupt,
-        /// Restart a kernel: its memory is lost, and what waits is cancelled.
-        Restart(RestartArgs) => restart,
-        /// Shut a kernel down: its memory is lost, and what waits is cancelled.
-        Shutdown(KernelArgs) => shut_down,
-        /// Give a kernel up whose agent cannot be reached: its run is lost, and the next run launches another kernel.
-        GiveUp(KernelArgs) => give_up,
+#[derive(Debug, Subcommand)]
+pub enum KernelsCommand {
+    /// List the notebook's kernels, and what agents could launch.
+    Ls {
+        /// Id or title.
+        notebook: String,
+        /// The answer in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Launch a kernel without running anything.
+    Launch {
+        /// Id or title.
+        notebook: String,
+        /// As agents offer it; absent: the notebook's own, else `python3`.
+        #[arg(long, value_name = "NAME")]
+        kernelspec: Option<String>,
+    },
+    /// Interrupt what a kernel runs.
+    Interrupt(KernelArgs),
+    /// Restart a kernel: its memory is lost, and what waits is cancelled.
+    Restart(RestartArgs),
+    /// Shut a kernel down: its memory is lost, and what waits is cancelled.
+    Shutdown(KernelArgs),
+    /// Give a kernel up whose agent cannot be reached: its run is lost, and the next run launches another kernel.
+    GiveUp(KernelArgs),
+}
+
+impl KernelsCommand {
+    pub async fn run(self, context: &Context) -> Ended {
+        match self {
+            Self::Ls { notebook, json } => list(&notebook, json, context).await,
+            Self::Launch { notebook, kernelspec } => {
+                context.notebook(&notebook).await?.change(&Command::LaunchKernel { kernelspec }).await
+            }
+            Self::Interrupt(args) => interrupt(args, context).await,
+            Self::Restart(args) => restart(args, context).await,
+            Self::Shutdown(args) => {
+                let (notebook, kernel_session, _) = find(&args, context).await?;
+                notebook.change(&Command::ShutDownKernel { kernel_session }).await
+            }
+            Self::GiveUp(args) => give_up(&args, context).await,
+        }
     }
 }
 
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// Id or title.
-    notebook: String,
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-async fn list(args: ListArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+async fn list(called: &str, as_json: bool, context: &Context) -> Ended {
+    let notebook = context.notebook(called).await?;
     let mut there = notebook.kernels().await?;
     if there.kernels.values().any(|kernel| kernel.phase == KernelPhase::Started) {
-        there.status = measured(&notebook, context, there.status).await?;
+        there.status = measured(&notebook, there.status).await?;
     }
-    if args.json {
+    if as_json {
         return print::json(&there);
     }
     let kernels: Vec<_> = there.kernels.iter().collect();
@@ -116,20 +137,16 @@ async fn list(args: ListArgs, context: &Context) -> Ended {
         true => print::note("no runtime agent is connected that could launch one: start one with `notarium agent`"),
         false => print::note(format!("agents offer: {}", offers.join(", "))),
     }
-    if let Some(advice) = Unreachable::of(&there.status).advice(&args.notebook) {
+    if let Some(advice) = Unreachable::of(&there.status).advice(called) {
         print::note(advice);
     }
     Ok(())
 }
 
 /// Kernels are measured while somebody follows the notebook: this follows it until all that can be reached have been.
-async fn measured(
-    notebook: &NotebookClient,
-    context: &Context,
-    mut status: Vec<KernelStatus>,
-) -> Result<Vec<KernelStatus>, Failure> {
+async fn measured(notebook: &NotebookClient, mut status: Vec<KernelStatus>) -> Result<Vec<KernelStatus>, Failure> {
     let is_whole = |status: &[KernelStatus]| status.iter().all(|status| status.usage.is_some() || !status.reachable);
-    let mut follower = Follower::enter(context.connect_options()?, notebook.id.clone()).await?;
+    let mut follower = Follower::enter(notebook).await?;
     let measured = async {
         while !is_whole(&status) {
             match follower.next().await? {
@@ -170,27 +187,10 @@ fn place(id: &KernelSessionId, there: &Kernels) -> String {
 
 fn state(id: &KernelSessionId, phase: &str, status: &[KernelStatus]) -> String {
     match status.iter().find(|status| status.kernel_session == *id) {
-        Some(status) if !status.reachable => {
-            let since = status.unreachable_since.map(|since| format!(" since {}", print::clock(since)));
-            format!("unreachable{}", since.unwrap_or_default())
-        }
+        Some(status) if !status.reachable => unreachable(status.unreachable_since),
         Some(status) if status.busy => "busy".to_owned(),
         _ => phase.to_owned(),
     }
-}
-
-#[derive(Debug, Args)]
-pub struct LaunchArgs {
-    /// Id or title.
-    notebook: String,
-    /// As agents offer it; absent: the notebook's own, else `python3`.
-    #[arg(long, value_name = "NAME")]
-    kernelspec: Option<String>,
-}
-
-async fn launch(args: LaunchArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
-    notebook.change(&Command::LaunchKernel { kernelspec: args.kernelspec }).await
 }
 
 #[derive(Debug, Args)]
@@ -246,13 +246,8 @@ pub async fn restart(args: RestartArgs, context: &Context) -> Ended {
     notebook.change(&command).await
 }
 
-async fn shut_down(args: KernelArgs, context: &Context) -> Ended {
-    let (notebook, kernel_session, _) = find(&args, context).await?;
-    notebook.change(&Command::ShutDownKernel { kernel_session }).await
-}
-
-async fn give_up(args: KernelArgs, context: &Context) -> Ended {
-    let (notebook, kernel_session, there) = find(&args, context).await?;
+async fn give_up(args: &KernelArgs, context: &Context) -> Ended {
+    let (notebook, kernel_session, there) = find(args, context).await?;
     if is_reachable(&kernel_session, &there) {
         let message = "the kernel's agent is there: `notarium kernels shutdown` ends it, `notarium interrupt` its run";
         return Err(Failure::failed(message));

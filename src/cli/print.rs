@@ -62,6 +62,15 @@ pub fn json_line(value: &impl Serialize) -> Ended {
     line(serde_json::to_string(value).map_err(unprintable)?)
 }
 
+/// What was made, as JSON or as its secret alone on standard output, so that a script can take it.
+pub fn secret(made: &impl Serialize, secret: &str, as_json: bool, remark: &str) -> Ended {
+    if as_json {
+        return json(made);
+    }
+    note(remark);
+    line(secret)
+}
+
 fn unprintable(error: serde_json::Error) -> Failure {
     Failure::failed(format!("this cannot be shown as JSON: {error}"))
 }

@@ -15,7 +15,6 @@ use notarium_wire::ipynb::{self, Document};
 
 use super::agent::KernelArgs;
 use super::client::Client;
-use super::context::PROGRAM;
 use super::failure::FailureKind;
 use super::follow::{Question, RunUpdate, Runs};
 use super::notebooks::{self, Exported};
@@ -87,16 +86,15 @@ pub async fn run(args: RunArgs, context: &Context) -> Ended {
     check_output(&args.output())?;
     let mut document = read(&bytes, &args.file)?;
     if args.on_server || context.global.server.is_some() {
-        let (client, options) = (context.client()?, context.connect_options()?);
+        let client = context.client()?;
         prepare(&mut document, &args, "python")?;
-        return execute(&args, &document, &client, options, None).await;
+        return execute(&args, &document, &client, None).await;
     }
     let (kernelspec, language, paths) =
         choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths).await?;
     prepare(&mut document, &args, &language)?;
     let embedded = Embedded::start(&args.kernels, paths).await?;
-    let options = embedded.connect_options(PROGRAM);
-    let ended = execute(&args, &document, &embedded.client, options, Some(kernelspec)).await;
+    let ended = execute(&args, &document, &embedded.client, Some(kernelspec)).await;
     let stopped = embedded.stop().await;
     ended.and(stopped)
 }
@@ -142,18 +140,12 @@ fn steps(document: &Document) -> Result<Vec<Step>, Failure> {
 }
 
 /// Imports, executes, and writes the file whatever happened.
-async fn execute(
-    args: &RunArgs,
-    document: &Document,
-    client: &Client,
-    options: notarium_agent::connection::ConnectOptions,
-    kernelspec: Option<String>,
-) -> Ended {
+async fn execute(args: &RunArgs, document: &Document, client: &Client, kernelspec: Option<String>) -> Ended {
     let mut stop = Stop::listen();
     let steps = steps(document)?;
     let content = ipynb::write(document).into();
     let notebook = client.notebook(notebooks::import_content(client, &args.file, content, None).await?.notebook);
-    let mut runs = Runs::enter(options, notebook.clone()).await?;
+    let mut runs = Runs::enter(notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
     let Exported { content, missing, .. } = notebooks::exported(&notebook, None).await?;

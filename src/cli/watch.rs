@@ -37,7 +37,7 @@ pub struct WatchArgs {
 
 pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let mut follower = Follower::enter(context.connect_options()?, notebook.id.clone()).await?;
+    let mut follower = Follower::enter(&notebook).await?;
     let mut watcher = Watcher {
         narrator: Narrator::new(&notebook.client),
         notebook,

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use notarium_agent::connection::ConnectOptions;
 use notarium_agent::kernelspecs::{Discovery, Kernelspec, discover};
 use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::ipynb::Document;
@@ -17,7 +16,6 @@ use crate::cli::{Ended, Failure};
 pub struct Embedded {
     server: RunningServer,
     agent: LocalAgent,
-    keys: Keys,
     folder: TemporaryFolder,
     pub client: Client,
 }
@@ -31,11 +29,7 @@ impl Embedded {
         let client = up::client(&server, &keys.session)?;
         let kept = kernels.kept(&kernel_paths, vec![folder.0.clone()]).await?;
         let agent = keys.start_agent(&server, kernels, kernel_paths, None, kept);
-        Ok(Self { server, agent, keys, folder, client })
-    }
-
-    pub fn connect_options(&self, program: &str) -> ConnectOptions {
-        ConnectOptions::new(self.server.url(), &self.keys.session, program)
+        Ok(Self { server, agent, folder, client })
     }
 
     pub async fn stop(self) -> Ended {
