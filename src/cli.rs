@@ -3,21 +3,6 @@
 //! What people read goes to standard output, everything about the program itself to standard error. Each failure is one
 //! sentence that says what to do, and an exit code: see [`Failure`].
 
-/// A group of commands: for each what clap reads, and the function that does it.
-macro_rules! commands {
-    ($visible:vis enum $group:ident { $($(#[$meta:meta])* $name:ident($args:ty) => $run:path,)+ }) => {
-        #[allow(clippy::large_enum_variant, reason = "a process has one")]
-        #[derive(Debug, clap::Subcommand)]
-        $visible enum $group { $($(#[$meta])* $name($args),)+ }
-
-        impl $group {
-            pub async fn run(self, context: &$crate::cli::Context) -> $crate::cli::Ended {
-                match self { $(Self::$name(args) => $run(args, context).await,)+ }
-            }
-        }
-    };
-}
-
 mod access;
 mod accounts;
 mod agent;
@@ -82,6 +67,27 @@ use clap::{Args, Parser};
 pub use context::Context;
 pub use failure::Failure;
 
+/// The commands: for each what clap reads, and the function that does it. One `in notebook` gets that, others the context.
+macro_rules! commands {
+    (@args $args:ty) => { $args };
+    (@args $args:ty, notebook) => { InNotebook<$args> };
+    (@run $run:path, $args:ident, $context:ident) => { $run($args, $context).await };
+    (@run $run:path, $args:ident, $context:ident, notebook) => {
+        $run($args.args, $context.notebook(&$args.notebook).await?).await
+    };
+    ($($(#[$meta:meta])* $name:ident($args:ty) $(in $notebook:ident)? => $run:path,)+) => {
+        #[allow(clippy::large_enum_variant, reason = "a process has one")]
+        #[derive(Debug, clap::Subcommand)]
+        pub enum Command { $($(#[$meta])* $name(commands!(@args $args $(, $notebook)?)),)+ }
+
+        impl Command {
+            async fn run(self, context: &Context) -> Ended {
+                match self { $(Self::$name(args) => commands!(@run $run, args, context $(, $notebook)?),)+ }
+            }
+        }
+    };
+}
+
 /// What a command ends with.
 pub type Ended = Result<(), Failure>;
 
@@ -97,180 +103,177 @@ pub struct Arguments {
 
 /// Which server, and how loud. Taken by every command, before or after its name.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connection")]
 pub struct Global {
     /// The server: http://host:port, https://host or wss://host. Else what `login` or `up` stored.
-    #[arg(long, global = true, env = "NOTARIUM_SERVER", value_name = "URL", help_heading = "Connection")]
+    #[arg(long, global = true, env = "NOTARIUM_SERVER", value_name = "URL")]
     pub server: Option<String>,
     /// The token. Else what `login` or `up` stored for that server.
-    #[arg(
-        long,
-        global = true,
-        env = "NOTARIUM_TOKEN",
-        hide_env_values = true,
-        value_name = "TOKEN",
-        help_heading = "Connection"
-    )]
+    #[arg(long, global = true, env = "NOTARIUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub token: Option<String>,
     /// A file with the token in its first line; - is standard input.
-    #[arg(
-        long,
-        global = true,
-        env = "NOTARIUM_TOKEN_FILE",
-        value_name = "FILE",
-        conflicts_with = "token",
-        help_heading = "Connection"
-    )]
+    #[arg(long, global = true, env = "NOTARIUM_TOKEN_FILE", value_name = "FILE", conflicts_with = "token")]
     pub token_file: Option<std::path::PathBuf>,
     /// What the program says about itself on standard error, for instance `info` or `notarium=debug`.
-    #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER", help_heading = "Connection")]
+    #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER")]
     pub log: Option<String>,
 }
 
+/// A notebook, and what else a command takes.
+#[derive(Debug, Args)]
+pub struct InNotebook<T: Args> {
+    /// Id or title.
+    notebook: String,
+    #[command(flatten)]
+    args: T,
+}
+
+#[derive(Debug, Args)]
+pub struct NoArgs {}
+
 commands! {
-    pub enum Command {
-        /// Start everything on this machine: server, runtime agent, a Python kernel; prints one link and a token.
-        Up(up::UpArgs) => up::up,
-        /// See assistants at work without a key: everything on this machine, with a model that plays a script.
-        Demo(demo::DemoArgs) => demo::demo,
-        /// Start the server alone.
-        Serve(serve::ServeArgs) => serve::serve,
-        /// Copy the data of a server, which may run, and verify the copy.
-        Backup(backup::BackupArgs) => backup::backup,
-        /// Make a data folder of a backup.
-        Restore(backup::RestoreArgs) => backup::restore,
-        /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
-        Agent(agent::AgentArgs) => agent::agent,
-        /// Execute a notebook file from top to bottom and write what came out.
-        Run(run::RunArgs) => run::run,
-        /// List the notebooks that you may see, the last changed first.
-        Ls(notebooks::LsArgs) => notebooks::ls,
-        /// Make a notebook and print its id.
-        New(notebooks::NewArgs) => notebooks::new,
-        /// List what new notebooks can be made of.
-        Templates(templates::TemplatesArgs) => templates::list,
-        /// Make a notebook a template, or no template any more.
-        Template(templates::TemplateArgs) => templates::mark,
-        /// Make notebooks of .ipynb files; prints their ids, and says what had to be repaired.
-        Import(notebooks::ImportArgs) => notebooks::import,
-        /// Write a notebook as .ipynb (nbformat 4.5), as it is or as it was.
-        Export(notebooks::ExportArgs) => notebooks::export,
-        /// Give a notebook another title.
-        Rename(notebooks::RenameArgs) => notebooks::rename,
-        /// Make a new notebook of what one is or was, and print its id.
-        Fork(notebooks::ForkArgs) => notebooks::fork,
-        /// Archive a notebook: it can be read, exported and forked, not changed or run.
-        Archive(notebooks::NotebookArgs) => notebooks::archive,
-        /// Take a notebook out of the archive.
-        Unarchive(notebooks::NotebookArgs) => notebooks::unarchive,
+    /// Start everything on this machine: server, runtime agent, a Python kernel; prints one link and a token.
+    Up(up::UpArgs) => up::up,
+    /// See assistants at work without a key: everything on this machine, with a model that plays a script.
+    Demo(demo::DemoArgs) => demo::demo,
+    /// Start the server alone.
+    Serve(serve::ServeArgs) => serve::serve,
+    /// Copy the data of a server, which may run, and verify the copy.
+    Backup(backup::BackupArgs) => backup::backup,
+    /// Make a data folder of a backup.
+    Restore(backup::RestoreArgs) => backup::restore,
+    /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
+    Agent(agent::AgentArgs) => agent::agent,
+    /// Execute a notebook file from top to bottom and write what came out.
+    Run(run::RunArgs) => run::run,
+    /// List the notebooks that you may see, the last changed first.
+    Ls(notebooks::LsArgs) => notebooks::ls,
+    /// Make a notebook and print its id.
+    New(notebooks::NewArgs) => notebooks::new,
+    /// List what new notebooks can be made of.
+    Templates(templates::TemplatesArgs) => templates::list,
+    /// Make a notebook a template, or no template any more.
+    Template(templates::TemplateArgs) in notebook => templates::mark,
+    /// Make notebooks of .ipynb files; prints their ids, and says what had to be repaired.
+    Import(notebooks::ImportArgs) => notebooks::import,
+    /// Write a notebook as .ipynb (nbformat 4.5), as it is or as it was.
+    Export(notebooks::ExportArgs) in notebook => notebooks::export,
+    /// Give a notebook another title.
+    Rename(notebooks::RenameArgs) in notebook => notebooks::rename,
+    /// Make a new notebook of what one is or was, and print its id.
+    Fork(notebooks::ForkArgs) in notebook => notebooks::fork,
+    /// Archive a notebook: it can be read, exported and forked, not changed or run.
+    Archive(NoArgs) in notebook => notebooks::archive,
+    /// Take a notebook out of the archive.
+    Unarchive(NoArgs) in notebook => notebooks::unarchive,
 
-        /// Show a notebook as text, as it is or as it was.
-        Show(show::ShowArgs) => show::show,
-        /// Change the source of a cell; refused if somebody was faster.
-        Edit(cells::EditArgs) => cells::edit,
-        /// Add, move, delete, restore and mark cells, change their type, clear their outputs.
-        #[command(subcommand)]
-        Cell(cells::CellCommand) => cells::CellCommand::run,
-        /// Take your last changes back, or what an assistant did in a turn or a call.
-        Undo(history::UndoArgs) => history::undo,
-        /// Take your last undos back.
-        Redo(history::StepsArgs) => history::redo,
+    /// Show a notebook as text, as it is or as it was.
+    Show(show::ShowArgs) => show::show,
+    /// Change the source of a cell; refused if somebody was faster.
+    Edit(cells::EditArgs) => cells::edit,
+    /// Add, move, delete, restore and mark cells, change their type, clear their outputs.
+    #[command(subcommand)]
+    Cell(cells::CellCommand) => cells::CellCommand::run,
+    /// Take your last changes back, or what an assistant did in a turn or a call.
+    Undo(history::UndoArgs) in notebook => history::undo,
+    /// Take your last undos back.
+    Redo(history::StepsArgs) in notebook => history::redo,
 
-        /// Comment on a cell or a part of its text; reply, change, take away, resolve, reopen.
-        Comment(comments::CommentArgs) => comments::comment,
-        /// List the comments: the open threads, or all.
-        Comments(comments::CommentsArgs) => comments::comments,
+    /// Comment on a cell or a part of its text; reply, change, take away, resolve, reopen.
+    Comment(comments::CommentArgs) in notebook => comments::comment,
+    /// List the comments: the open threads, or all.
+    Comments(comments::CommentsArgs) in notebook => comments::comments,
 
-        /// Show how cells hang together: who reads what from whom, and what is stale.
-        Graph(graph::GraphArgs) => graph::graph,
-        /// Show or set whether running a cell brings others up to date.
-        Reactive(graph::ReactiveArgs) => graph::reactive,
-        /// Run cells or code, and show the outputs as they come.
-        Exec(exec::ExecArgs) => exec::exec,
-        /// List the functions that cells have registered, or call one.
-        Call(call::CallArgs) => call::call,
-        /// List the runs of all times, show one, or compare two.
-        Runs(runs::RunsArgs) => runs::runs,
-        /// Cancel runs that wait, and interrupt those that run.
-        Cancel(runs::CancelArgs) => runs::cancel,
-        /// List, launch, interrupt, restart, shut down and give up kernels.
-        #[command(subcommand)]
-        Kernels(kernels::KernelsCommand) => kernels::KernelsCommand::run,
-        /// Interrupt what the kernel runs.
-        Interrupt(kernels::KernelArgs) => kernels::interrupt,
-        /// Restart the kernel: its memory is lost, and what waits is cancelled.
-        Restart(kernels::RestartArgs) => kernels::restart,
-        /// Cancel everything that waits and interrupt what runs.
-        Stop(runs::StopArgs) => runs::stop,
+    /// Show how cells hang together: who reads what from whom, and what is stale.
+    Graph(graph::GraphArgs) in notebook => graph::graph,
+    /// Show or set whether running a cell brings others up to date.
+    Reactive(graph::ReactiveArgs) in notebook => graph::reactive,
+    /// Run cells or code, and show the outputs as they come.
+    Exec(exec::ExecArgs) => exec::exec,
+    /// List the functions that cells have registered, or call one.
+    Call(call::CallArgs) in notebook => call::call,
+    /// List the runs of all times, show one, or compare two.
+    Runs(runs::RunsArgs) in notebook => runs::runs,
+    /// Cancel runs that wait, and interrupt those that run.
+    Cancel(runs::CancelArgs) => runs::cancel,
+    /// List, launch, interrupt, restart, shut down and give up kernels.
+    #[command(subcommand)]
+    Kernels(kernels::KernelsCommand) => kernels::KernelsCommand::run,
+    /// Interrupt what the kernel runs.
+    Interrupt(kernels::KernelArgs) => kernels::interrupt,
+    /// Restart the kernel: its memory is lost, and what waits is cancelled.
+    Restart(kernels::RestartArgs) => kernels::restart,
+    /// Cancel everything that waits and interrupt what runs.
+    Stop(runs::StopArgs) in notebook => runs::stop,
 
-        /// List the databases that SQL cells can name, or the tables and columns of one.
-        Connections(schema::ConnectionsArgs) => schema::connections,
-        /// List the files beside a notebook: those of the folder in which its kernels start.
-        Files(working_files::FilesArgs) => working_files::files,
-        /// Bring files to that folder, where code reads them.
-        Upload(working_files::UploadArgs) => working_files::upload,
-        /// Fetch a file from that folder.
-        Download(working_files::DownloadArgs) => working_files::download,
+    /// List the databases that SQL cells can name, or the tables and columns of one.
+    Connections(schema::ConnectionsArgs) in notebook => schema::connections,
+    /// List the files beside a notebook: those of the folder in which its kernels start.
+    Files(working_files::FilesArgs) in notebook => working_files::files,
+    /// Bring files to that folder, where code reads them.
+    Upload(working_files::UploadArgs) in notebook => working_files::upload,
+    /// Fetch a file from that folder.
+    Download(working_files::DownloadArgs) in notebook => working_files::download,
 
-        /// List the names of versions, or name one.
-        Versions(names::VersionsArgs) => names::versions,
-        /// Follow what everybody does, live.
-        Watch(watch::WatchArgs) => watch::watch,
-        /// Show who did what, when.
-        Log(history::LogArgs) => history::log,
-        /// Show what changed between two versions.
-        Diff(compare::DiffArgs) => compare::diff,
-        /// Show who wrote each line of a cell, and at which version.
-        Blame(compare::BlameArgs) => compare::blame,
-        /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.
-        Verify(proof::VerifyArgs) => proof::verify,
-        /// Rebuild the state here from the record, and compare it with the server's.
-        Replay(proof::RecordArgs) => proof::replay,
+    /// List the names of versions, or name one.
+    Versions(names::VersionsArgs) in notebook => names::versions,
+    /// Follow what everybody does, live.
+    Watch(watch::WatchArgs) in notebook => watch::watch,
+    /// Show who did what, when.
+    Log(history::LogArgs) in notebook => history::log,
+    /// Show what changed between two versions.
+    Diff(compare::DiffArgs) in notebook => compare::diff,
+    /// Show who wrote each line of a cell, and at which version.
+    Blame(compare::BlameArgs) in notebook => compare::blame,
+    /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.
+    Verify(proof::VerifyArgs) => proof::verify,
+    /// Rebuild the state here from the record, and compare it with the server's.
+    Replay(proof::RecordArgs) => proof::replay,
 
-        /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
-        Chat(chat::ChatArgs) => chat::chat,
-        /// List the conversations with assistants.
-        Conversations(names::ConversationsArgs) => names::conversations,
-        /// See what assistants wait for, and confirm or deny it.
-        Confirm(confirm::ConfirmArgs) => confirm::confirm,
-        /// Let an outside assistant in: an MCP server on standard input and output.
-        Mcp(mcp::McpArgs) => mcp::mcp,
-        /// List what assistants did: arguments, who decided, result.
-        Calls(calls::CallsArgs) => calls::calls,
-        /// Show or set how much assistants may do unasked.
-        Policy(calls::PolicyArgs) => calls::policy,
-        /// Let a conversation's calls pass for a while; list and end such grants.
-        Grant(calls::GrantArgs) => calls::grant,
+    /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
+    Chat(chat::ChatArgs) in notebook => chat::chat,
+    /// List the conversations with assistants.
+    Conversations(names::ConversationsArgs) in notebook => names::conversations,
+    /// See what assistants wait for, and confirm or deny it.
+    Confirm(confirm::ConfirmArgs) => confirm::confirm,
+    /// Let an outside assistant in: an MCP server on standard input and output.
+    Mcp(mcp::McpArgs) => mcp::mcp,
+    /// List what assistants did: arguments, who decided, result.
+    Calls(calls::CallsArgs) in notebook => calls::calls,
+    /// Show or set how much assistants may do unasked.
+    Policy(calls::PolicyArgs) in notebook => calls::policy,
+    /// Let a conversation's calls pass for a while; list and end such grants.
+    Grant(calls::GrantArgs) in notebook => calls::grant,
 
-        /// List, give and take roles in a notebook.
-        #[command(subcommand)]
-        Access(access::AccessCommand) => access::AccessCommand::run,
-        /// Make workspaces, and say who and which notebooks belong to them.
-        #[command(subcommand)]
-        Workspace(workspaces::WorkspaceCommand) => workspaces::WorkspaceCommand::run,
-        /// Make, list and revoke links for people without an account.
-        #[command(subcommand)]
-        Share(access::ShareCommand) => access::ShareCommand::run,
+    /// List, give and take roles in a notebook.
+    #[command(subcommand)]
+    Access(access::AccessCommand) => access::AccessCommand::run,
+    /// Make workspaces, and say who and which notebooks belong to them.
+    #[command(subcommand)]
+    Workspace(workspaces::WorkspaceCommand) => workspaces::WorkspaceCommand::run,
+    /// Make, list and revoke links for people without an account.
+    #[command(subcommand)]
+    Share(access::ShareCommand) => access::ShareCommand::run,
 
-        /// Sign in, and store the token for the commands to come.
-        Login(session::LoginArgs) => session::login,
-        /// Print a link that signs one browser in, once.
-        Link(link::LinkArgs) => link::link,
-        /// Sign out, and forget the token.
-        Logout(session::LogoutArgs) => session::logout,
-        /// Show who you are and what your token allows.
-        Whoami(session::WhoamiArgs) => session::whoami,
-        /// Make, list and revoke tokens of programs that act for you.
-        #[command(subcommand)]
-        Token(accounts::TokenCommand) => accounts::TokenCommand::run,
-        /// Make, list and revoke tokens of runtime agents.
-        #[command(subcommand)]
-        AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
-        /// Show what you and your workspaces use of the server, and what you may.
-        Usage(usage::UsageArgs) => usage::usage,
-        /// Manage the accounts of people: for administrators.
-        #[command(subcommand)]
-        User(accounts::UserCommand) => accounts::UserCommand::run,
-    }
+    /// Sign in, and store the token for the commands to come.
+    Login(session::LoginArgs) => session::login,
+    /// Print a link that signs one browser in, once.
+    Link(link::LinkArgs) => link::link,
+    /// Sign out, and forget the token.
+    Logout(NoArgs) => session::logout,
+    /// Show who you are and what your token allows.
+    Whoami(session::WhoamiArgs) => session::whoami,
+    /// Make, list and revoke tokens of programs that act for you.
+    #[command(subcommand)]
+    Token(accounts::TokenCommand) => accounts::TokenCommand::run,
+    /// Make, list and revoke tokens of runtime agents.
+    #[command(subcommand)]
+    AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
+    /// Show what you and your workspaces use of the server, and what you may.
+    Usage(usage::UsageArgs) => usage::usage,
+    /// Manage the accounts of people: for administrators.
+    #[command(subcommand)]
+    User(accounts::UserCommand) => accounts::UserCommand::run,
 }
 
 impl Command {

@@ -18,29 +18,23 @@ use super::{Ended, Failure, mcp};
 
 /// Which models the assistants of this server ask.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Assistants")]
 pub struct ModelArgs {
     /// A model provider: anthropic, openai, gemini, grok, ollama or vllm; the first one is the default. May be repeated. Else
     /// those whose keys stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, XAI_API_KEY).
-    #[arg(long, value_name = "NAME", help_heading = "Assistants")]
+    #[arg(long, value_name = "NAME")]
     provider: Vec<String>,
     /// The model that is asked where nobody names one; of the first provider.
-    #[arg(long, value_name = "MODEL", help_heading = "Assistants", env = "NOTARIUM_MODEL")]
+    #[arg(long, value_name = "MODEL", env = "NOTARIUM_MODEL")]
     model: Option<String>,
     /// A JSON file with a list of providers: family, base_url, model, key_variable or key_file, and so on
     /// (see protocol/README.md, "Model providers"). Instead of --provider.
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Assistants",
-        env = "NOTARIUM_PROVIDERS",
-        conflicts_with = "provider"
-    )]
+    #[arg(long, value_name = "FILE", env = "NOTARIUM_PROVIDERS", conflicts_with = "provider")]
     providers: Option<PathBuf>,
     /// Tokens that one model call may read, where its model takes more: of older messages as many are left out as must be.
     #[arg(
         long,
         value_name = "N",
-        help_heading = "Assistants",
         env = "NOTARIUM_CONTEXT_TOKENS",
         default_value_t = MAX_CONTEXT_TOKENS,
         value_parser = clap::value_parser!(u64).range(4_000..=2_000_000)

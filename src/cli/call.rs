@@ -5,9 +5,10 @@ use notarium_core::{ExecutionTarget, RawObject, Risk};
 use notarium_wire::rest::{Functions, NotebookFunction, Run};
 use serde_json::{Map, Value};
 
+use super::client::NotebookClient;
 use super::narrate::word;
 use super::print::{self, style};
-use super::{Context, Ended, Failure, exec, input};
+use super::{Ended, Failure, exec, input};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -17,8 +18,6 @@ use super::{Context, Ended, Failure, exec, input};
   notarium call analysis losses --arguments '{\"year\": 2024}' --json
 The call is a run like any other: recorded, with its outputs. Exit code 1 if the function failed.")]
 pub struct CallArgs {
-    /// Id or title.
-    notebook: String,
     /// A function's name; absent: all are listed.
     function: Option<String>,
     /// An argument; the function's schema says whether VALUE is a text, a number or other JSON.
@@ -38,8 +37,7 @@ pub struct CallArgs {
     json: bool,
 }
 
-pub async fn call(args: CallArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn call(args: CallArgs, notebook: NotebookClient) -> Ended {
     let there: Functions = notebook.get("/functions").await?;
     let Some(name) = &args.function else { return list(&there, args.json).await };
     let found = there.functions.iter().find(|function| function.name == *name);

@@ -8,7 +8,7 @@ use super::client::NotebookClient;
 use super::narrate::word;
 use super::people::People;
 use super::values::{POLICIES, after, now, one_of, parse_duration};
-use super::{Context, Ended, print};
+use super::{Ended, print};
 
 // --- calls ---
 
@@ -20,8 +20,6 @@ use super::{Context, Ended, print};
 
 Tokens are those that the model call read and wrote which asked for the call; calls asked for together show the same.")]
 pub struct CallsArgs {
-    /// Id or title.
-    notebook: String,
     /// Only of this function, for instance delete_cell.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
@@ -40,8 +38,7 @@ pub struct CallsArgs {
     json: bool,
 }
 
-pub async fn calls(args: CallsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn calls(args: CallsArgs, notebook: NotebookClient) -> Ended {
     let since = args.since.map(|length| now().saturating_sub(length).to_string());
     let (function, state) = (args.function.as_deref(), args.state.as_deref());
     let query = [("function", function), ("state", state), ("since", since.as_deref())];
@@ -111,16 +108,13 @@ fn by(means: &Means) -> String {
   notarium policy analysis
   notarium policy analysis ask-for-every-edit")]
 pub struct PolicyArgs {
-    /// Id or title.
-    notebook: String,
     /// guarded: reading, editing and running harmless code pass; ask-for-every-edit: only reading passes; trusted: all
     /// passes that destroys nothing. What destroys asks under every policy. Absent: shows it.
     #[arg(value_parser = one_of::<Policy>(&POLICIES))]
     policy: Option<Policy>,
 }
 
-pub async fn policy(args: PolicyArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn policy(args: PolicyArgs, notebook: NotebookClient) -> Ended {
     if let Some(policy) = args.policy {
         return notebook.change(&Command::SetPolicy { policy }).await;
     }
@@ -136,8 +130,6 @@ pub async fn policy(args: PolicyArgs, context: &Context) -> Ended {
   notarium grant analysis 01J… --function create_cell --expires 1h
   notarium grant analysis --revoke 01K…")]
 pub struct GrantArgs {
-    /// Id or title.
-    notebook: String,
     /// The conversation whose calls pass unasked; never those that destroy. Absent: lists the grants.
     conversation: Option<ConversationId>,
     /// Only this function; several times for several. Absent: every one.
@@ -154,8 +146,7 @@ pub struct GrantArgs {
     json: bool,
 }
 
-pub async fn grant(args: GrantArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn grant(args: GrantArgs, notebook: NotebookClient) -> Ended {
     let command = match (args.conversation, args.revoke) {
         (Some(conversation_id), _) => Command::IssueGrant {
             grant_id: None,

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::client::NotebookClient;
 use super::people::People;
 use super::print::style;
-use super::{Context, Ended, Failure, confirm, input, print};
+use super::{Ended, Failure, confirm, input, print};
 use screen::{End, Screen};
 use stream::TurnStream;
 use typing::Typing;
@@ -39,8 +39,6 @@ What it says goes to standard output, what it does to standard error. What destr
 terminal you are asked, elsewhere it waits for `notarium confirm`. Ctrl-C stops the assistant; a second Ctrl-C leaves it.
 Exit code: 0 it has answered, 1 it failed, 130 it was stopped.")]
 pub struct ChatArgs {
-    /// Id or title.
-    notebook: String,
     /// What you say. Absent: a line at a time from the terminal, or all of standard input.
     text: Option<String>,
     /// Instead: what a prompt cell says. The answer stays with the cell.
@@ -60,8 +58,7 @@ pub struct ChatArgs {
     json: bool,
 }
 
-pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn chat(args: ChatArgs, notebook: NotebookClient) -> Ended {
     let conversation = conversation(&notebook, &args.conversation).await?;
     let mut chat = Chat { conversation, model: args.model, ..Chat::new(notebook) };
     if args.json {

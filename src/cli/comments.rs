@@ -15,7 +15,7 @@ use super::access::subject;
 use super::client::{Client, NotebookClient};
 use super::people::People;
 use super::print::style;
-use super::{Context, Ended, Failure, find, print};
+use super::{Ended, Failure, find, print};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -24,8 +24,6 @@ use super::{Context, Ended, Failure, find, print};
   notarium comment analysis --reply 9c1d 'Because of row 7.' --mention bo
   notarium comment analysis --resolve 9c1d")]
 pub struct CommentArgs {
-    /// Id or title.
-    notebook: String,
     /// The cell and the text; with --reply or --edit the text alone.
     #[arg(value_name = "CELL|TEXT", num_args = 0..=2)]
     words: Vec<String>,
@@ -58,8 +56,7 @@ fn parse_range(text: &str) -> Result<TextRange, String> {
     Ok(TextRange { start: number(start)?, end: number(end)? })
 }
 
-pub async fn comment(args: CommentArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn comment(args: CommentArgs, notebook: NotebookClient) -> Ended {
     let mentions = mentioned(&notebook.client, &args.mention).await?;
     let command = command(&args, &*notebook.outline().await?, mentions)?;
     report(&notebook, &command).await
@@ -137,8 +134,6 @@ async fn report(notebook: &NotebookClient, command: &Command) -> Ended {
   notarium comments analysis          # the open threads, from the top of the notebook to its end
   notarium comments analysis --all    # resolved ones too, and those whose cell is in the trash")]
 pub struct CommentsArgs {
-    /// Id or title.
-    notebook: String,
     /// Resolved threads too, and those whose cell is in the trash.
     #[arg(long)]
     all: bool,
@@ -147,8 +142,7 @@ pub struct CommentsArgs {
     json: bool,
 }
 
-pub async fn comments(args: CommentsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn comments(args: CommentsArgs, notebook: NotebookClient) -> Ended {
     if args.json {
         return print::json(&notebook.get::<Threads>("/threads").await?);
     }

@@ -5,16 +5,15 @@ use notarium_core::{Cell, CellId, Document, Event, Millis, Stored, Version};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
+use super::client::NotebookClient;
 use super::people::People;
 use super::print::style;
-use super::{Context, Ended, Failure, history, print};
+use super::{Ended, Failure, history, print};
 
 // --- diff ---
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// Id or title.
-    notebook: String,
     /// The earlier version.
     from: Version,
     /// The later version; absent: as it is now.
@@ -44,8 +43,7 @@ struct CellDifference {
     source: String,
 }
 
-pub async fn diff(args: DiffArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
     let (from, to) = (notebook.state(Some(args.from)).await?, notebook.state(args.to).await?);
     let difference = difference(&from.notebook, &to.notebook);
     match args.json {
@@ -126,8 +124,6 @@ pub fn coloured(diff: &str) -> String {
 
 #[derive(Debug, Args)]
 pub struct BlameArgs {
-    /// Id or title.
-    notebook: String,
     /// Id, or an unmistakable part of it.
     cell: String,
     /// The answer in JSON.
@@ -144,8 +140,7 @@ struct BlamedLine {
     text: String,
 }
 
-pub async fn blame(args: BlameArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn blame(args: BlameArgs, notebook: NotebookClient) -> Ended {
     let cell_id = notebook.cell(&args.cell).await?;
     let mut tracing = Blame { state: Document::new(notebook.id.clone()), cell_id, lines: Vec::new() };
     history::each_event(&notebook, 0, |stored| tracing.next(stored)).await?;

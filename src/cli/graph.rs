@@ -5,10 +5,11 @@ use notarium_core::reactivity::{CellReport, LinkReport, NotebookGraph, Standing}
 use notarium_core::{CellId, Command, Reactivity};
 use notarium_wire::rest::ReactivityOf;
 
+use super::client::NotebookClient;
 use super::narrate::word;
 use super::print::style;
 use super::values::{REACTIVITIES, one_of};
-use super::{Context, Ended, print};
+use super::{Ended, print};
 
 // --- reactive ---
 
@@ -17,16 +18,13 @@ use super::{Context, Ended, print};
   notarium reactive analysis
   notarium reactive analysis eager")]
 pub struct ReactiveArgs {
-    /// Id or title.
-    notebook: String,
     /// off: a run is one cell's; lazy: what is stale of that from which a cell reads runs before it; eager: and what reads
     /// from it runs behind it. Absent: shows it.
     #[arg(value_parser = one_of::<Reactivity>(&REACTIVITIES))]
     reactivity: Option<Reactivity>,
 }
 
-pub async fn reactive(args: ReactiveArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn reactive(args: ReactiveArgs, notebook: NotebookClient) -> Ended {
     if let Some(reactivity) = args.reactivity {
         return notebook.change(&Command::SetReactivity { reactivity }).await;
     }
@@ -41,8 +39,6 @@ pub async fn reactive(args: ReactiveArgs, context: &Context) -> Ended {
   notarium graph analysis
   notarium graph analysis --dot | dot -Tsvg > graph.svg")]
 pub struct GraphArgs {
-    /// Id or title.
-    notebook: String,
     /// For Graphviz.
     #[arg(long, conflicts_with = "json")]
     dot: bool,
@@ -51,8 +47,7 @@ pub struct GraphArgs {
     json: bool,
 }
 
-pub async fn graph(args: GraphArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn graph(args: GraphArgs, notebook: NotebookClient) -> Ended {
     if args.json {
         return print::json(&notebook.get::<serde_json::Value>("/graph").await?);
     }

@@ -7,7 +7,7 @@ use notarium_wire::rest::EventPage;
 use super::client::NotebookClient;
 use super::narrate::{NarratedEvent, Narrator};
 use super::notebooks::report;
-use super::{Context, Ended, Failure, print};
+use super::{Ended, Failure, print};
 
 /// Events of one page of the record.
 const PAGE: usize = 1_000;
@@ -40,8 +40,6 @@ pub async fn each_event(
   notarium log analysis --since 0 --limit 100000 --json > record.jsonl
   notarium verify --file record.jsonl")]
 pub struct LogArgs {
-    /// Id or title.
-    notebook: String,
     /// Events after this version; absent: the last ones.
     #[arg(long, value_name = "VERSION")]
     since: Option<Version>,
@@ -53,8 +51,7 @@ pub struct LogArgs {
     json: bool,
 }
 
-pub async fn log(args: LogArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
     let since = match args.since {
         Some(since) => since,
         None => last_events(&notebook, args.limit).await?,
@@ -93,8 +90,6 @@ async fn last_events(notebook: &NotebookClient, count: usize) -> Result<Version,
 
 #[derive(Debug, Args)]
 pub struct StepsArgs {
-    /// Id or title.
-    notebook: String,
     /// So many of your changes.
     #[arg(long, default_value_t = 1)]
     steps: u32,
@@ -116,15 +111,14 @@ pub struct UndoArgs {
     call: Option<CorrelationId>,
 }
 
-pub async fn undo(args: UndoArgs, context: &Context) -> Ended {
-    let UndoArgs { own, turn, call } = args;
+pub async fn undo(UndoArgs { own, turn, call }: UndoArgs, notebook: NotebookClient) -> Ended {
     // The undo group of all that a call does is the call.
     let command = Command::Undo { steps: own.steps, correlation_id: call, turn_id: turn };
-    step(&context.notebook(&own.notebook).await?, &command).await
+    step(&notebook, &command).await
 }
 
-pub async fn redo(args: StepsArgs, context: &Context) -> Ended {
-    step(&context.notebook(&args.notebook).await?, &Command::Redo { steps: args.steps }).await
+pub async fn redo(args: StepsArgs, notebook: NotebookClient) -> Ended {
+    step(&notebook, &Command::Redo { steps: args.steps }).await
 }
 
 /// Sends an undo or a redo, and says what it did: the last events of its command, and that there were more.

@@ -3,8 +3,9 @@
 use clap::Args;
 use notarium_core::{Command, Version};
 
+use super::client::NotebookClient;
 use super::people::People;
-use super::{Context, Ended, print};
+use super::{Ended, print};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -12,8 +13,6 @@ use super::{Context, Ended, print};
   notarium versions analysis --name 'as submitted'   # name the version that it is at
   notarium versions analysis --name draft --at 42")]
 pub struct VersionsArgs {
-    /// Id or title.
-    notebook: String,
     /// Give a version this name.
     #[arg(long)]
     name: Option<String>,
@@ -25,8 +24,7 @@ pub struct VersionsArgs {
     json: bool,
 }
 
-pub async fn versions(args: VersionsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn versions(args: VersionsArgs, notebook: NotebookClient) -> Ended {
     let state = notebook.outline().await?;
     if let Some(name) = args.name {
         return notebook.change(&Command::NameVersion { version: args.at.unwrap_or(state.version), name }).await;
@@ -41,15 +39,12 @@ pub async fn versions(args: VersionsArgs, context: &Context) -> Ended {
 
 #[derive(Debug, Args)]
 pub struct ConversationsArgs {
-    /// Id or title.
-    notebook: String,
     /// The list in JSON.
     #[arg(long)]
     json: bool,
 }
 
-pub async fn conversations(args: ConversationsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn conversations(args: ConversationsArgs, notebook: NotebookClient) -> Ended {
     let state = notebook.outline().await?;
     let mut conversations: Vec<_> = state.conversations.iter().collect();
     conversations.sort_by_key(|(_, conversation)| std::cmp::Reverse(conversation.started_at));

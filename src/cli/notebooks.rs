@@ -9,7 +9,7 @@ use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook};
 use reqwest::Method;
 
 use super::client::{Client, NotebookClient, at_version, with_query};
-use super::{Context, Ended, Failure, find, input, print, templates};
+use super::{Context, Ended, Failure, NoArgs, find, input, print, templates};
 
 /// The header by which the server names what an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
@@ -93,27 +93,19 @@ fn kernel_metadata(name: &str) -> Result<RawObject, Failure> {
 
 #[derive(Debug, Args)]
 pub struct RenameArgs {
-    /// Id or title.
-    notebook: String,
     title: String,
 }
 
-pub async fn rename(args: RenameArgs, context: &Context) -> Ended {
-    context.notebook(&args.notebook).await?.change(&Command::RenameNotebook { title: args.title }).await
+pub async fn rename(args: RenameArgs, notebook: NotebookClient) -> Ended {
+    notebook.change(&Command::RenameNotebook { title: args.title }).await
 }
 
-#[derive(Debug, Args)]
-pub struct NotebookArgs {
-    /// Id or title.
-    pub notebook: String,
+pub async fn archive(_: NoArgs, notebook: NotebookClient) -> Ended {
+    notebook.change(&Command::ArchiveNotebook {}).await
 }
 
-pub async fn archive(args: NotebookArgs, context: &Context) -> Ended {
-    context.notebook(&args.notebook).await?.change(&Command::ArchiveNotebook {}).await
-}
-
-pub async fn unarchive(args: NotebookArgs, context: &Context) -> Ended {
-    context.notebook(&args.notebook).await?.change(&Command::UnarchiveNotebook {}).await
+pub async fn unarchive(_: NoArgs, notebook: NotebookClient) -> Ended {
+    notebook.change(&Command::UnarchiveNotebook {}).await
 }
 
 /// What a command did, for people.
@@ -128,8 +120,6 @@ pub fn report(answer: &Answer) {
 
 #[derive(Debug, Args)]
 pub struct ForkArgs {
-    /// Id or title.
-    notebook: String,
     /// As it was at this version; else as it is now.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
@@ -144,8 +134,7 @@ pub struct ForkArgs {
     json: bool,
 }
 
-pub async fn fork(args: ForkArgs, context: &Context) -> Ended {
-    let from = context.notebook(&args.notebook).await?;
+pub async fn fork(args: ForkArgs, from: NotebookClient) -> Ended {
     let id = Some(ulid::Ulid::generate().into());
     let fork = Fork { id, title: args.title, version: args.at, without_outputs: args.without_outputs };
     made(&from.client.json(from.client.change_once(&from.path("/fork")).json(&fork)).await?, args.json)
@@ -235,8 +224,6 @@ fn show_imported(file: &Path, imported: &ImportAnswer, as_json: bool) -> Ended {
   notarium export analysis -o out.ipynb
   notarium export analysis --at 42 | jupyter nbconvert --stdin --to html --output past")]
 pub struct ExportArgs {
-    /// Id or title.
-    notebook: String,
     /// The file; else standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -245,8 +232,7 @@ pub struct ExportArgs {
     at: Option<Version>,
 }
 
-pub async fn export(args: ExportArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
     let Exported { content, missing, threads } = exported(&notebook, args.at).await?;
     if threads > 0 {
         let left_out = print::count(threads, "thread");

@@ -54,7 +54,7 @@ pub struct RunArgs {
     #[command(flatten)]
     kernels: KernelArgs,
     /// Run on the known server (--server, or the one of `login`) instead of one inside this program; the notebook stays there.
-    #[arg(long)]
+    #[arg(long, help_heading = None::<&str>)]
     on_server: bool,
 }
 

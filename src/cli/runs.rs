@@ -21,8 +21,6 @@ use super::{Context, Ended, asked, outputs, print, show};
   notarium runs analysis 01J…                      # one run, with its source and outputs
   notarium runs analysis 01J… --compare 01K…       # what differs between two runs")]
 pub struct RunsArgs {
-    /// Id or title.
-    notebook: String,
     /// One run, with its source and outputs.
     run: Option<ExecutionId>,
     /// Only runs of this cell.
@@ -39,8 +37,7 @@ pub struct RunsArgs {
     json: bool,
 }
 
-pub async fn runs(args: RunsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn runs(args: RunsArgs, notebook: NotebookClient) -> Ended {
     match (&args.run, &args.compare) {
         (Some(run), Some(other)) => compare(&notebook.get(&format!("/runs/{run}/compare/{other}")).await?, args.json),
         (Some(run), None) => show_run(&notebook, notebook.get(&format!("/runs/{run}")).await?, args.json).await,
@@ -155,15 +152,12 @@ pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
 
 #[derive(Debug, Args)]
 pub struct StopArgs {
-    /// Id or title.
-    notebook: String,
     /// Shut the kernels down too: their memory is lost.
     #[arg(long)]
     shutdown: bool,
 }
 
-pub async fn stop(args: StopArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn stop(args: StopArgs, notebook: NotebookClient) -> Ended {
     notebook.change(&Command::StopAll {}).await?;
     let kernels = if args.shutdown { notebook.kernels().await?.kernels } else { BTreeMap::new() };
     for (kernel_session, kernel) in kernels.into_iter().filter(|(_, kernel)| kernel.is_usable()) {

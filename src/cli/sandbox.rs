@@ -28,45 +28,22 @@ enum Wanted {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Sandbox")]
 pub struct SandboxArgs {
     /// A place that kernels do not reach, besides Notarium's own and the usual ones of secrets; may be repeated.
-    #[arg(
-        long = "kernel-hide",
-        value_name = "PATH",
-        env = "NOTARIUM_KERNEL_HIDE",
-        value_delimiter = ':',
-        help_heading = "Sandbox"
-    )]
+    #[arg(long = "kernel-hide", value_name = "PATH", env = "NOTARIUM_KERNEL_HIDE", value_delimiter = ':')]
     hide: Vec<PathBuf>,
     /// A place that kernels reach and write, though it is hidden or read-only by default; may be repeated.
-    #[arg(
-        long = "kernel-show",
-        value_name = "PATH",
-        env = "NOTARIUM_KERNEL_SHOW",
-        value_delimiter = ':',
-        help_heading = "Sandbox"
-    )]
+    #[arg(long = "kernel-show", value_name = "PATH", env = "NOTARIUM_KERNEL_SHOW", value_delimiter = ':')]
     show: Vec<PathBuf>,
     /// A place that kernels read and do not write; may be repeated.
-    #[arg(
-        long = "kernel-read-only",
-        value_name = "PATH",
-        env = "NOTARIUM_KERNEL_READ_ONLY",
-        value_delimiter = ':',
-        help_heading = "Sandbox"
-    )]
+    #[arg(long = "kernel-read-only", value_name = "PATH", env = "NOTARIUM_KERNEL_READ_ONLY", value_delimiter = ':')]
     read_only: Vec<PathBuf>,
     /// How far kernels reach: all, loopback (one of their own) or none.
-    #[arg(
-        long = "kernel-network",
-        value_name = "REACH",
-        env = "NOTARIUM_KERNEL_NETWORK",
-        default_value_t,
-        help_heading = "Sandbox"
-    )]
+    #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
     network: KernelNetwork,
     /// Whether kernels run in a sandbox.
-    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto, help_heading = "Sandbox")]
+    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto)]
     sandbox: Wanted,
 }
 

@@ -5,9 +5,9 @@ use console::measure_text_width;
 use notarium_core::KernelSessionId;
 use notarium_wire::{ConnectionSchema, OfferedConnection, Table};
 
+use super::Ended;
 use super::client::{NotebookClient, with_query};
 use super::print::{self, style};
-use super::{Context, Ended};
 
 /// The connection that every kernel has.
 const IN_MEMORY: &str = "duckdb";
@@ -20,8 +20,6 @@ const IN_MEMORY: &str = "duckdb";
   notarium connections analysis data/shop.sqlite --json   # a file of the kernel's folder
 The notebook's kernel must run: it is asked as an SQL cell would be, also while it runs something.")]
 pub struct ConnectionsArgs {
-    /// Id or title.
-    notebook: String,
     /// What stands behind @ in a cell: a connection, duckdb (in the kernel's memory), or a file; absent: connections are listed.
     connection: Option<String>,
     /// Only tables with this in SCHEMA.NAME.
@@ -35,8 +33,7 @@ pub struct ConnectionsArgs {
     json: bool,
 }
 
-pub async fn connections(args: ConnectionsArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn connections(args: ConnectionsArgs, notebook: NotebookClient) -> Ended {
     let Some(connection) = &args.connection else { return list(&notebook, args.json).await };
     let kernel = args.kernel.as_ref().map(KernelSessionId::as_str);
     let query = [("connection", Some(connection.as_str())), ("matching", args.matching.as_deref()), ("kernel", kernel)];

@@ -8,7 +8,7 @@ use super::client::Client;
 use super::config::Config;
 use super::context::{Access, http_address};
 use super::narrate::word;
-use super::{Context, Ended, Failure, input, print};
+use super::{Context, Ended, Failure, NoArgs, input, print};
 
 /// What the list of sessions calls one of this program.
 const LABEL: &str = "notarium login";
@@ -151,11 +151,8 @@ async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
     }
 }
 
-#[derive(Debug, Args)]
-pub struct LogoutArgs {}
-
 /// Ends the session on the server, where there is one to end, and forgets it here.
-pub async fn logout(_: LogoutArgs, _: &Context) -> Ended {
+pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     let stored = Config::load()?;
     if stored.token.is_none() {
         print::note("you are not logged in");

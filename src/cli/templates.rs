@@ -3,6 +3,7 @@
 use clap::Args;
 use notarium_wire::rest::{Answer, TemplateChoice, TemplateMark, Templates};
 
+use super::client::NotebookClient;
 use super::notebooks::report;
 use super::{Context, Ended, Failure, print};
 
@@ -45,8 +46,6 @@ pub async fn named(context: &Context, name: &str) -> Result<TemplateChoice, Fail
 
 #[derive(Debug, Args)]
 pub struct TemplateArgs {
-    /// Id or title.
-    notebook: String,
     /// What it is for, on one line.
     #[arg(long, default_value = "", value_name = "TEXT")]
     description: String,
@@ -55,8 +54,7 @@ pub struct TemplateArgs {
     off: bool,
 }
 
-pub async fn mark(args: TemplateArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn mark(args: TemplateArgs, notebook: NotebookClient) -> Ended {
     let (client, path) = (&notebook.client, notebook.path("/template"));
     let request = match args.off {
         true => client.request(reqwest::Method::DELETE, &path),

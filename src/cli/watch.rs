@@ -14,7 +14,7 @@ use super::kernels::advice;
 use super::narrate::{NarratedEvent, Narrator};
 use super::print::{self, style};
 use super::progress::{self, Bars};
-use super::{Context, Ended, history};
+use super::{Ended, history};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -22,8 +22,6 @@ use super::{Context, Ended, history};
   notarium watch analysis --since 0 --json | jq -r .type
   notarium watch analysis --check")]
 pub struct WatchArgs {
-    /// Id or title.
-    notebook: String,
     /// Begin with what happened after this version; absent: with what happens from now on.
     #[arg(long, value_name = "VERSION")]
     since: Option<Version>,
@@ -35,8 +33,7 @@ pub struct WatchArgs {
     check: bool,
 }
 
-pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.notebook).await?;
+pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
     let mut follower = Follower::enter(&notebook).await?;
     let mut watcher = Watcher {
         narrator: Narrator::new(&notebook.client),

@@ -13,32 +13,19 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::io::ReaderStream;
 
 use super::client::{NotebookClient, with_query};
-use super::{Context, Ended, Failure, print};
+use super::{Ended, Failure, print};
 
-const FLAG: Option<&str> = Some("true");
-
-/// Whose folder is meant.
-#[derive(Debug, Args)]
-struct Whose {
-    /// Id or title.
-    notebook: String,
-    /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.
-    #[arg(long, value_name = "KERNEL")]
-    kernel: Option<KernelSessionId>,
-}
-
-impl Whose {
-    fn kernel(&self) -> Option<&str> {
-        self.kernel.as_ref().map(KernelSessionId::as_str)
-    }
+fn id(kernel: &Option<KernelSessionId>) -> Option<&str> {
+    kernel.as_ref().map(KernelSessionId::as_str)
 }
 
 // --- files ---
 
 #[derive(Debug, Args)]
 pub struct FilesArgs {
-    #[command(flatten)]
-    whose: Whose,
+    /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<KernelSessionId>,
     /// A folder in it; else that folder itself.
     #[arg(default_value = "")]
     path: String,
@@ -53,14 +40,13 @@ pub struct FilesArgs {
     json: bool,
 }
 
-pub async fn files(args: FilesArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.whose.notebook).await?;
+pub async fn files(args: FilesArgs, notebook: NotebookClient) -> Ended {
     let all = args.all.then_some("true");
     let (mut files, mut next, mut is_cut) = (Vec::new(), None::<String>, false);
     let mut whose = String::new();
     while files.len() < args.limit {
         let limit = (args.limit - files.len()).min(MAX_LISTED_FILES as usize).to_string();
-        let query = [("path", Some(args.path.as_str())), ("all", all), ("kernel", args.whose.kernel())];
+        let query = [("path", Some(args.path.as_str())), ("all", all), ("kernel", id(&args.kernel))];
         let query = [&query[..], &[("limit", Some(limit.as_str())), ("after", next.as_deref())]].concat();
         let list: FileList = notebook.get(&with_query("/files", &query)).await?;
         files.extend(list.page.files);
@@ -97,8 +83,9 @@ fn word(kind: FileKind) -> &'static str {
   notarium upload analysis a.csv b.csv --to data/2026/
   notarium upload analysis new.csv --to losses.csv --overwrite")]
 pub struct UploadArgs {
-    #[command(flatten)]
-    whose: Whose,
+    /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<KernelSessionId>,
     /// Files of this machine.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -110,8 +97,7 @@ pub struct UploadArgs {
     overwrite: bool,
 }
 
-pub async fn upload(args: UploadArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.whose.notebook).await?;
+pub async fn upload(args: UploadArgs, notebook: NotebookClient) -> Ended {
     let is_folder = args.to.is_empty() || args.to.ends_with('/') || args.files.len() > 1;
     let is_folder = is_folder || is_folder_there(&notebook, &args).await?;
     for file in &args.files {
@@ -122,7 +108,7 @@ pub async fn upload(args: UploadArgs, context: &Context) -> Ended {
 }
 
 async fn is_folder_there(notebook: &NotebookClient, args: &UploadArgs) -> Result<bool, Failure> {
-    let found = about(notebook, &args.to, args.whose.kernel()).await?;
+    let found = about(notebook, &args.to, id(&args.kernel)).await?;
     Ok(found.is_some_and(|entry| entry.kind == FileKind::Folder))
 }
 
@@ -150,7 +136,7 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
         return Err(Failure::usage(format!("{} is no file: name a file", file.display())));
     }
     // Asked before the bytes go: an answer in the middle of them may not be heard.
-    if !args.overwrite && about(notebook, to, args.whose.kernel()).await?.is_some() {
+    if !args.overwrite && about(notebook, to, id(&args.kernel)).await?.is_some() {
         let message = format!("'{to}' exists: --overwrite replaces it, --to gives this file another name");
         return Err(Failure::failed(message));
     }
@@ -158,8 +144,8 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
     let bar = progress(size, to);
     let moved = bar.clone();
     let pieces = ReaderStream::with_capacity(opened, 64 << 10).inspect_ok(move |bytes| moved.inc(bytes.len() as u64));
-    let overwrite = args.overwrite.then_some(FLAG).flatten();
-    let query = [("path", Some(to)), ("overwrite", overwrite), ("kernel", args.whose.kernel())];
+    let overwrite = args.overwrite.then_some("true");
+    let query = [("path", Some(to)), ("overwrite", overwrite), ("kernel", id(&args.kernel))];
     let path = notebook.path(&with_query("/files/content", &query));
     let request = notebook.client.request(Method::PUT, &path).header(header::CONTENT_LENGTH, size);
     let request = request.header(header::CONTENT_TYPE, "application/octet-stream");
@@ -188,8 +174,9 @@ fn progress(size: u64, name: &str) -> ProgressBar {
   notarium download analysis model.bin
   notarium download analysis data/losses.csv -o - | head")]
 pub struct DownloadArgs {
-    #[command(flatten)]
-    whose: Whose,
+    /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.
+    #[arg(long, value_name = "KERNEL")]
+    kernel: Option<KernelSessionId>,
     /// The file, below the kernels' folder.
     path: String,
     /// The file here, or - for standard output; else of the same name.
@@ -200,8 +187,7 @@ pub struct DownloadArgs {
     overwrite: bool,
 }
 
-pub async fn download(args: DownloadArgs, context: &Context) -> Ended {
-    let notebook = context.notebook(&args.whose.notebook).await?;
+pub async fn download(args: DownloadArgs, notebook: NotebookClient) -> Ended {
     let name = Path::new(&args.path).file_name().map(PathBuf::from);
     let output = args.output.clone().or(name).ok_or_else(|| Failure::usage("the path names no file"))?;
     let is_standard = output == Path::new("-");
@@ -209,7 +195,7 @@ pub async fn download(args: DownloadArgs, context: &Context) -> Ended {
         let message = format!("{} exists here: --overwrite replaces it, -o gives it another name", output.display());
         return Err(Failure::failed(message));
     }
-    let query = [("path", Some(args.path.as_str())), ("kernel", args.whose.kernel())];
+    let query = [("path", Some(args.path.as_str())), ("kernel", id(&args.kernel))];
     let request = notebook.client.request(Method::GET, &notebook.path(&with_query("/files/content", &query)));
     let answer = notebook.client.send(request).await?;
     if is_standard { to_standard_output(answer).await } else { to_file(answer, &output).await }
