@@ -1,10 +1,8 @@
 //! `backup` and `restore`: the data folder, copied while the server runs, and back.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
 
 use super::serve::{DATA_VARIABLE, data_folder};
@@ -37,16 +35,16 @@ pub struct RestoreArgs {
 
 pub async fn backup(args: BackupArgs, _: &Context) -> Ended {
     let data = args.data.map_or_else(data_folder, Ok)?;
-    let bar = Progress::new();
-    let done = backup::backup(&data, &args.into, &|step| bar.show(step)).await;
-    bar.0.finish_and_clear();
+    let bar = print::spinner();
+    let done = backup::backup(&data, &args.into, &|step| bar.set_message(words(step))).await;
+    bar.finish_and_clear();
     report("backed up", &args.into, done)
 }
 
 pub async fn restore(args: RestoreArgs, _: &Context) -> Ended {
-    let bar = Progress::new();
-    let done = backup::restore(&args.from, &args.into, &|step| bar.show(step)).await;
-    bar.0.finish_and_clear();
+    let bar = print::spinner();
+    let done = backup::restore(&args.from, &args.into, &|step| bar.set_message(words(step))).await;
+    bar.finish_and_clear();
     report("restored", &args.into, done)
 }
 
@@ -71,26 +69,11 @@ fn report(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> Ended
     )))
 }
 
-/// A line on standard error, where that is a terminal.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
-        let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self(bar)
-    }
-
-    fn show(&self, step: BackupStep) {
-        self.0.set_message(match step {
-            BackupStep::Database { database_bytes } => {
-                format!("copying the database ({})", print::size(database_bytes))
-            }
-            BackupStep::Verifying => "verifying the copy".to_owned(),
-            BackupStep::Archive => "writing or reading the file".to_owned(),
-            BackupStep::Blobs { done, of } => format!("copying blobs: {done} of {of}"),
-        });
+fn words(step: BackupStep) -> String {
+    match step {
+        BackupStep::Database { database_bytes } => format!("copying the database ({})", print::size(database_bytes)),
+        BackupStep::Verifying => "verifying the copy".to_owned(),
+        BackupStep::Archive => "writing or reading the file".to_owned(),
+        BackupStep::Blobs { done, of } => format!("copying blobs: {done} of {of}"),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use notarium_agent::connection::ConnectionEvent;
 use notarium_core::Version;
 use notarium_wire::{CheckMessage, CheckedMessage, ClientMessage, ServerMessage};
 
-use super::follow::{FollowEvent, Follower};
+use super::follow::Follower;
 use super::{Ended, Failure, print};
 
 /// Where something happened, the server is asked that often.
@@ -22,12 +23,12 @@ pub struct Checker {
 }
 
 impl Checker {
-    pub fn on_event(&mut self, event: &FollowEvent, follower: &Follower) {
+    pub fn on_event(&mut self, event: &ConnectionEvent, follower: &Follower) {
         match event {
-            FollowEvent::Message(ServerMessage::Checked(answer)) if answer.notebook == follower.notebook => {
+            ConnectionEvent::Message(ServerMessage::Checked(answer)) if answer.notebook == follower.notebook => {
                 self.answered(answer);
             }
-            FollowEvent::Subscribed(message) => {
+            ConnectionEvent::Subscribed(message) => {
                 // A question before a cut is lost with its connection.
                 self.is_waiting = false;
                 let own = message.digest.and_then(|_| follower.state()?.digest().ok());

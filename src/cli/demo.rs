@@ -7,14 +7,14 @@ use clap::Args;
 use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_scripted::{Script, ScriptedServer};
-use notarium_server::RunningServer;
+use notarium_server::{RunningServer, ServerConfig};
 use notarium_wire::rest::Answer;
 use serde_json::json;
 
 use super::agent::KernelArgs;
 use super::chat::Chat;
 use super::client::{Client, NotebookClient};
-use super::serve::{PlaceArgs, data_folder, stopped};
+use super::serve::{self, data_folder, stopped};
 use super::up::{Keys, client};
 use super::{Context, Ended, Failure, assistants, exec, input, python};
 
@@ -58,7 +58,9 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
     let models = Models::new(vec![provider]);
-    let server = PlaceArgs::here(&folder).start(&folder, assistants::offered(&models)).await?;
+    let offered = assistants::offered(&models);
+    let server = ServerConfig { assistants: true, models: offered, ..ServerConfig::in_folder(&folder) };
+    let server = serve::start(server).await?;
     assistants::beside(server, AssistantsConfig::new(models), async |server| {
         tokio::select! {
             ended = play(&args, &folder, server) => ended,

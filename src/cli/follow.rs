@@ -9,7 +9,7 @@ use notarium_core::{
     KernelSessionId, NotebookId, Outcome, Output, Recorded, Version, session_of,
 };
 use notarium_wire::rest::Run;
-use notarium_wire::{ErrorMessage, EventsMessage, KernelStatus, ServerMessage, SubscribedMessage};
+use notarium_wire::{ErrorMessage, KernelStatus, ServerMessage};
 
 use super::asked::Asked;
 use super::client::NotebookClient;
@@ -17,28 +17,10 @@ use super::people::People;
 use super::progress::{self, Bars};
 use super::{Ended, Failure, kernels, print};
 
-/// What happens to a followed notebook.
-#[derive(Debug)]
-pub enum FollowEvent {
-    /// The state is there: at first, and after a cut.
-    Subscribed(SubscribedMessage),
-    Events {
-        message: EventsMessage,
-        recorded: Vec<Recorded>,
-    },
-    /// Beside the log.
-    Message(ServerMessage),
-    /// The connection is gone, for this reason; it is tried again.
-    Cut(String),
-    /// The connection is there again.
-    Back,
-}
-
 /// One notebook, followed.
 pub struct Follower {
     connection: Connection,
     pub notebook: NotebookId,
-    was_cut: bool,
 }
 
 impl Follower {
@@ -47,7 +29,7 @@ impl Follower {
         let (mut connection, _) = Connection::open(client.connect_options()).await?;
         let notebook = id.clone();
         connection.subscribe(&notebook);
-        Ok(Self { connection, notebook, was_cut: false })
+        Ok(Self { connection, notebook })
     }
 
     /// The notebook, once its state has come.
@@ -66,29 +48,15 @@ impl Follower {
         }
     }
 
-    /// Cancel safe.
-    pub async fn next(&mut self) -> Result<FollowEvent, Failure> {
-        loop {
-            match self.connection.next().await {
-                ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
-                    return Ok(FollowEvent::Subscribed(message));
-                }
-                ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
-                    return Ok(FollowEvent::Events { message, recorded });
-                }
-                ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => return Ok(FollowEvent::Back),
-                ConnectionEvent::Disconnected { cause, .. } => {
-                    self.was_cut = true;
-                    return Ok(FollowEvent::Cut(cause.to_string()));
-                }
-                ConnectionEvent::Failed(error) => return Err(error.into()),
-                ConnectionEvent::Message(message) => {
-                    self.check(&message)?;
-                    return Ok(FollowEvent::Message(message));
-                }
-                _ => {}
-            }
+    /// What happens: `Connected` is told after a cut alone. Cancel safe.
+    pub async fn next(&mut self) -> Result<ConnectionEvent, Failure> {
+        let event = self.connection.next().await;
+        match event {
+            ConnectionEvent::Failed(error) => return Err(error.into()),
+            ConnectionEvent::Message(ref message) => self.check(message)?,
+            _ => {}
         }
+        Ok(event)
     }
 
     /// Some messages end what this program does with the notebook.
@@ -200,26 +168,28 @@ impl Runs {
     }
 
     /// What an event of the follower means for the runs.
-    pub async fn updates(&mut self, event: FollowEvent) -> Vec<RunUpdate> {
+    pub async fn updates(&mut self, event: ConnectionEvent) -> Vec<RunUpdate> {
         match event {
-            FollowEvent::Events { recorded, .. } => {
+            ConnectionEvent::Events { recorded, .. } => {
                 let mut updates = Vec::new();
                 for recorded in &recorded {
                     updates.extend(self.event(recorded).await);
                 }
                 updates
             }
-            FollowEvent::Subscribed(message) => {
+            ConnectionEvent::Subscribed(message) => {
                 self.follower.follow_progress();
                 let mut updates = self.reach(&message.kernels);
                 updates.extend(self.catch_up().await);
                 updates
             }
-            FollowEvent::Message(ServerMessage::Kernels { kernels, .. }) => self.reach(&kernels),
-            FollowEvent::Cut(cause) => vec![RunUpdate::Note(format!("{cause}\nthe runs go on; connecting again …"))],
-            FollowEvent::Back => vec![RunUpdate::Note("connected again".to_owned())],
-            FollowEvent::Message(message) if self.bars.hear(&message) => vec![RunUpdate::Progress],
-            FollowEvent::Message(_) => Vec::new(),
+            ConnectionEvent::Message(ServerMessage::Kernels { kernels, .. }) => self.reach(&kernels),
+            ConnectionEvent::Disconnected { cause, .. } => {
+                vec![RunUpdate::Note(format!("{cause}\nthe runs go on; connecting again …"))]
+            }
+            ConnectionEvent::Connected(_) => vec![RunUpdate::Note("connected again".to_owned())],
+            ConnectionEvent::Message(message) if self.bars.hear(&message) => vec![RunUpdate::Progress],
+            ConnectionEvent::Message(_) | ConnectionEvent::Failed(_) => Vec::new(),
         }
     }
 

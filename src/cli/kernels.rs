@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use notarium_agent::connection::ConnectionEvent;
 use notarium_core::{Command, Document, Execution, KernelPhase, KernelSessionId, Millis, session_of};
 use notarium_wire::rest::Kernels;
 use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 
 use super::client::NotebookClient;
-use super::follow::{FollowEvent, Follower};
+use super::follow::Follower;
 use super::narrate::word;
 use super::{Context, Ended, Failure, print, sandbox};
 
@@ -150,8 +151,8 @@ async fn measured(notebook: &NotebookClient, mut status: Vec<KernelStatus>) -> R
     let measured = async {
         while !is_whole(&status) {
             match follower.next().await? {
-                FollowEvent::Subscribed(message) => status = message.kernels,
-                FollowEvent::Message(ServerMessage::Kernels { notebook: id, kernels }) if id == notebook.id => {
+                ConnectionEvent::Subscribed(message) => status = message.kernels,
+                ConnectionEvent::Message(ServerMessage::Kernels { notebook: id, kernels }) if id == notebook.id => {
                     status = kernels;
                 }
                 _ => {}

@@ -80,80 +80,72 @@ pub fn has_tag(cell: &DocumentCell, tag: &str) -> bool {
     tags.is_some_and(|tags| tags.iter().any(|known| known == tag))
 }
 
+/// How a language writes what JSON has.
+struct Language {
+    /// Nothing, yes and no.
+    words: [&'static str; 3],
+    list: [&'static str; 2],
+    map: [&'static str; 3],
+    /// In texts, where it may interpolate.
+    dollar: &'static str,
+}
+
 fn source(parameters: &[Parameter], language: &str) -> Result<String, String> {
-    let literal: fn(&Value) -> String = match language.to_ascii_lowercase().as_str() {
-        "python" => python,
-        "r" => r,
-        "julia" => julia,
+    let language = match language.to_ascii_lowercase().as_str() {
+        "python" => Language { words: ["None", "True", "False"], list: ["[", "]"], map: ["{", ": ", "}"], dollar: "$" },
+        "r" => {
+            Language { words: ["NULL", "TRUE", "FALSE"], list: ["list(", ")"], map: ["list(", " = ", ")"], dollar: "$" }
+        }
+        "julia" => Language {
+            words: ["nothing", "true", "false"],
+            list: ["[", "]"],
+            map: ["Dict(", " => ", ")"],
+            dollar: "\\$",
+        },
         _ => {
             return Err(format!(
                 "parameters can be written in Python, R and Julia, not in '{language}': set them in a cell"
             ));
         }
     };
-    let lines = parameters.iter().map(|parameter| format!("{} = {}\n", parameter.name, literal(&parameter.value)));
-    Ok(format!("# Parameters\n{}", lines.collect::<String>()))
+    let line = |Parameter { name, value }: &Parameter| format!("{name} = {}\n", language.literal(value));
+    Ok(format!("# Parameters\n{}", parameters.iter().map(line).collect::<String>()))
 }
 
-fn python(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Array(items) => format!("[{}]", items.iter().map(python).collect::<Vec<_>>().join(", ")),
-        Value::Object(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{}: {}", quoted(key), python(value)));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+impl Language {
+    fn literal(&self, value: &Value) -> String {
+        let ([nothing, yes, no], [list, list_end], [map, pair, map_end]) = (self.words, self.list, self.map);
+        match value {
+            Value::Null => nothing.to_owned(),
+            Value::Bool(is_so) => if *is_so { yes } else { no }.to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => self.quoted(text),
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(|item| self.literal(item)).collect();
+                format!("{list}{}{list_end}", items.join(", "))
+            }
+            Value::Object(entries) => {
+                let entry =
+                    |(key, value): (&String, &Value)| format!("{}{pair}{}", self.quoted(key), self.literal(value));
+                let entries: Vec<String> = entries.iter().map(entry).collect();
+                format!("{map}{}{map_end}", entries.join(", "))
+            }
         }
-        Value::String(text) => quoted(text),
-        Value::Number(number) => number.to_string(),
     }
-}
 
-fn r(value: &Value) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Bool(value) => value.to_string().to_uppercase(),
-        Value::Array(items) => format!("list({})", items.iter().map(r).collect::<Vec<_>>().join(", ")),
-        Value::Object(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{} = {}", quoted(key), r(value)));
-            format!("list({})", entries.collect::<Vec<_>>().join(", "))
-        }
-        other => python(other),
+    fn quoted(&self, text: &str) -> String {
+        let escape = |character: char| match character {
+            '"' => "\\\"".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '$' => self.dollar.to_owned(),
+            character if character.is_control() => format!("\\u{:04x}", u32::from(character)),
+            character => character.to_string(),
+        };
+        format!("\"{}\"", text.chars().map(escape).collect::<String>())
     }
-}
-
-fn julia(value: &Value) -> String {
-    match value {
-        Value::Null => "nothing".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Array(items) => format!("[{}]", items.iter().map(julia).collect::<Vec<_>>().join(", ")),
-        Value::Object(entries) => {
-            let entries = entries.iter().map(|(key, value)| format!("{} => {}", julia_text(key), julia(value)));
-            format!("Dict({})", entries.collect::<Vec<_>>().join(", "))
-        }
-        Value::String(text) => julia_text(text),
-        Value::Number(number) => number.to_string(),
-    }
-}
-
-/// `$` would interpolate.
-fn julia_text(text: &str) -> String {
-    quoted(text).replace('$', "\\$")
-}
-
-/// A string literal that Python, R and Julia read alike.
-fn quoted(text: &str) -> String {
-    let escape = |character: char| match character {
-        '"' => "\\\"".to_owned(),
-        '\\' => "\\\\".to_owned(),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        character if character.is_control() => format!("\\u{:04x}", u32::from(character)),
-        character => character.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escape).collect::<String>())
 }
 
 #[cfg(test)]

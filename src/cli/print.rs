@@ -3,8 +3,10 @@
 
 use std::fmt::Display;
 use std::io::Write;
+use std::time::Duration;
 
 use console::{Alignment, colors_enabled, measure_text_width, pad_str};
+use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::Millis;
 use serde::Serialize;
 
@@ -45,6 +47,18 @@ pub fn announce(text: impl Display) {
 pub fn note(text: impl Display) {
     // Without a standard error nobody reads it.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A line on standard error, where that is a terminal, that says how far something has come.
+pub fn progress(bar: ProgressBar, template: &str) -> ProgressBar {
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// As [`progress`], of what nobody knows the length of.
+pub fn spinner() -> ProgressBar {
+    let bar = progress(ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})");
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
 }
 
 /// Writes the lines of a text, each behind a margin.

@@ -2,10 +2,12 @@
 
 mod blobs;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
+use notarium_store::blobs::named_in;
 use notarium_wire::rest::Verification;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -13,7 +15,6 @@ use sha2::{Digest, Sha256};
 use super::client::NotebookClient;
 use super::history::each_event;
 use super::{Context, Ended, Failure, input, print};
-use blobs::NamedBlobs;
 
 /// What the server refuses a page of events with that begins with one it cannot read.
 const UNREADABLE: &str = "damaged";
@@ -102,11 +103,12 @@ impl Proof {
 
 pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let mut proof = Proof { head: Head::START, expected: args.expect, broken: None };
-    let (mut state, mut named) = (Folded::default(), NamedBlobs::default());
+    let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
         proof.next(stored);
-        state.next(stored);
-        named.collect(stored);
+        // Events that this program does not know lead to no state here.
+        is_known = is_known && fold(&mut state, stored).is_ok();
+        named.extend(named_in(stored.payload.get()));
         Ok(())
     };
     let served = each_recorded(&args.record, context, visit).await;
@@ -121,7 +123,7 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     proof.finish(served.as_ref().map(|(_, end)| *end));
     let Proof { head: Head { version, hash, .. }, mut broken, .. } = proof;
     let (mut state_hash, mut state_is_replayed) = (None, None);
-    if let (None, Some(state)) = (&broken, state.known()) {
+    if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
         state_hash = Some(hash_of(&state)?);
         state_is_replayed = is_served(served.as_ref(), &state).await?;
     }
@@ -129,10 +131,10 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
         broken = Some(OTHER_STATE.to_owned());
     }
     if let (None, true, Some((notebook, _))) = (&broken, args.blobs, &served) {
-        broken = named.problem(notebook).await?;
+        broken = blobs::problem(notebook, &named).await?;
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
-    told(verified, args.blobs.then(|| named.len()), args.record.json)
+    told(verified, args.blobs.then_some(named.len()), args.record.json)
 }
 
 /// Prints what was found; what is wrong is a failure.
@@ -156,24 +158,6 @@ async fn is_served(served: Option<&(NotebookClient, Head)>, state: &Document) ->
     // The server may have moved on since.
     let shown = notebook.state(Some(state.version)).await?.notebook;
     Ok(Some(hash_of(&shown)? == hash_of(state)?))
-}
-
-/// The state that a record leads to, as far as this program knows its events.
-#[derive(Default)]
-struct Folded {
-    state: Option<Document>,
-    meets_unknown: bool,
-}
-
-impl Folded {
-    fn next(&mut self, stored: &Stored) {
-        self.meets_unknown = self.meets_unknown || fold(&mut self.state, stored).is_err();
-    }
-
-    /// `None`: it holds events that this program does not know.
-    fn known(self) -> Option<Document> {
-        self.state.filter(|_| !self.meets_unknown)
-    }
 }
 
 /// Hands every event of a record to `visit`. Where it is on a server: the notebook, and the end that the server says.

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use notarium_agent::kernelspecs::discover;
 use tokio::process::Command;
 
-use super::Failure;
+use super::{Failure, print};
 
 /// The environment's folder in the data folder.
 const ENVIRONMENT: &str = "python";
@@ -31,10 +29,7 @@ pub fn places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
 async fn make(environment: &Path) -> Result<(), Failure> {
     let place = environment.display();
     eprintln!("No Jupyter kernel is installed: making a Python environment with ipykernel in {place}");
-    let progress = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
-    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    progress.enable_steady_tick(Duration::from_millis(120));
+    let progress = print::spinner();
     progress.set_message("creating the environment");
     step(Path::new("python3"), &["-m", "venv", "--clear", &environment.to_string_lossy()]).await?;
     progress.set_message("installing ipykernel");

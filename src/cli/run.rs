@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use notarium_core::{
     CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, RequestExecution,
 };
@@ -20,7 +20,7 @@ use super::follow::{Question, RunUpdate, Runs};
 use super::notebooks::{self, Exported};
 use super::parameters::{self, Parameter, has_tag};
 use super::serve::Stop;
-use super::{Context, Ended, Failure};
+use super::{Context, Ended, Failure, print};
 use embedded::{Embedded, choose_kernel};
 use outcome::Failures;
 
@@ -164,7 +164,8 @@ async fn execute_steps(
         Some(name) => runs.command(&Command::LaunchKernel { kernelspec: Some(name) }).await?.kernel_session,
         None => None,
     };
-    let progress = progress(steps.len() as u64);
+    let progress = ProgressBar::new(steps.len() as u64);
+    let progress = print::progress(progress, "{bar:30} {pos}/{len} cells {elapsed} {msg}");
     let mut failures = Failures::default();
     // A cell that may fail must not stop those behind it: they are requested when it has ended.
     for group in steps.split_inclusive(|step| step.may_fail) {
@@ -191,11 +192,6 @@ fn requests(args: &RunArgs, cells: &[(ExecutionId, &Step)], kernel: Option<&Kern
         })
     };
     cells.iter().map(request).collect()
-}
-
-fn progress(cells: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} cells {elapsed} {msg}");
-    ProgressBar::new(cells).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Above the bar; also where there is none, as in a pipe.

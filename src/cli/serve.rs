@@ -52,9 +52,9 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "WHAT", env = "NOTARIUM_CONFIRM_WITH", value_enum, default_value_t = ConfirmWith::Session)]
     pub confirm_with: ConfirmWith,
     #[command(flatten)]
-    oidc: Option<OidcArgs>,
+    oidc: OidcArgs,
     #[command(flatten)]
-    pub settings: Option<Settings>,
+    pub settings: Settings,
 }
 
 /// What confirming takes, and sharing, managing and administering with it.
@@ -94,24 +94,9 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl PlaceArgs {
-    /// This folder, on any free port of this machine.
-    pub fn here(folder: &Path) -> Self {
-        Self {
-            data: Some(folder.to_owned()),
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            allow_host: Vec::new(),
-            allow_origin: Vec::new(),
-            trusted_proxy: Vec::new(),
-            public_url: None,
-            confirm_with: ConfirmWith::Session,
-            oidc: None,
-            settings: None,
-        }
-    }
-
     /// A file with a key of the server, which kernels must not find.
     pub fn secret_file(&self) -> Option<PathBuf> {
-        self.oidc.as_ref()?.secret_file()
+        self.oidc.secret_file()
     }
 
     /// The data folder: `--data`, else the user's own.
@@ -127,18 +112,20 @@ impl PlaceArgs {
         config.listen = self.listen;
         config.assistants = !models.is_empty();
         config.models = models;
-        if let Some(settings) = &self.settings {
-            settings.apply(&mut config);
-        }
+        self.settings.apply(&mut config);
         config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
-        config.oidc = self.oidc.as_ref().map(OidcArgs::settings).transpose()?.flatten();
+        config.oidc = self.oidc.settings()?;
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with and without TLS in front.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
         config.allowed_origins = self.allow_origin.iter().cloned().chain(hosts).collect();
-        Server::start(config).await.map_err(|error| Failure::failed(error.to_string()))
+        start(config).await
     }
+}
+
+pub async fn start(config: ServerConfig) -> Result<RunningServer, Failure> {
+    Server::start(config).await.map_err(|error| Failure::failed(error.to_string()))
 }
 
 /// `~/.local/share/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.

@@ -224,9 +224,7 @@ mod tests {
     fn read(line: &[&str]) -> Result<ServerConfig, Failure> {
         let Command::Serve(args) = arguments(line.iter().map(OsString::from))?.command else { panic!("it serves") };
         let mut config = ServerConfig::in_folder("nowhere");
-        if let Some(settings) = args.place.settings {
-            settings.apply(&mut config);
-        }
+        args.place.settings.apply(&mut config);
         Ok(config)
     }
 

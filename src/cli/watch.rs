@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use clap::Args;
+use notarium_agent::connection::ConnectionEvent;
 use notarium_core::{Document, Event, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::check::{CHECK_EVERY, Checker};
 use super::client::NotebookClient;
-use super::follow::{FollowEvent, Follower};
+use super::follow::Follower;
 use super::kernels::advice;
 use super::narrate::{NarratedEvent, Narrator};
 use super::print::{self, style};
@@ -84,13 +85,13 @@ struct Watcher {
 }
 
 impl Watcher {
-    async fn on_event(&mut self, event: FollowEvent, follower: &Follower) -> Ended {
+    async fn on_event(&mut self, event: ConnectionEvent, follower: &Follower) -> Ended {
         match event {
-            FollowEvent::Subscribed(message) => {
+            ConnectionEvent::Subscribed(message) => {
                 follower.follow_progress();
                 self.subscribed(message, follower.state()).await
             }
-            FollowEvent::Events { message, recorded } => {
+            ConnectionEvent::Events { message, recorded } => {
                 for recorded in &recorded {
                     if let Event::KernelSessionStarted(event) = &recorded.event {
                         progress::follow_kernel(&follower.sender(), &follower.notebook, &event.kernel_session);
@@ -98,15 +99,16 @@ impl Watcher {
                 }
                 self.events(message, recorded).await
             }
-            FollowEvent::Message(message) => self.message(message),
-            FollowEvent::Cut(cause) => {
+            ConnectionEvent::Message(message) => self.message(message),
+            ConnectionEvent::Disconnected { cause, .. } => {
                 print::note(format!("{cause}\nconnecting again …"));
                 Ok(())
             }
-            FollowEvent::Back => {
+            ConnectionEvent::Connected(_) => {
                 print::note("connected again");
                 Ok(())
             }
+            ConnectionEvent::Failed(error) => Err(error.into()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use futures_util::TryStreamExt;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use notarium_core::KernelSessionId;
 use notarium_wire::rest::FileList;
 use notarium_wire::{FileEntry, FileKind, MAX_LISTED_FILES, WrittenFile};
@@ -160,11 +160,8 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
 
 /// A line on standard error, where that is a terminal.
 fn progress(size: u64, name: &str) -> ProgressBar {
-    let bar = ProgressBar::new(size);
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(print::clean(name));
-    bar
+    let template = "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}";
+    print::progress(ProgressBar::new(size), template).with_message(print::clean(name))
 }
 
 // --- download ---

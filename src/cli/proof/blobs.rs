@@ -2,38 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{Hash, Stored};
-use notarium_store::blobs::named_in;
+use notarium_core::Hash;
 use reqwest::Method;
 use sha2::{Digest, Sha256};
 
 use super::super::Failure;
 use super::super::client::NotebookClient;
 
-/// The blobs that outputs in a record name.
-#[derive(Default)]
-pub struct NamedBlobs(BTreeSet<Hash>);
-
-impl NamedBlobs {
-    pub fn collect(&mut self, stored: &Stored) {
-        self.0.extend(named_in(stored.payload.get()));
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// What is wrong with them, in one sentence that names each.
-    pub async fn problem(&self, notebook: &NotebookClient) -> Result<Option<String>, Failure> {
-        let mut wrong = Vec::new();
-        for sha256 in &self.0 {
-            if let Some(word) = wrong_with(notebook, sha256).await? {
-                wrong.push(format!("blob {sha256} {word}"));
-            }
+/// What is wrong with those that are named, in one sentence that names each.
+pub async fn problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<Option<String>, Failure> {
+    let mut wrong = Vec::new();
+    for sha256 in named {
+        if let Some(word) = wrong_with(notebook, sha256).await? {
+            wrong.push(format!("blob {sha256} {word}"));
         }
-        let say = || format!("{}; upload them again, or restore a backup", wrong.join(", "));
-        Ok((!wrong.is_empty()).then(say))
     }
+    let say = || format!("{}; upload them again, or restore a backup", wrong.join(", "));
+    Ok((!wrong.is_empty()).then(say))
 }
 
 async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&'static str>, Failure> {

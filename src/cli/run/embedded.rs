@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use notarium_agent::kernelspecs::{Discovery, Kernelspec, discover};
-use notarium_server::{RunningServer, Server, ServerConfig};
+use notarium_server::{RunningServer, ServerConfig};
 use notarium_wire::ipynb::Document;
 use serde::Deserialize;
 
 use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::client::Client;
 use crate::cli::up::{self, Keys};
-use crate::cli::{Ended, Failure};
+use crate::cli::{Ended, Failure, serve};
 
 /// Everything that a headless run needs.
 pub struct Embedded {
@@ -23,8 +23,7 @@ pub struct Embedded {
 impl Embedded {
     pub async fn start(kernels: &KernelArgs, kernel_paths: Vec<PathBuf>) -> Result<Self, Failure> {
         let folder = TemporaryFolder::create()?;
-        let server = Server::start(ServerConfig::in_folder(&folder.0)).await;
-        let server = server.map_err(|error| Failure::failed(error.to_string()))?;
+        let server = serve::start(ServerConfig::in_folder(&folder.0)).await?;
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
         let kept = kernels.kept(&kernel_paths, vec![folder.0.clone()]).await?;
@@ -76,7 +75,7 @@ pub async fn choose_kernel(
     let mut paths = given.to_vec();
     let mut found = discover(&paths);
     if found.kernelspecs.is_empty() {
-        let folder = crate::cli::serve::data_folder()?;
+        let folder = serve::data_folder()?;
         paths = crate::cli::python::kernel_paths(given, &folder).await?;
         found = discover(&paths);
     }
