@@ -131,6 +131,13 @@ pub struct InNotebook<T: Args> {
 #[derive(Debug, Args)]
 pub struct NoArgs {}
 
+#[derive(Debug, Args)]
+pub struct JsonArgs {
+    /// The answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 commands! {
     /// Start everything on this machine: server, runtime agent, a Python kernel; prints one link and a token.
     Up(up::UpArgs) => up::up,
@@ -262,7 +269,7 @@ commands! {
     /// Sign out, and forget the token.
     Logout(NoArgs) => session::logout,
     /// Show who you are and what your token allows.
-    Whoami(session::WhoamiArgs) => session::whoami,
+    Whoami(JsonArgs) => session::whoami,
     /// Make, list and revoke tokens of programs that act for you.
     #[command(subcommand)]
     Token(accounts::TokenCommand) => accounts::TokenCommand::run,

@@ -8,7 +8,7 @@ use super::client::{Client, NotebookClient};
 use super::narrate::word;
 use super::people::People;
 use super::values::{ROLES, after, one_of, parse_duration};
-use super::{Context, Ended, Failure, find, print};
+use super::{Context, Ended, Failure, InNotebook, JsonArgs, find, print};
 
 /// `user:ID`, `agent:ID`, `workspace:ID`, `share_link:ID`, else a person's login.
 pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
@@ -35,13 +35,7 @@ fn subject_text(subject: &Subject) -> String {
 #[derive(Debug, Subcommand)]
 pub enum AccessCommand {
     /// List who has which role.
-    Ls {
-        /// Id or title.
-        notebook: String,
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(InNotebook<JsonArgs>),
     /// Give somebody a role, or another one.
     #[command(after_help = "Examples:
   notarium access grant analysis ann editor
@@ -70,7 +64,7 @@ pub enum AccessCommand {
 impl AccessCommand {
     pub async fn run(self, context: &Context) -> Ended {
         match self {
-            Self::Ls { notebook, json } => list(&context.notebook(&notebook).await?, json).await,
+            Self::Ls(InNotebook { notebook, args }) => list(&context.notebook(&notebook).await?, args.json).await,
             Self::Grant { notebook, who, role, expires } => {
                 let notebook = context.notebook(&notebook).await?;
                 let subject = subject(&notebook.client, &who).await?;
@@ -122,13 +116,7 @@ pub enum ShareCommand {
         json: bool,
     },
     /// List the links that were not revoked.
-    Ls {
-        /// Id or title.
-        notebook: String,
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(InNotebook<JsonArgs>),
     /// End a link and its connections.
     Revoke {
         /// Id or title.
@@ -146,7 +134,7 @@ impl ShareCommand {
                 let made: CreatedShareLink = context.notebook(&notebook).await?.post("/share-links", &new).await?;
                 print::secret(&made, &made.url, json, "the link is shown once; whoever has it takes part:")
             }
-            Self::Ls { notebook, json } => list_links(&context.notebook(&notebook).await?, json).await,
+            Self::Ls(InNotebook { notebook, args }) => list_links(&context.notebook(&notebook).await?, args.json).await,
             Self::Revoke { notebook, link } => {
                 let notebook = context.notebook(&notebook).await?;
                 notebook.client.delete(&notebook.path(&format!("/share-links/{link}"))).await?;

@@ -14,7 +14,7 @@ use super::client::Client;
 use super::narrate::word;
 use super::people::People;
 use super::values::{SCOPES, after, one_of, parse_duration};
-use super::{Context, Ended, Failure, find, print};
+use super::{Context, Ended, Failure, JsonArgs, find, print};
 
 /// What a token is good for.
 #[derive(Debug, Args)]
@@ -95,11 +95,7 @@ pub enum TokenCommand {
         json: bool,
     },
     /// List your sessions and tokens.
-    Ls {
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(JsonArgs),
     /// End a token and its connections.
     Revoke {
         /// As `ls` lists it.
@@ -118,7 +114,7 @@ impl TokenCommand {
                 let made: IssuedToken = client.post("/api/tokens", &new).await?;
                 print::secret(&made, &made.token, json, "the token is shown once; keep it as you keep a password:")
             }
-            Self::Ls { json } => list(&client, "/api/tokens", json, "no tokens").await,
+            Self::Ls(JsonArgs { json }) => list(&client, "/api/tokens", json, "no tokens").await,
             Self::Revoke { token } => revoke(&client, &format!("/api/tokens/{token}")).await,
         }
     }
@@ -149,11 +145,7 @@ pub enum AgentTokenCommand {
         json: bool,
     },
     /// List the agents' tokens that you made; an administrator sees all.
-    Ls {
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(JsonArgs),
     /// End an agent's token and its connections.
     Revoke {
         /// As `ls` lists it.
@@ -179,7 +171,7 @@ impl AgentTokenCommand {
                 let remark = format!("shown once; on the machine with the kernels: {start}");
                 print::secret(&made, &made.token, json, &remark)
             }
-            Self::Ls { json } => list(&client, "/api/agents", json, "no agents").await,
+            Self::Ls(JsonArgs { json }) => list(&client, "/api/agents", json, "no agents").await,
             Self::Revoke { token } => revoke(&client, &format!("/api/agents/{token}")).await,
         }
     }
@@ -202,11 +194,7 @@ pub enum UserCommand {
         json: bool,
     },
     /// List the accounts.
-    Ls {
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(JsonArgs),
     /// End an account's tokens and connections; its notebooks stay.
     Deactivate {
         /// Login or id.
@@ -266,7 +254,7 @@ impl UserCommand {
                 let made: CreatedUser = client.post("/api/users", &new).await?;
                 print::secret(&made, &made.invitation.token, json, &hand_over(&client))
             }
-            Self::Ls { json } => list_users(&all_users(&client).await?, json).await,
+            Self::Ls(JsonArgs { json }) => list_users(&all_users(&client).await?, json).await,
             Self::Deactivate { user } => set_active(&client, &user, "deactivate").await,
             Self::Reactivate { user } => set_active(&client, &user, "reactivate").await,
             Self::Reset { user, json } => {

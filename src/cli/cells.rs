@@ -12,7 +12,7 @@ use notarium_wire::rest::{CellAnswer, Trash};
 
 use super::client::NotebookClient;
 use super::values::{CELL_TYPES, one_of};
-use super::{Context, Ended, Failure, find, input, print};
+use super::{Context, Ended, Failure, InNotebook, JsonArgs, find, input, print};
 
 // --- where a source comes from ---
 
@@ -216,13 +216,7 @@ pub enum CellCommand {
         cell: String,
     },
     /// List the cells in the trash, the last deleted first.
-    Trash {
-        /// Id or title.
-        notebook: String,
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Trash(InNotebook<JsonArgs>),
 }
 
 /// Marks that are yes or no, as they are called on the command line.
@@ -272,7 +266,7 @@ impl CellCommand {
         | Self::Clear { notebook, .. }
         | Self::Delete { notebook, .. }
         | Self::Restore { notebook, .. }
-        | Self::Trash { notebook, .. }) = &self;
+        | Self::Trash(InNotebook { notebook, .. })) = &self;
         let notebook = context.notebook(notebook).await?;
         let command = match self {
             Self::Add { cell_type, source, place, id, .. } => {
@@ -311,7 +305,7 @@ impl CellCommand {
                 return Ok(());
             }
             Self::Restore { cell, .. } => Command::RestoreCell { cell_id: in_trash(&notebook, &cell).await? },
-            Self::Trash { json, .. } => return list_trash(&notebook, json).await,
+            Self::Trash(InNotebook { args, .. }) => return list_trash(&notebook, args.json).await,
         };
         notebook.change(&command).await
     }

@@ -12,7 +12,7 @@ use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 use super::client::NotebookClient;
 use super::follow::Follower;
 use super::narrate::word;
-use super::{Context, Ended, Failure, print, sandbox};
+use super::{Context, Ended, Failure, InNotebook, JsonArgs, print, sandbox};
 
 /// Its agent answers at once.
 const MEASURED_WITHIN: Duration = Duration::from_secs(2);
@@ -58,13 +58,7 @@ pub fn advice(since: Option<Millis>, notebook: &str) -> String {
 #[derive(Debug, Subcommand)]
 pub enum KernelsCommand {
     /// List the notebook's kernels, and what agents could launch.
-    Ls {
-        /// Id or title.
-        notebook: String,
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(InNotebook<JsonArgs>),
     /// Launch a kernel without running anything.
     Launch {
         /// Id or title.
@@ -86,7 +80,7 @@ pub enum KernelsCommand {
 impl KernelsCommand {
     pub async fn run(self, context: &Context) -> Ended {
         match self {
-            Self::Ls { notebook, json } => list(&notebook, json, context).await,
+            Self::Ls(InNotebook { notebook, args }) => list(&notebook, args.json, context).await,
             Self::Launch { notebook, kernelspec } => {
                 context.notebook(&notebook).await?.change(&Command::LaunchKernel { kernelspec }).await
             }

@@ -8,7 +8,7 @@ use super::client::Client;
 use super::config::Config;
 use super::context::{Access, http_address};
 use super::narrate::word;
-use super::{Context, Ended, Failure, NoArgs, input, print};
+use super::{Context, Ended, Failure, JsonArgs, NoArgs, input, print};
 
 /// What the list of sessions calls one of this program.
 const LABEL: &str = "notarium login";
@@ -173,14 +173,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     Ok(())
 }
 
-#[derive(Debug, Args)]
-pub struct WhoamiArgs {
-    /// The answer in JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-pub async fn whoami(args: WhoamiArgs, context: &Context) -> Ended {
+pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let me: Me = client.get("/api/me").await?;
     if args.json {

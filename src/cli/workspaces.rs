@@ -9,16 +9,12 @@ use super::client::Client;
 use super::narrate::word;
 use super::people::People;
 use super::values::{ROLES, one_of};
-use super::{Context, Ended, find, print};
+use super::{Context, Ended, JsonArgs, find, print};
 
 #[derive(Debug, Subcommand)]
 pub enum WorkspaceCommand {
     /// List your workspaces.
-    Ls {
-        /// The answer in JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Ls(JsonArgs),
     /// Make a workspace, and print its id.
     New { name: String },
     /// Give a workspace another name.
@@ -65,7 +61,7 @@ impl WorkspaceCommand {
     pub async fn run(self, context: &Context) -> Ended {
         let client = context.client()?;
         match self {
-            Self::Ls { json } => list(&client, json).await,
+            Self::Ls(JsonArgs { json }) => list(&client, json).await,
             Self::New { name } => {
                 let made: Workspace = client.post("/api/workspaces", &WorkspaceName { name }).await?;
                 print::line(made.id)
