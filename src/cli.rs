@@ -6,7 +6,6 @@
 mod access;
 mod accounts;
 mod agent;
-mod asked;
 mod assistants;
 mod backup;
 mod call;
@@ -27,15 +26,12 @@ mod exec;
 pub mod failure;
 mod find;
 mod follow;
-mod fresh;
 mod graph;
 mod history;
 mod input;
 mod kernels;
-mod link;
 pub mod logs;
 mod mcp;
-mod names;
 mod narrate;
 mod notebooks;
 mod oidc;
@@ -54,7 +50,6 @@ mod serve;
 mod session;
 pub mod settings;
 mod show;
-mod templates;
 mod up;
 mod usage;
 mod values;
@@ -158,9 +153,9 @@ commands! {
     /// Make a notebook and print its id.
     New(notebooks::NewArgs) => notebooks::new,
     /// List what new notebooks can be made of.
-    Templates(templates::TemplatesArgs) => templates::list,
+    Templates(notebooks::TemplatesArgs) => notebooks::templates,
     /// Make a notebook a template, or no template any more.
-    Template(templates::TemplateArgs) in notebook => templates::mark,
+    Template(notebooks::TemplateArgs) in notebook => notebooks::mark_template,
     /// Make notebooks of .ipynb files; prints their ids, and says what had to be repaired.
     Import(notebooks::ImportArgs) => notebooks::import,
     /// Write a notebook as .ipynb (nbformat 4.5), as it is or as it was.
@@ -223,7 +218,7 @@ commands! {
     Download(working_files::DownloadArgs) in notebook => working_files::download,
 
     /// List the names of versions, or name one.
-    Versions(names::VersionsArgs) in notebook => names::versions,
+    Versions(history::VersionsArgs) in notebook => history::versions,
     /// Follow what everybody does, live.
     Watch(watch::WatchArgs) in notebook => watch::watch,
     /// Show who did what, when.
@@ -240,7 +235,7 @@ commands! {
     /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
     Chat(chat::ChatArgs) in notebook => chat::chat,
     /// List the conversations with assistants.
-    Conversations(names::ConversationsArgs) in notebook => names::conversations,
+    Conversations(calls::ConversationsArgs) in notebook => calls::conversations,
     /// See what assistants wait for, and confirm or deny it.
     Confirm(confirm::ConfirmArgs) => confirm::confirm,
     /// Let an outside assistant in: an MCP server on standard input and output.
@@ -265,7 +260,7 @@ commands! {
     /// Sign in, and store the token for the commands to come.
     Login(session::LoginArgs) => session::login,
     /// Print a link that signs one browser in, once.
-    Link(link::LinkArgs) => link::link,
+    Link(session::LinkArgs) => session::link,
     /// Sign out, and forget the token.
     Logout(NoArgs) => session::logout,
     /// Show who you are and what your token allows.

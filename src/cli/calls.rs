@@ -1,4 +1,4 @@
-//! What assistants did, and what they may do unasked: calls, policy, grants.
+//! What assistants did, and what they may do unasked: calls, policy, grants, conversations.
 
 use clap::Args;
 use notarium_core::{Command, ConversationId, Door, GrantId, Means, Millis, Open, Passed, Policy, Usage};
@@ -172,6 +172,29 @@ async fn list_grants(notebook: &NotebookClient, as_json: bool) -> Ended {
         let functions = if grant.functions.is_empty() { "all".to_owned() } else { grant.functions.join(", ") };
         let (conversation, until) = (grant.conversation_id.to_string(), print::time(grant.expires_at));
         [id.to_string(), conversation, functions, until, people.name(&grant.issued_by).await]
+    })
+    .await
+}
+
+// --- conversations ---
+
+#[derive(Debug, Args)]
+pub struct ConversationsArgs {
+    /// The list in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn conversations(args: ConversationsArgs, notebook: NotebookClient) -> Ended {
+    let state = notebook.outline().await?;
+    let mut conversations: Vec<_> = state.conversations.iter().collect();
+    conversations.sort_by_key(|(_, conversation)| std::cmp::Reverse(conversation.started_at));
+    let mut people = People::new(&notebook.client);
+    let empty = "no conversations: `notarium chat` begins one";
+    print::list(&conversations, args.json, empty, ["conversation", "title", "who", "began", "now"], async |(id, it)| {
+        let now = if it.turn.is_some() { "the assistant works" } else { "" };
+        let who = people.name(&it.started_by).await;
+        [id.to_string(), it.title.clone(), who, print::time(it.started_at), now.to_owned()]
     })
     .await
 }

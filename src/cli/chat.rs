@@ -3,7 +3,6 @@
 mod attach;
 mod screen;
 mod stream;
-mod typing;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,12 +15,12 @@ use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
 use serde_json::{Value, json};
 
 use super::client::NotebookClient;
+use super::input::{self, Typing};
 use super::people::People;
 use super::print::style;
-use super::{Ended, Failure, confirm, input, print};
+use super::{Ended, Failure, confirm, print};
 use screen::{End, Screen};
 use stream::TurnStream;
-use typing::Typing;
 
 /// So long nothing is typed before a question is asked: what comes sooner was typed before it could be read.
 const QUIET: Duration = Duration::from_millis(200);

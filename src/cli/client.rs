@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::{Access, PROGRAM};
-use super::fresh::FreshSession;
+use super::session::FreshSession;
 use super::{Ended, Failure, find, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -11,9 +11,8 @@ use notarium_core::{
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, KernelStatus, ServerMessage};
 
-use super::asked::Asked;
 use super::client::NotebookClient;
-use super::people::People;
+use super::people::{Asked, People};
 use super::progress::{self, Bars};
 use super::{Ended, Failure, kernels, print};
 

@@ -1,4 +1,4 @@
-//! The record: log, undo and redo.
+//! The record: log, undo and redo, names of versions.
 
 use clap::Args;
 use notarium_core::{Command, CorrelationId, Head, Stored, TurnId, Version};
@@ -137,4 +137,36 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
     }
     report(&answer);
     Ok(())
+}
+
+// --- versions ---
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium versions analysis                         # list the names
+  notarium versions analysis --name 'as submitted'   # name the version that it is at
+  notarium versions analysis --name draft --at 42")]
+pub struct VersionsArgs {
+    /// Give a version this name.
+    #[arg(long)]
+    name: Option<String>,
+    /// The version to name; absent: the one that it is at.
+    #[arg(long, value_name = "VERSION", requires = "name")]
+    at: Option<Version>,
+    /// The list in JSON.
+    #[arg(long, conflicts_with = "name")]
+    json: bool,
+}
+
+pub async fn versions(args: VersionsArgs, notebook: NotebookClient) -> Ended {
+    let state = notebook.outline().await?;
+    if let Some(name) = args.name {
+        return notebook.change(&Command::NameVersion { version: args.at.unwrap_or(state.version), name }).await;
+    }
+    let named: Vec<_> = state.named_versions.iter().collect();
+    let empty = "no version has a name: `notarium versions NOTEBOOK --name NAME` gives one";
+    print::list(&named, args.json, empty, ["version", "name"], async |(version, name)| {
+        [version.to_string(), (*name).clone()]
+    })
+    .await
 }

@@ -10,9 +10,8 @@ use notarium_core::{
 };
 use notarium_wire::EventMessage;
 
-use super::asked::Asked;
 use super::client::Client;
-use super::people::People;
+use super::people::{Asked, People};
 use super::print::{self, style};
 use assistants::Work;
 

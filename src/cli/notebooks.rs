@@ -1,15 +1,15 @@
-//! Whole notebooks: list, make, import, export, rename, fork, archive.
+//! Whole notebooks: list, make, import, export, rename, fork, archive; templates of new ones.
 
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use clap::Args;
 use notarium_core::{Command, NotebookId, RawObject, Version};
-use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook};
+use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates};
 use reqwest::Method;
 
 use super::client::{Client, NotebookClient, at_version, with_query};
-use super::{Context, Ended, Failure, NoArgs, find, input, print, templates};
+use super::{Context, Ended, Failure, NoArgs, find, input, print};
 
 /// The header by which the server names what an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
@@ -71,7 +71,7 @@ pub async fn new(args: NewArgs, context: &Context) -> Ended {
     // Chosen here: sent twice, it is made once.
     let id = Some(ulid::Ulid::generate().into());
     let template = match &args.template {
-        Some(name) => Some(templates::named(context, name).await?),
+        Some(name) => Some(template(context, name).await?),
         None => None,
     };
     let new = NewNotebook { id, title: args.title, metadata, with_cell: false, template };
@@ -114,6 +114,66 @@ pub fn report(answer: &Answer) {
         print::note(format!("note: {}", print::clean(notice)));
     }
     print::note(format!("done: version {}", answer.version));
+}
+
+// --- templates ---
+
+#[derive(Debug, Args)]
+pub struct TemplatesArgs {
+    /// JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn templates(args: TemplatesArgs, context: &Context) -> Ended {
+    let templates = all_templates(context).await?;
+    if args.json {
+        return print::json(&templates);
+    }
+    let starters = templates.starters.into_iter().map(|it| (it.id, it.title, it.description));
+    let notebooks = templates.notebooks.into_iter().map(|it| (it.notebook.to_string(), it.title, it.description));
+    let lines: Vec<(String, String, String)> = starters.chain(notebooks).collect();
+    print::list(&lines, false, "no templates", ["template", "title", "what for"], async |(id, title, description)| {
+        [id.clone(), title.clone(), description.clone()]
+    })
+    .await?;
+    if templates.is_cut {
+        print::note("there are more notebooks that are templates: name one by its id");
+    }
+    Ok(())
+}
+
+async fn all_templates(context: &Context) -> Result<Templates, Failure> {
+    context.client()?.get("/api/templates").await
+}
+
+/// A starter by its id, else a notebook by its id or title.
+async fn template(context: &Context, name: &str) -> Result<TemplateChoice, Failure> {
+    if all_templates(context).await?.starters.iter().any(|starter| starter.id == name) {
+        return Ok(TemplateChoice::Starter(name.to_owned()));
+    }
+    Ok(TemplateChoice::Notebook(context.notebook(name).await?.id.clone()))
+}
+
+#[derive(Debug, Args)]
+pub struct TemplateArgs {
+    /// What it is for, on one line.
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    description: String,
+    /// It is no template any more.
+    #[arg(long, conflicts_with = "description")]
+    off: bool,
+}
+
+pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ended {
+    let (client, path) = (&notebook.client, notebook.path("/template"));
+    let request = match args.off {
+        true => client.request(Method::DELETE, &path),
+        false => client.request(Method::PUT, &path).json(&TemplateMark { description: args.description }),
+    };
+    let answer: Answer = client.json(request).await?;
+    report(&answer);
+    Ok(())
 }
 
 // --- fork ---

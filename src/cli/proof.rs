@@ -1,7 +1,5 @@
 //! Proof: is the record whole, does it lead to what the server shows, are its blobs what they were?
 
-mod blobs;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +7,7 @@ use clap::Args;
 use notarium_core::{Document, Hash, Head, Stored, Version, verify_chain};
 use notarium_store::blobs::named_in;
 use notarium_wire::rest::Verification;
+use reqwest::Method;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -131,7 +130,7 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
         broken = Some(OTHER_STATE.to_owned());
     }
     if let (None, true, Some((notebook, _))) = (&broken, args.blobs, &served) {
-        broken = blobs::problem(notebook, &named).await?;
+        broken = blob_problem(notebook, &named).await?;
     }
     let verified = Verification { ok: broken.is_none(), version, hash, state_hash, state_is_replayed, problem: broken };
     told(verified, args.blobs.then_some(named.len()), args.record.json)
@@ -234,6 +233,36 @@ fn fold(state: &mut Option<Document>, stored: &Stored) -> Ended {
 fn hash_of(state: &Document) -> Result<Hash, Failure> {
     let json = serde_json::to_vec(state).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Hash(Sha256::digest(json).into()))
+}
+
+// --- the blobs that a record names ---
+
+/// What is wrong with those that are named, in one sentence that names each.
+async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<Option<String>, Failure> {
+    let mut wrong = Vec::new();
+    for sha256 in named {
+        if let Some(word) = wrong_with(notebook, sha256).await? {
+            wrong.push(format!("blob {sha256} {word}"));
+        }
+    }
+    let say = || format!("{}; upload them again, or restore a backup", wrong.join(", "));
+    Ok((!wrong.is_empty()).then(say))
+}
+
+async fn wrong_with(notebook: &NotebookClient, sha256: &Hash) -> Result<Option<&'static str>, Failure> {
+    let request = notebook.client.request(Method::GET, &notebook.path(&format!("/blobs/{sha256}")));
+    let mut answer = match notebook.client.send(request).await {
+        Ok(answer) => answer,
+        Err(failure) if failure.is_not_found() => return Ok(Some("is missing")),
+        Err(failure) if failure.has_code("damaged") => return Ok(Some("is damaged")),
+        Err(failure) => return Err(failure),
+    };
+    let mut digest = Sha256::new();
+    let cut = |error: reqwest::Error| Failure::connection(format!("a blob was cut off ({error}): try again"));
+    while let Some(piece) = answer.chunk().await.map_err(cut)? {
+        digest.update(&piece);
+    }
+    Ok((Hash(digest.finalize().into()) != *sha256).then_some("is damaged"))
 }
 
 #[cfg(test)]

@@ -1,28 +1,27 @@
 //! `run`: executes a notebook file from top to bottom, and writes what came out.
 
 mod embedded;
-mod outcome;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
 use notarium_core::{
-    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, RequestExecution,
+    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, Output, RequestExecution,
 };
 use notarium_wire::ipynb::{self, Document};
 
 use super::agent::KernelArgs;
 use super::client::Client;
 use super::failure::FailureKind;
-use super::follow::{Question, RunUpdate, Runs};
+use super::follow::{End, Question, RunUpdate, Runs};
 use super::notebooks::{self, Exported};
 use super::parameters::{self, Parameter, has_tag};
 use super::serve::Stop;
-use super::{Context, Ended, Failure, print};
+use super::{Context, Ended, Failure, outputs, print};
 use embedded::{Embedded, choose_kernel};
-use outcome::Failures;
 
 /// How long interrupted runs may take to end before the file is written without their end.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);
@@ -250,4 +249,71 @@ async fn interrupt(runs: &mut Runs) -> Ended {
         Ok(())
     };
     tokio::time::timeout(INTERRUPT_PATIENCE, ends).await.unwrap_or(Ok(()))
+}
+
+// --- what failed, and what is said of it ---
+
+/// Errors that were seen, and those that count.
+#[derive(Debug, Default)]
+struct Failures {
+    tracebacks: BTreeMap<ExecutionId, String>,
+    /// What the code asked for, and was interrupted because nobody can answer.
+    questions: BTreeMap<ExecutionId, String>,
+    counted: Vec<String>,
+    is_interrupted: bool,
+}
+
+impl Failures {
+    fn outputs(&mut self, id: &ExecutionId, new: &[Output]) {
+        if let Some(error) = new.iter().find(|output| output.is_error()) {
+            self.tracebacks.insert(id.clone(), outputs::shown(error).text.trim_end().to_owned());
+        }
+    }
+
+    /// The code waits for somebody's answer: it is interrupted.
+    fn asked(&mut self, id: &ExecutionId, prompt: &str) {
+        self.questions.insert(id.clone(), prompt.to_owned());
+    }
+
+    /// A cell ended. Those that were cancelled behind a failure add nothing.
+    fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
+        let (traceback, question) = (self.tracebacks.remove(id), self.questions.remove(id));
+        let adds_nothing = end.status == ExecutionStatus::Cancelled && !self.counted.is_empty();
+        if is_fine || adds_nothing || self.is_interrupted {
+            return;
+        }
+        let cell = cell.map(ToString::to_string).unwrap_or_default();
+        let status = format!("{:?}", end.status).to_lowercase();
+        if let Some(prompt) = question {
+            let prompt = prompt.escape_debug();
+            self.counted.push(format!(
+                "cell {cell}: the code asks '{prompt}', and nobody can answer in a headless run: give the value with -p \
+                 NAME=VALUE instead of input()"
+            ));
+            return;
+        }
+        let notice = end.notice.as_ref().map(|notice| format!(": {notice}")).unwrap_or_default();
+        let traceback = traceback.map(|text| format!("\n{text}")).unwrap_or_default();
+        self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));
+    }
+
+    fn interrupt(&mut self) {
+        self.is_interrupted = true;
+    }
+
+    /// Whether nothing more is to be run.
+    fn is_final(&self) -> bool {
+        self.is_interrupted || !self.counted.is_empty()
+    }
+
+    fn report(self, file: &Path) -> Ended {
+        let file = file.display();
+        if self.is_interrupted {
+            return Err(Failure::interrupted(format!("{file} was interrupted: the output holds what ran until then")));
+        }
+        match self.counted.first() {
+            None => Ok(()),
+            Some(first) => Err(Failure::failed(format!("{file} failed in {first}"))),
+        }
+    }
 }

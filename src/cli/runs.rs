@@ -9,8 +9,8 @@ use notarium_wire::rest::{Comparison, Run, RunPage};
 use super::client::NotebookClient;
 use super::kernels::Unreachable;
 use super::narrate::{subject_name, word};
-use super::people::People;
-use super::{Context, Ended, asked, outputs, print, show};
+use super::people::{People, did};
+use super::{Context, Ended, outputs, print, show};
 
 // --- runs ---
 
@@ -86,7 +86,7 @@ pub async fn told_end(
 
 /// An odd end in a sentence, with the name of who wanted it.
 async fn end(run: &Run, people: &mut People) -> Option<String> {
-    let did = run.execution.end_cause.as_ref().and_then(|cause| asked::did(*cause.known()?));
+    let did = run.execution.end_cause.as_ref().and_then(|cause| did(*cause.known()?));
     match (&run.ended_by, did) {
         (Some(actor), Some(did)) => Some(format!("{} {did}", people.name(actor).await)),
         _ => run.execution.end_sentence(),

@@ -1,17 +1,28 @@
-//! Signing in and out, and who one is.
+//! Signing in and out, here and in a browser, and who one is.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use notarium_wire::rest::{Me, SignInOptions, SignedIn};
+use notarium_core::NotebookId;
+use notarium_wire::rest::{Me, OidcOption, OneTimeToken, SignInOptions, SignedIn};
+use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::client::Client;
 use super::config::Config;
 use super::context::{Access, http_address};
 use super::narrate::word;
-use super::{Context, Ended, Failure, JsonArgs, NoArgs, input, print};
+use super::{Context, Ended, Failure, JsonArgs, NoArgs, find, input, print};
 
 /// What the list of sessions calls one of this program.
 const LABEL: &str = "notarium login";
+/// A little less than the server's 15 minutes.
+const KEPT: Duration = Duration::from_secs(14 * 60 + 30);
+/// What the list of sessions calls one of these.
+const FRESH_LABEL: &str = "notarium, password asked";
+const ATTEMPTS: u32 = 3;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -107,12 +118,19 @@ async fn with_password(server: &str, args: &LoginArgs, stored: Option<Me>) -> Re
     exchange(server, &json!({ "login": login, "password": password, "label": LABEL })).await
 }
 
+fn stranger(server: &str) -> Result<Client, Failure> {
+    Client::new(Access { server: server.to_owned(), token: String::new() })
+}
+
+/// The provider of OpenID Connect that the server has; an older server knows no such question.
+async fn provider(server: &str) -> Result<Option<OidcOption>, Failure> {
+    let options: Option<SignInOptions> = stranger(server)?.get("/api/session/options").await.ok();
+    Ok(options.and_then(|options| options.oidc))
+}
+
 /// A provider signs people in on the page alone: how they come from there to here.
 async fn tell_of_provider(server: &str) -> Ended {
-    let client = Client::new(Access { server: server.to_owned(), token: String::new() })?;
-    // An older server knows no such question.
-    let options: SignInOptions = client.get("/api/session/options").await.unwrap_or(SignInOptions { oidc: None });
-    if let Some(oidc) = options.oidc {
+    if let Some(oidc) = provider(server).await? {
         let (name, origin) = (print::clean(&oidc.name), print::clean(&oidc.origin));
         print::note(format!(
             "with {name} you sign in on the page: open {origin}, then Account, \"Token for the command line\", and give it to\n  \
@@ -135,8 +153,7 @@ async fn one_time(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<
 }
 
 async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {
-    let client = Client::new(Access { server: server.to_owned(), token: String::new() })?;
-    let session: SignedIn = client.post("/api/session", body).await?;
+    let session: SignedIn = stranger(server)?.post("/api/session", body).await?;
     if let Some(at) = session.expires_at {
         print::note(format!("the session lasts until {}", print::time(at)));
     }
@@ -187,4 +204,95 @@ pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
     print::line(format!("token   {} ({})", me.token_id, print::clean(&me.kind)))?;
     print::line(format!("scopes  {}", scopes.join(" ")))?;
     print::line(format!("until   {}", print::optional_time(me.expires_at)))
+}
+
+// --- again, where nothing that is kept on the disk confirms ---
+
+/// The session of a fresh sign-in, in the memory of this process alone.
+#[derive(Debug, Clone, Default)]
+pub struct FreshSession(Arc<Mutex<Option<(String, Instant)>>>);
+
+impl FreshSession {
+    /// The token of a fresh sign-in; `None`: the server asks for none, so the refusal has another reason.
+    pub async fn token(&self, client: &Client) -> Result<Option<String>, Failure> {
+        let mut kept = self.0.lock().await;
+        if let Some((token, _)) = kept.as_ref().filter(|(_, since)| since.elapsed() < KEPT) {
+            return Ok(Some(token.clone()));
+        }
+        let me: Me = client.get("/api/me").await?;
+        if !me.asks_again {
+            return Ok(None);
+        }
+        let token = sign_in_again(client.server(), &me).await?;
+        *kept = Some((token.clone(), Instant::now()));
+        Ok(Some(token))
+    }
+}
+
+/// What somebody does who has none: a provider asks on the page alone.
+async fn without_password(server: &str) -> Result<String, Failure> {
+    Err(Failure::failed(match provider(server).await? {
+        Some(oidc) => format!(
+            "this asks for your password, and you have none: do it on the page ({}), where you sign in with {} again",
+            print::clean(&oidc.origin),
+            print::clean(&oidc.name)
+        ),
+        None => "this asks for your password, and you have none: restart `notarium up` at a terminal, which says how to choose \
+                 one, or ask an administrator for a reset (`notarium user reset`)"
+            .to_owned(),
+    }))
+}
+
+async fn sign_in_again(server: &str, me: &Me) -> Result<String, Failure> {
+    let login = me.user.as_ref().filter(|user| user.has_password).and_then(|user| user.login.as_ref());
+    let Some(login) = login else { return without_password(server).await };
+    if !input::is_terminal() {
+        return Err(Failure::failed("this asks for your password: do it at a terminal, or on the page"));
+    }
+    let stranger = stranger(server)?;
+    let mut attempt = 1;
+    loop {
+        print::note(format!(
+            "this server asks {} for the password again (it then holds for 15 minutes here)",
+            print::clean(login)
+        ));
+        let password = input::ask("password: ", true).await?;
+        let body = json!({ "login": login, "password": password, "label": FRESH_LABEL, "fresh": true });
+        match stranger.post::<SignedIn>("/api/session", &body).await {
+            Ok(session) => return Ok(session.token),
+            Err(failure) if attempt < ATTEMPTS && failure.has_code("wrong_password") => print::note(&failure.message),
+            Err(failure) => return Err(failure),
+        }
+        attempt += 1;
+    }
+}
+
+// --- a browser ---
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The link is good for one browser, once, within an hour, and ends when another is made. The browser then has a session of its own: \
+other tabs and the next day need no link."
+)]
+pub struct LinkArgs {
+    /// The notebook to open: its id, or its title. Else the list of notebooks.
+    notebook: Option<String>,
+}
+
+pub async fn link(args: LinkArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = match &args.notebook {
+        Some(name) => Some(find::notebook(&client, name).await?),
+        None => None,
+    };
+    let made: OneTimeToken = client.json(client.request(Method::POST, "/api/session/link")).await?;
+    print::line(link_to(client.server(), &made.token, notebook.as_ref().map(|notebook| &notebook.id)))?;
+    print::note(format!("it opens one browser, once, until {}", print::optional_time(made.expires_at)));
+    Ok(())
+}
+
+/// What stands behind the # stays in the browser, which drops it from the address.
+pub fn link_to(server: &str, token: &str, notebook: Option<&NotebookId>) -> String {
+    let place = notebook.map(|notebook| format!("&notebook={notebook}")).unwrap_or_default();
+    format!("{server}/#token={token}{place}")
 }

@@ -21,7 +21,7 @@ use super::context::{Access, PROGRAM};
 use super::print::announce;
 use super::sandbox::Kept;
 use super::serve::{ConfirmWith, PlaceArgs, Stop};
-use super::{Context, Ended, Failure, link, python};
+use super::{Context, Ended, Failure, python, session};
 
 /// What `up` keeps in the data folder, for its owner alone.
 const KEYS_FILE: &str = "up.json";
@@ -228,7 +228,7 @@ impl Keys {
         let accounts = &server.app().accounts;
         let who = accounts.authenticate(&self.session).await.map_err(anyhow::Error::from)?;
         let token = accounts.browser_link(&who).await.map_err(anyhow::Error::from)?;
-        Ok(link::to(&server.url(), &token.text.reveal(), notebook))
+        Ok(session::link_to(&server.url(), &token.text.reveal(), notebook))
     }
 
     /// An agent in this process, for a server in this process.
