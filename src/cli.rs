@@ -12,7 +12,6 @@ mod call;
 mod calls;
 mod cells;
 mod chat;
-mod check;
 mod client;
 pub mod command_line;
 mod comments;
@@ -34,7 +33,6 @@ pub mod logs;
 mod mcp;
 mod narrate;
 mod notebooks;
-mod oidc;
 mod outputs;
 mod parameters;
 mod people;
@@ -51,7 +49,6 @@ mod session;
 pub mod settings;
 mod show;
 mod up;
-mod usage;
 mod values;
 mod watch;
 mod working_files;
@@ -272,7 +269,7 @@ commands! {
     #[command(subcommand)]
     AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
     /// Show what you and your workspaces use of the server, and what you may.
-    Usage(usage::UsageArgs) => usage::usage,
+    Usage(accounts::UsageArgs) => accounts::usage,
     /// Manage the accounts of people: for administrators.
     #[command(subcommand)]
     User(accounts::UserCommand) => accounts::UserCommand::run,
