@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{MethodRouter, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use bytes::Bytes;
@@ -25,6 +25,9 @@ use crate::script::{Play, Script, ScriptedReply};
 use crate::sse::{Filled, count, render};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+const CHAT_COMPLETIONS: &str = "/v1/chat/completions";
+const MESSAGES: &str = "/v1/messages";
+const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
 /// Older requests are forgotten.
 const MAX_RECORDED: usize = 1_000;
 
@@ -88,9 +91,9 @@ impl ScriptedServer {
         let play = Mutex::new(Play::new(script));
         let shared = Arc::new(Shared { play, requests: watch::Sender::new(Vec::new()), stop: stop.clone() });
         let routes = Router::new()
-            .route("/v1/chat/completions", post(chat_completions))
-            .route("/v1/messages", post(messages))
-            .route("/v1/messages/count_tokens", post(count_tokens))
+            .route(CHAT_COMPLETIONS, answering(Protocol::ChatCompletions))
+            .route(MESSAGES, answering(Protocol::Messages))
+            .route(COUNT_TOKENS, post(count_tokens))
             .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
             .with_state(shared.clone());
         // Chunks leave as they are cut, each at once.
@@ -126,16 +129,14 @@ impl ScriptedServer {
     }
 }
 
-async fn chat_completions(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    shared.answer(Protocol::ChatCompletions, &headers, &body).await
-}
-
-async fn messages(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    shared.answer(Protocol::Messages, &headers, &body).await
+fn answering(protocol: Protocol) -> MethodRouter<Arc<Shared>> {
+    post(async move |State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes| {
+        shared.answer(protocol, &headers, &body).await
+    })
 }
 
 async fn count_tokens(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    let number = shared.record("/v1/messages/count_tokens", &headers, &body);
+    let number = shared.record(COUNT_TOKENS, &headers, &body);
     let read = shared.read(Protocol::Messages, &headers, &body);
     let outcome = read.as_ref().map_or_else(|refusal| Outcome::Refused(refusal.status), |_| Outcome::Counted);
     shared.set_outcome(number, outcome);
@@ -168,9 +169,8 @@ impl Refusal {
     fn response(self) -> Response {
         let error = json!({ "type": self.kind, "message": self.message, "code": self.kind });
         let body = self.body.unwrap_or_else(|| Box::new(json!({ "type": "error", "error": error })));
-        let mut response = Response::new(Body::from(body.to_string()));
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(body)).into_response();
         if let Some(value) = self.retry_after.and_then(|text| HeaderValue::from_str(&text).ok()) {
             response.headers_mut().insert(header::RETRY_AFTER, value);
         }
@@ -180,16 +180,14 @@ impl Refusal {
 
 impl Shared {
     async fn answer(self: Arc<Self>, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Response {
-        let path = if protocol == Protocol::Messages { "/v1/messages" } else { "/v1/chat/completions" };
+        let path = if protocol == Protocol::Messages { MESSAGES } else { CHAT_COMPLETIONS };
         let number = self.record(path, headers, body);
         match self.choose(protocol, headers, body, number) {
             Ok((reply, chunks)) => {
                 let ending = Ending { shared: self, number, outcome: Outcome::Cancelled };
                 ending.shared.delay(reply.delay_ms).await;
-                let mut response = Response::new(Body::from_stream(play(reply, chunks, ending)));
-                let content_type = HeaderValue::from_static("text/event-stream; charset=utf-8");
-                response.headers_mut().insert(header::CONTENT_TYPE, content_type);
-                response
+                let content_type = [(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")];
+                (content_type, Body::from_stream(play(reply, chunks, ending))).into_response()
             }
             Err(refusal) => {
                 self.set_outcome(number, Outcome::Refused(refusal.status));

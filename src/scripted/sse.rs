@@ -13,30 +13,27 @@ const BROKEN_JSON: &str = "{\"broken\": [1, ";
 
 /// What the reply says, placeholders filled in.
 pub(crate) struct Filled {
-    blocks: Vec<FilledBlock>,
+    /// Calls have their ids, and their arguments as text.
+    blocks: Vec<ScriptedBlock>,
     stop: StopReason,
     usage: ScriptedUsage,
     piece_characters: usize,
 }
 
-enum FilledBlock {
-    Thinking(String),
-    Text(String),
-    Call { id: String, name: String, arguments: String },
-}
-
 impl Filled {
     /// `number` makes the ids of calls unique.
     pub(crate) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
-        let mut blocks = Vec::new();
-        for (index, block) in all_blocks(reply).iter().enumerate() {
-            blocks.push(match block {
-                ScriptedBlock::Thinking(text) => FilledBlock::Thinking(fill(text, asked)?),
-                ScriptedBlock::Text(text) => FilledBlock::Text(fill(text, asked)?),
-                ScriptedBlock::Call(call) => filled_call(call, asked, format!("call_{number}_{index}"))?,
-            });
+        let mut blocks = all_blocks(reply);
+        for (index, block) in blocks.iter_mut().enumerate() {
+            match block {
+                ScriptedBlock::Thinking(text) | ScriptedBlock::Text(text) => *text = fill(text, asked)?,
+                ScriptedBlock::Call(call) => {
+                    call.id.get_or_insert_with(|| format!("call_{number}_{index}"));
+                    call.raw_arguments = Some(arguments(call, asked)?);
+                }
+            }
         }
-        let has_call = blocks.iter().any(|block| matches!(block, FilledBlock::Call { .. }));
+        let has_call = blocks.iter().any(|block| matches!(block, ScriptedBlock::Call(_)));
         let fitting = if has_call { StopReason::ToolUse } else { StopReason::EndTurn };
         Ok(Self {
             stop: reply.stop.unwrap_or(fitting),
@@ -46,9 +43,10 @@ impl Filled {
         })
     }
 
-    fn pieces(&self, text: &str) -> Vec<String> {
+    /// A text as so many deltas as the script wants.
+    fn deltas(&self, text: &str, delta: impl Fn(String) -> Value) -> Vec<Value> {
         let characters: Vec<char> = text.chars().collect();
-        characters.chunks(self.piece_characters).map(|piece| piece.iter().collect()).collect()
+        characters.chunks(self.piece_characters).map(|piece| delta(piece.iter().collect())).collect()
     }
 }
 
@@ -59,13 +57,12 @@ fn all_blocks(reply: &ScriptedReply) -> Vec<ScriptedBlock> {
     thinking.chain(text).chain(calls).chain(reply.blocks.iter().cloned()).collect()
 }
 
-fn filled_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Result<FilledBlock, String> {
-    let arguments = match (&call.raw_arguments, &call.arguments) {
-        (Some(raw), _) => fill(raw, asked)?,
-        (None, Some(value)) => fill_json(value, asked)?.to_string(),
-        (None, None) => "{}".to_owned(),
-    };
-    Ok(FilledBlock::Call { id: call.id.clone().unwrap_or(own_id), name: call.name.clone(), arguments })
+fn arguments(call: &ScriptedCall, asked: &Conversation) -> Result<String, String> {
+    match (&call.raw_arguments, &call.arguments) {
+        (Some(raw), _) => fill(raw, asked),
+        (None, Some(value)) => Ok(fill_json(value, asked)?.to_string()),
+        (None, None) => Ok("{}".to_owned()),
+    }
 }
 
 /// What the server counts for a request: a token for four bytes of text.
@@ -73,10 +70,10 @@ pub(crate) fn count(asked: &Conversation) -> u64 {
     asked.all_text.len() as u64 / 4 + 1
 }
 
-fn estimate(blocks: &[FilledBlock], asked: &Conversation) -> ScriptedUsage {
-    let length = |block: &FilledBlock| match block {
-        FilledBlock::Thinking(text) | FilledBlock::Text(text) => text.len(),
-        FilledBlock::Call { name, arguments, .. } => name.len() + arguments.len(),
+fn estimate(blocks: &[ScriptedBlock], asked: &Conversation) -> ScriptedUsage {
+    let length = |block: &ScriptedBlock| match block {
+        ScriptedBlock::Thinking(text) | ScriptedBlock::Text(text) => text.len(),
+        ScriptedBlock::Call(call) => call.name.len() + call.raw_arguments.as_ref().map_or(0, String::len),
     };
     let output: usize = blocks.iter().map(length).sum();
     ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
@@ -146,32 +143,20 @@ fn chat_reason(stop: StopReason) -> &'static str {
 }
 
 fn chat_deltas(filled: &Filled) -> Vec<Value> {
-    let mut deltas = Vec::new();
-    let mut calls = 0;
-    for block in &filled.blocks {
-        match block {
-            FilledBlock::Thinking(text) => {
-                deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "reasoning_content": piece })));
-            }
-            FilledBlock::Text(text) => {
-                deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "content": piece })))
-            }
-            FilledBlock::Call { id, name, arguments } => {
-                let first = json!({ "name": name, "arguments": "" });
-                deltas.push(
-                    json!({ "tool_calls": [{ "index": calls, "id": id, "type": "function", "function": first }] }),
-                );
-                let pieces = filled.pieces(arguments);
-                deltas.extend(
-                    pieces
-                        .iter()
-                        .map(|piece| json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] })),
-                );
-                calls += 1;
-            }
+    let mut calls = 0..;
+    let deltas = |block: &ScriptedBlock| match block {
+        ScriptedBlock::Thinking(text) => filled.deltas(text, |piece| json!({ "reasoning_content": piece })),
+        ScriptedBlock::Text(text) => filled.deltas(text, |piece| json!({ "content": piece })),
+        ScriptedBlock::Call(ScriptedCall { id, name, raw_arguments, .. }) => {
+            let index = calls.next();
+            let delta = |call: Value| json!({ "tool_calls": [call] });
+            let function = json!({ "name": name, "arguments": "" });
+            let first = delta(json!({ "index": index, "id": id, "type": "function", "function": function }));
+            let more = |piece| delta(json!({ "index": index, "function": { "arguments": piece } }));
+            [vec![first], filled.deltas(raw_arguments.as_deref().unwrap_or_default(), more)].concat()
         }
-    }
-    deltas
+    };
+    filled.blocks.iter().flat_map(deltas).collect()
 }
 
 fn anthropic_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
@@ -201,30 +186,25 @@ fn anthropic(kind: &'static str, mut data: Value) -> SseEvent {
     SseEvent { name: Some(kind), data: data.to_string() }
 }
 
-fn anthropic_block(filled: &Filled, index: usize, block: &FilledBlock, events: &mut Vec<SseEvent>) {
-    let start = match block {
-        FilledBlock::Thinking(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-        FilledBlock::Text(_) => json!({ "type": "text", "text": "" }),
-        FilledBlock::Call { id, name, .. } => json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
-    };
-    let mut deltas = Vec::new();
-    match block {
-        FilledBlock::Thinking(text) => {
-            let pieces = filled.pieces(text);
-            deltas.extend(pieces.iter().map(|piece| json!({ "type": "thinking_delta", "thinking": piece })));
+fn anthropic_block(filled: &Filled, index: usize, block: &ScriptedBlock, events: &mut Vec<SseEvent>) {
+    let (start, deltas) = match block {
+        ScriptedBlock::Thinking(text) => {
+            let mut deltas = filled.deltas(text, |piece| json!({ "type": "thinking_delta", "thinking": piece }));
             deltas.push(json!({ "type": "signature_delta", "signature": signature(text) }));
+            (json!({ "type": "thinking", "thinking": "", "signature": "" }), deltas)
         }
-        FilledBlock::Text(text) => {
-            deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "type": "text_delta", "text": piece })));
+        ScriptedBlock::Text(text) => {
+            let deltas = filled.deltas(text, |piece| json!({ "type": "text_delta", "text": piece }));
+            (json!({ "type": "text", "text": "" }), deltas)
         }
-        FilledBlock::Call { arguments, .. } => {
-            let pieces = filled.pieces(arguments);
-            deltas.extend(pieces.iter().map(|piece| json!({ "type": "input_json_delta", "partial_json": piece })));
+        ScriptedBlock::Call(ScriptedCall { id, name, raw_arguments, .. }) => {
+            let delta = |piece| json!({ "type": "input_json_delta", "partial_json": piece });
+            let deltas = filled.deltas(raw_arguments.as_deref().unwrap_or_default(), delta);
+            (json!({ "type": "tool_use", "id": id, "name": name, "input": {} }), deltas)
         }
-    }
+    };
     events.push(anthropic("content_block_start", json!({ "index": index, "content_block": start })));
-    events.extend(
-        deltas.into_iter().map(|delta| anthropic("content_block_delta", json!({ "index": index, "delta": delta }))),
-    );
+    let delta = |delta| anthropic("content_block_delta", json!({ "index": index, "delta": delta }));
+    events.extend(deltas.into_iter().map(delta));
     events.push(anthropic("content_block_stop", json!({ "index": index })));
 }
