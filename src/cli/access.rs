@@ -138,8 +138,7 @@ impl ShareCommand {
             Self::Revoke { notebook, link } => {
                 let notebook = context.notebook(&notebook).await?;
                 notebook.client.delete(&notebook.path(&format!("/share-links/{link}"))).await?;
-                print::note(format!("revoked {link}"));
-                Ok(())
+                print::noted(format!("revoked {link}"))
             }
         }
     }

@@ -66,8 +66,7 @@ async fn covered(covers: &Covers, people: &mut People) -> String {
 
 async fn revoke(client: &Client, path: &str) -> Ended {
     client.delete(path).await?;
-    print::note("revoked");
-    Ok(())
+    print::noted("revoked")
 }
 
 // --- tokens of programs ---
@@ -266,8 +265,7 @@ impl UserCommand {
             Self::Unlink { user, identity } => {
                 let path = user_path(&client, &user).await?;
                 client.delete(&format!("{path}/identities/{identity}")).await?;
-                print::note("unlinked; the sessions that came by it have ended");
-                Ok(())
+                print::noted("unlinked; the sessions that came by it have ended")
             }
             Self::TakeOver { user, to, notebooks } => take_over(&client, &user, to.as_deref(), &notebooks).await,
         }
@@ -311,8 +309,7 @@ async fn user_path(client: &Client, name: &str) -> Result<String, Failure> {
 async fn set_active(client: &Client, name: &str, action: &str) -> Ended {
     let path = user_path(client, name).await?;
     client.send(client.request(Method::POST, &format!("{path}/{action}"))).await?;
-    print::note(format!("{action}d {name}"));
-    Ok(())
+    print::noted(format!("{action}d {name}"))
 }
 
 async fn list_identities(client: &Client, user: &str, as_json: bool) -> Ended {

@@ -10,11 +10,12 @@ use clap::Args;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
 use notarium_assistant::context::MAX_CONTEXT_TOKENS;
 use notarium_assistant::host::Host;
+use notarium_assistant::mcp;
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_server::RunningServer;
 use notarium_wire::rest::Model;
 
-use super::{Ended, Failure, mcp};
+use super::{Ended, Failure};
 
 /// Which models the assistants of this server ask.
 #[derive(Debug, Clone, Args)]
@@ -114,6 +115,7 @@ pub async fn beside(
 fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let host: Arc<dyn Host> = Arc::new(server.assistant_host());
     let assistants = Assistants::start(host.clone(), config);
-    mcp::mount(server, assistants.clone(), host);
+    // The server drops the service when it shuts down.
+    server.mount_mcp(Arc::new(mcp::service(assistants.clone(), host)));
     assistants
 }

@@ -202,8 +202,7 @@ impl NotebookClient {
 
     /// Sends a command, and says at which version the notebook is now.
     pub async fn change(&self, command: &Command) -> Ended {
-        notebooks::report(&self.command(command).await?);
-        Ok(())
+        notebooks::report(&self.command(command).await?)
     }
 
     /// As it was at a version, or is now.

@@ -55,22 +55,15 @@ pub async fn diff(args: DiffArgs, notebook: NotebookClient) -> Ended {
 fn difference(from: &Document, to: &Document) -> Difference {
     let title = (from.title != to.title).then(|| (from.title.clone(), to.title.clone()));
     let living = to.ordered_cells().map(|(id, cell)| changes(from, to, id, cell));
-    let deleted = from.ordered_cells().filter(|(id, _)| !to.cells.contains_key(*id)).map(|(id, cell)| CellDifference {
-        cell_id: id.clone(),
-        changes: vec!["deleted"],
-        source: unified(&cell.content.source, ""),
-    });
+    let deleted = from.ordered_cells().filter(|(id, _)| !to.cells.contains_key(*id));
+    let deleted = deleted.map(|(id, cell)| CellDifference::new(id, vec!["deleted"], &cell.content.source, ""));
     let cells = living.chain(deleted).filter(|cell| !cell.changes.is_empty()).collect();
     Difference { from: from.version, to: to.version, title, cells }
 }
 
 fn changes(from: &Document, to: &Document, id: &CellId, cell: &Cell) -> CellDifference {
     let Some(before) = from.cells.get(id) else {
-        return CellDifference {
-            cell_id: id.clone(),
-            changes: vec!["added"],
-            source: unified("", &cell.content.source),
-        };
+        return CellDifference::new(id, vec!["added"], "", &cell.content.source);
     };
     let facts = [
         ("moved", before.content.order_key != cell.content.order_key),
@@ -79,14 +72,14 @@ fn changes(from: &Document, to: &Document, id: &CellId, cell: &Cell) -> CellDiff
         ("run", from.latest.get(id) != to.latest.get(id)),
     ];
     let changes = facts.into_iter().filter_map(|(name, is_so)| is_so.then_some(name)).collect();
-    CellDifference { cell_id: id.clone(), changes, source: unified(&before.content.source, &cell.content.source) }
+    CellDifference::new(id, changes, &before.content.source, &cell.content.source)
 }
 
-fn unified(before: &str, after: &str) -> String {
-    if before == after {
-        return String::new();
+impl CellDifference {
+    fn new(id: &CellId, changes: Vec<&'static str>, before: &str, after: &str) -> Self {
+        let source = TextDiff::from_lines(before, after).unified_diff().missing_newline_hint(false).to_string();
+        Self { cell_id: id.clone(), changes, source }
     }
-    TextDiff::from_lines(before, after).unified_diff().missing_newline_hint(false).to_string()
 }
 
 fn show(difference: &Difference) -> Ended {

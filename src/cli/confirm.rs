@@ -43,10 +43,7 @@ pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
         ));
     }
     let client = context.client()?;
-    let notebook = match &args.notebook {
-        Some(name) => Some(find::notebook(&client, name).await?),
-        None => None,
-    };
+    let notebook = find::named(&client, args.notebook.as_deref()).await?;
     let waiting = waiting(&client, notebook.as_ref()).await?;
     if args.json {
         return print::json(&waiting);
@@ -108,14 +105,12 @@ async fn located(
 
 pub async fn say_yes(notebook: &NotebookClient, id: &ToolCallId, hash: Hash) -> Ended {
     let answer: Answer = notebook.post(&format!("/calls/{id}/confirm"), &Yes { arguments_hash: hash }).await?;
-    notebooks::report(&answer);
-    Ok(())
+    notebooks::report(&answer)
 }
 
 pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) -> Ended {
     let answer: Answer = notebook.post(&format!("/calls/{id}/deny"), &Because { reason: reason.to_owned() }).await?;
-    notebooks::report(&answer);
-    Ok(())
+    notebooks::report(&answer)
 }
 
 // --- one by one ---

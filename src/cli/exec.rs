@@ -8,16 +8,15 @@ use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
     Cell, CellId, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, KernelSession, Output,
-    RequestExecution,
 };
 use tokio::sync::mpsc;
 
 use super::client::NotebookClient;
-use super::follow::{End, Question, RunUpdate, Runs};
+use super::follow::{End, Question, RunUpdate, Runs, request};
 use super::print::style;
 use super::{Context, Ended, Failure, find, input, outputs, print};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:
   notarium exec analysis --all
   notarium exec analysis 3f2a 77c0 --timeout 60
@@ -53,9 +52,7 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
 
 /// Runs every code cell of a notebook, as `exec --all` does.
 pub async fn all(notebook: NotebookClient) -> Ended {
-    let (cells, code) = (Vec::new(), None);
-    let args =
-        ExecArgs { notebook: notebook.id.to_string(), cells, all: true, code, timeout: None, allow_errors: false };
+    let args = ExecArgs { notebook: notebook.id.to_string(), all: true, ..ExecArgs::default() };
     run(&args, notebook).await
 }
 
@@ -151,24 +148,14 @@ impl Following {
         }
     }
 
-    /// The ids are chosen here, so that the events show which runs are ours before the ack does.
     fn command(
         &self,
         targets: impl Iterator<Item = ExecutionTarget>,
         timeout: Option<u64>,
         allow_errors: bool,
     ) -> Command {
-        let stop_on_error = !allow_errors && self.views.len() > 1;
-        let request = |(view, target): (&View, ExecutionTarget)| {
-            Command::RequestExecution(RequestExecution {
-                execution_id: Some(view.id.clone()),
-                target,
-                kernel_session: None,
-                timeout_ms: timeout.map(|seconds| seconds.saturating_mul(1_000)),
-                stop_on_error,
-            })
-        };
-        Command::Batch { commands: self.views.iter().zip(targets).map(request).collect() }
+        let ids = self.views.iter().map(|view| view.id.clone());
+        request(ids.zip(targets), None, timeout, !allow_errors && self.views.len() > 1)
     }
 
     async fn until_ended(&mut self, mut runs: Runs, command: &Command) -> Ended {

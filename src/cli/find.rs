@@ -39,6 +39,14 @@ pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Fai
     by_title(client, name).await.map(|id| client.notebook(id))
 }
 
+/// As [`notebook`], where one is named.
+pub async fn named(client: &Client, name: Option<&str>) -> Result<Option<NotebookClient>, Failure> {
+    match name {
+        Some(name) => notebook(client, name).await.map(Some),
+        None => Ok(None),
+    }
+}
+
 async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
     let mut found = titled(client, title, Some(title)).await?;
     if found.is_empty() {

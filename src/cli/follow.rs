@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, KernelLaunchRequested,
-    KernelSessionId, NotebookId, Outcome, Output, Recorded, Version, session_of,
+    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, ExecutionTarget,
+    KernelLaunchRequested, KernelSessionId, NotebookId, Outcome, Output, Recorded, RequestExecution, Version,
+    session_of,
 };
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, KernelStatus, ServerMessage};
 
 use super::client::NotebookClient;
 use super::people::{Asked, People};
-use super::progress::{self, Bars};
+use super::progress::{Bars, follow_kernel};
 use super::{Ended, Failure, kernels, print};
 
 /// One notebook, followed.
@@ -43,7 +44,7 @@ impl Follower {
     /// Asks for what kernels say beside the log; needed after each subscription.
     pub fn follow_progress(&self) {
         if let Some(state) = self.state() {
-            progress::follow(&self.sender(), state);
+            state.kernels.keys().for_each(|kernel| follow_kernel(&self.sender(), &self.notebook, kernel));
         }
     }
 
@@ -118,6 +119,25 @@ impl End {
         };
         Some(Self { status, notice })
     }
+}
+
+/// Asks for runs under ids that are chosen here, so that the events show whose they are before the ack does.
+pub fn request(
+    runs: impl Iterator<Item = (ExecutionId, ExecutionTarget)>,
+    kernel: Option<&KernelSessionId>,
+    timeout_seconds: Option<u64>,
+    stop_on_error: bool,
+) -> Command {
+    let request = |(id, target)| {
+        Command::RequestExecution(RequestExecution {
+            execution_id: Some(id),
+            target,
+            kernel_session: kernel.cloned(),
+            timeout_ms: timeout_seconds.map(|seconds| seconds.saturating_mul(1_000)),
+            stop_on_error,
+        })
+    };
+    Command::Batch { commands: runs.map(request).collect() }
 }
 
 /// Runs of one notebook, until all have ended.
@@ -227,7 +247,7 @@ impl Runs {
             )));
         }
         if let Event::KernelSessionStarted(event) = &recorded.event {
-            progress::follow_kernel(&self.follower.sender(), &self.follower.notebook, &event.kernel_session);
+            follow_kernel(&self.follower.sender(), &self.follower.notebook, &event.kernel_session);
         }
         if let Event::KernelLaunchFailed(event) = &recorded.event {
             return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.sentence()))));

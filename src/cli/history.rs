@@ -135,8 +135,7 @@ async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
     for stored in shown {
         print::note(narrator.line(&NarratedEvent::from(*stored), print::time).await);
     }
-    report(&answer);
-    Ok(())
+    report(&answer)
 }
 
 // --- versions ---

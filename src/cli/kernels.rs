@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use notarium_agent::connection::ConnectionEvent;
-use notarium_core::{Command, Document, Execution, KernelPhase, KernelSessionId, Millis, session_of};
+use notarium_core::{Command, Document, Execution, KernelPhase, KernelSession, KernelSessionId, Millis, session_of};
 use notarium_wire::rest::Kernels;
 use notarium_wire::{KernelStatus, KernelUsage, ServerMessage};
 
@@ -108,12 +108,19 @@ async fn list(called: &str, as_json: bool, context: &Context) -> Ended {
     let empty = "no kernels: `notarium kernels launch` or the next run launches one";
     let headings = ["kernel", "kernelspec", "runs at", "how it is", "sandbox", "uses"];
     print::list(&kernels, false, empty, headings, async |(id, kernel)| {
-        let state = state(id, &word(&kernel.phase), &there.status);
+        let status = status_of(id, &there);
         let sandbox = match kernel.phase {
             KernelPhase::Started => sandbox::recorded_word(&kernel.sandbox),
             _ => String::new(),
         };
-        [id.to_string(), kernel.kernelspec.clone(), place(id, &there), state, sandbox, usage(id, &there.status)]
+        [
+            id.to_string(),
+            kernel.kernelspec.clone(),
+            place(kernel, status),
+            state(kernel, status),
+            sandbox,
+            usage(status),
+        ]
     })
     .await?;
     if let Some(notice) = &there.notice {
@@ -161,8 +168,11 @@ async fn measured(notebook: &NotebookClient, mut status: Vec<KernelStatus>) -> R
     }
 }
 
-fn usage(id: &KernelSessionId, status: &[KernelStatus]) -> String {
-    let status = status.iter().find(|status| status.kernel_session == *id);
+fn status_of<'a>(id: &KernelSessionId, there: &'a Kernels) -> Option<&'a KernelStatus> {
+    there.status.iter().find(|status| status.kernel_session == *id)
+}
+
+fn usage(status: Option<&KernelStatus>) -> String {
     let Some(KernelUsage { memory_bytes, cpu_percent }) = status.and_then(|status| status.usage) else {
         return "–".to_owned();
     };
@@ -171,20 +181,16 @@ fn usage(id: &KernelSessionId, status: &[KernelStatus]) -> String {
 }
 
 /// The agent that has the kernel.
-fn place(id: &KernelSessionId, there: &Kernels) -> String {
-    let status = there.status.iter().find(|status| status.kernel_session == *id);
-    let agent = || Some(format!("agent {}", print::short(there.kernels.get(id)?.agent.as_ref()?.as_str())));
-    match status.and_then(|status| status.agent_name.as_deref()) {
-        Some(name) => name.to_owned(),
-        None => agent().unwrap_or_else(|| "–".to_owned()),
-    }
+fn place(kernel: &KernelSession, status: Option<&KernelStatus>) -> String {
+    let agent = || Some(format!("agent {}", print::short(kernel.agent.as_ref()?.as_str())));
+    status.and_then(|status| status.agent_name.clone()).or_else(agent).unwrap_or_else(|| "–".to_owned())
 }
 
-fn state(id: &KernelSessionId, phase: &str, status: &[KernelStatus]) -> String {
-    match status.iter().find(|status| status.kernel_session == *id) {
+fn state(kernel: &KernelSession, status: Option<&KernelStatus>) -> String {
+    match status {
         Some(status) if !status.reachable => unreachable(status.unreachable_since),
         Some(status) if status.busy => "busy".to_owned(),
-        _ => phase.to_owned(),
+        _ => word(&kernel.phase),
     }
 }
 
@@ -217,7 +223,7 @@ async fn find(args: &KernelArgs, context: &Context) -> Result<(NotebookClient, K
 }
 
 fn is_reachable(id: &KernelSessionId, there: &Kernels) -> bool {
-    !there.status.iter().any(|status| status.kernel_session == *id && !status.reachable)
+    status_of(id, there).is_none_or(|status| status.reachable)
 }
 
 pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {

@@ -1,13 +1,8 @@
-//! `mcp`: an outside assistant's way in over standard input and output; and the server's end of its way in over HTTP.
-
-use std::sync::Arc;
+//! `mcp`: an outside assistant's way in over standard input and output.
 
 use clap::Args;
-use notarium_assistant::caller::Caller;
-use notarium_assistant::host::Host;
 use notarium_assistant::mcp::{self, BridgeError, BridgeOptions};
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, TokenId};
-use notarium_server::RunningServer;
 use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};
 
 use super::client::Client;
@@ -38,10 +33,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
     let access = context.access()?;
     let client = Client::new(access.clone())?;
     let me: Me = client.get("/api/me").await?;
-    let notebook = match &args.notebook {
-        Some(name) => Some(find::notebook(&client, name).await?.id),
-        None => None,
-    };
+    let notebook = find::named(&client, args.notebook.as_deref()).await?.map(|notebook| notebook.id);
     let made = if is_for_assistants(&me) { None } else { Some(make_token(&client, &me, notebook.as_ref()).await?) };
     let token = made.as_ref().map_or(access.token.clone(), |made| made.token.clone());
     let options = BridgeOptions { server: access.server.clone(), token, notebook };
@@ -88,11 +80,4 @@ fn broken(error: BridgeError) -> Failure {
         BridgeError::Output(_) => Failure::reader_gone(),
         BridgeError::Client(_) => Failure::failed(error.to_string()),
     }
-}
-
-// --- the server's end ---
-
-/// Opens `/mcp` of a server in this process to outside assistants. The server drops the service when it shuts down.
-pub fn mount(server: &RunningServer, caller: Arc<dyn Caller>, host: Arc<dyn Host>) {
-    server.mount_mcp(Arc::new(mcp::service(caller, host)));
 }

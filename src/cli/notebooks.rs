@@ -109,11 +109,11 @@ pub async fn unarchive(_: NoArgs, notebook: NotebookClient) -> Ended {
 }
 
 /// What a command did, for people.
-pub fn report(answer: &Answer) {
+pub fn report(answer: &Answer) -> Ended {
     for notice in &answer.outcome.notices {
         print::note(format!("note: {}", print::clean(notice)));
     }
-    print::note(format!("done: version {}", answer.version));
+    print::noted(format!("done: version {}", answer.version))
 }
 
 // --- templates ---
@@ -172,8 +172,7 @@ pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ende
         false => client.request(Method::PUT, &path).json(&TemplateMark { description: args.description }),
     };
     let answer: Answer = client.json(request).await?;
-    report(&answer);
-    Ok(())
+    report(&answer)
 }
 
 // --- fork ---
@@ -347,6 +346,5 @@ pub async fn write_file(file: &Path, content: &[u8]) -> Ended {
         let _ = tokio::fs::remove_file(&beside).await;
         return Err(Failure::unwritable(file, &error));
     }
-    print::note(format!("wrote {} ({})", file.display(), print::size(content.len() as u64)));
-    Ok(())
+    print::noted(format!("wrote {} ({})", file.display(), print::size(content.len() as u64)))
 }

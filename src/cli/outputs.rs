@@ -97,31 +97,31 @@ fn put(content: &mut Value, pointer: &str, value: Value) {
 }
 
 fn shown_of(content: &Value, missing: &[BlobPart]) -> Shown {
-    let field = |name: &str| text_of(content.get(name));
-    match content.get("output_type").and_then(Value::as_str) {
+    let field = |name: &str| text_of(&content[name]);
+    match content["output_type"].as_str() {
         Some("stream") => {
             Shown { text: field("text"), rest: rest_of(&[], missing), is_alarming: field("name") == "stderr" }
         }
         Some("error") => Shown { text: error_text(content), rest: rest_of(&[], missing), is_alarming: true },
-        Some("execute_result" | "display_data") => bundle(content.get("data"), missing),
+        Some("execute_result" | "display_data") => bundle(&content["data"], missing),
         _ => Shown { rest: Some("an output of an unknown type".to_owned()), ..Shown::default() },
     }
 }
 
 /// A text, or lines that are one text.
-fn text_of(value: Option<&Value>) -> String {
+fn text_of(value: &Value) -> String {
     match value {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect(),
+        Value::String(text) => text.clone(),
+        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
         _ => String::new(),
     }
 }
 
 fn error_text(content: &Value) -> String {
-    let traceback: Vec<&str> =
-        content.get("traceback").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let traceback = content["traceback"].as_array().into_iter().flatten();
+    let traceback: Vec<&str> = traceback.filter_map(Value::as_str).collect();
     let mut text = match traceback.is_empty() {
-        true => format!("{}: {}", text_of(content.get("ename")), text_of(content.get("evalue"))),
+        true => format!("{}: {}", text_of(&content["ename"]), text_of(&content["evalue"])),
         false => traceback.join("\n"),
     };
     end_line(&mut text);
@@ -129,10 +129,10 @@ fn error_text(content: &Value) -> String {
 }
 
 /// A MIME bundle: plain text where there is some, and the names of what else there is.
-fn bundle(data: Option<&Value>, missing: &[BlobPart]) -> Shown {
-    let Some(Value::Object(data)) = data else { return Shown { rest: rest_of(&[], missing), ..Shown::default() } };
+fn bundle(data: &Value, missing: &[BlobPart]) -> Shown {
+    let Some(data) = data.as_object() else { return Shown { rest: rest_of(&[], missing), ..Shown::default() } };
     let best = ["text/plain", "text/markdown", "text/latex"].into_iter().find(|name| data.contains_key(*name));
-    let mut text = best.map(|name| text_of(data.get(name))).unwrap_or_default();
+    let mut text = best.map(|name| text_of(&data[name])).unwrap_or_default();
     end_line(&mut text);
     let others: Vec<String> = data.iter().filter(|(name, _)| Some(name.as_str()) != best).map(described).collect();
     Shown { text, rest: rest_of(&others, missing), is_alarming: false }

@@ -49,6 +49,12 @@ pub fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// As [`note`], at the end of what may fail.
+pub fn noted(text: impl Display) -> Ended {
+    note(text);
+    Ok(())
+}
+
 /// A line on standard error, where that is a terminal, that says how far something has come.
 pub fn progress(bar: ProgressBar, template: &str) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))

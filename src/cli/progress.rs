@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use console::Term;
 use notarium_agent::connection::CommandSender;
-use notarium_core::{Document, ExecutionId, KernelSessionId, NotebookId};
+use notarium_core::{ExecutionId, KernelSessionId, NotebookId};
 use notarium_wire::{ClientMessage, CommChange, OpenComm, PROGRESS_TARGET, ServerMessage};
 use serde::Deserialize;
 
@@ -55,11 +55,7 @@ impl State {
     }
 }
 
-/// Asks for what the kernels of a notebook say beside the log; after each subscription, and of each new kernel.
-pub fn follow(sender: &CommandSender, state: &Document) {
-    state.kernels.keys().for_each(|kernel| follow_kernel(sender, &state.notebook_id, kernel));
-}
-
+/// Asks for what a kernel says beside the log; after each subscription, and of each new kernel.
 pub fn follow_kernel(sender: &CommandSender, notebook: &NotebookId, kernel: &KernelSessionId) {
     sender.ephemeral(ClientMessage::FollowComms { notebook: notebook.clone(), kernel_session: kernel.clone() });
 }

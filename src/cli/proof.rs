@@ -124,7 +124,8 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let (mut state_hash, mut state_is_replayed) = (None, None);
     if let (None, Some(state)) = (&broken, state.filter(|_| is_known)) {
         state_hash = Some(hash_of(&state)?);
-        state_is_replayed = is_served(served.as_ref(), &state).await?;
+        let shown = served_hash(served.as_ref(), state.version).await?;
+        state_is_replayed = shown.map(|shown| Some(shown) == state_hash);
     }
     if state_is_replayed == Some(false) {
         broken = Some(OTHER_STATE.to_owned());
@@ -151,12 +152,11 @@ fn told(verified: Verification, blobs: Option<usize>, as_json: bool) -> Ended {
     verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
 }
 
-/// Whether the server shows this state at its version; `None` where no server was asked.
-async fn is_served(served: Option<&(NotebookClient, Head)>, state: &Document) -> Result<Option<bool>, Failure> {
+/// The hash of the state that the server shows at a version; `None` where no server was asked.
+async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) -> Result<Option<Hash>, Failure> {
     let Some((notebook, _)) = served else { return Ok(None) };
-    // The server may have moved on since.
-    let shown = notebook.state(Some(state.version)).await?.notebook;
-    Ok(Some(hash_of(&shown)? == hash_of(state)?))
+    // It may have moved on since.
+    hash_of(&notebook.state(Some(version)).await?.notebook).map(Some)
 }
 
 /// Hands every event of a record to `visit`. Where it is on a server: the notebook, and the end that the server says.
@@ -208,11 +208,7 @@ pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
     let served = each_recorded(&args, context, |stored| fold(&mut state, stored)).await?;
     let state = state.ok_or_else(|| Failure::failed("the record has no events"))?;
     let (version, state_hash) = (state.version, hash_of(&state)?);
-    let server_state_hash = match served {
-        // The server may have moved on since.
-        Some((notebook, _)) => Some(hash_of(&notebook.state(Some(version)).await?.notebook)?),
-        None => None,
-    };
+    let server_state_hash = served_hash(served.as_ref(), version).await?;
     let same = server_state_hash.is_none_or(|hash| hash == state_hash);
     if args.json {
         print::json(&Replayed { version, state_hash, server_state_hash, same })?;

@@ -8,15 +8,13 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use notarium_core::{
-    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, Output, RequestExecution,
-};
+use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, Output};
 use notarium_wire::ipynb::{self, Document};
 
 use super::agent::KernelArgs;
 use super::client::Client;
 use super::failure::FailureKind;
-use super::follow::{End, Question, RunUpdate, Runs};
+use super::follow::{End, Question, RunUpdate, Runs, request};
 use super::notebooks::{self, Exported};
 use super::parameters::{self, Parameter, has_tag};
 use super::serve::Stop;
@@ -170,7 +168,9 @@ async fn execute_steps(
     for group in steps.split_inclusive(|step| step.may_fail) {
         let cells: Vec<(ExecutionId, &Step)> = group.iter().map(|step| (ulid::Ulid::generate().into(), step)).collect();
         runs.follow(cells.iter().map(|(id, _)| id.clone()));
-        runs.command(&Command::Batch { commands: requests(args, &cells, kernel.as_ref()) }).await?;
+        let target = |step: &Step| ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None };
+        let targets = cells.iter().map(|(id, step)| (id.clone(), target(step)));
+        runs.command(&request(targets, kernel.as_ref(), args.timeout, !args.allow_errors)).await?;
         follow_group(runs, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
         if failures.is_final() {
             break;
@@ -178,19 +178,6 @@ async fn execute_steps(
     }
     progress.finish_and_clear();
     failures.report(&args.file)
-}
-
-fn requests(args: &RunArgs, cells: &[(ExecutionId, &Step)], kernel: Option<&KernelSessionId>) -> Vec<Command> {
-    let request = |(id, step): &(ExecutionId, &Step)| {
-        Command::RequestExecution(RequestExecution {
-            execution_id: Some(id.clone()),
-            target: ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None },
-            kernel_session: kernel.cloned(),
-            timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
-            stop_on_error: !args.allow_errors,
-        })
-    };
-    cells.iter().map(request).collect()
 }
 
 /// Above the bar; also where there is none, as in a pipe.

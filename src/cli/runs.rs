@@ -146,8 +146,7 @@ pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
     if let Some(advice) = Unreachable::of(&notebook.kernels().await?.status).advice(&args.notebook) {
         print::note(advice);
     }
-    super::notebooks::report(&answer?);
-    Ok(())
+    super::notebooks::report(&answer?)
 }
 
 #[derive(Debug, Args)]

@@ -109,9 +109,7 @@ impl SandboxArgs {
     }
 
     fn plan(&self, around: &Surroundings<'_>, own: &[PathBuf]) -> Result<Plan, Failure> {
-        let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
-            paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()
-        };
+        let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(|path| real(path)).collect() };
         let (shown, own) = (absolute(&self.show), absolute(own));
         if let Some(path) =
             shown.iter().find(|path| own.iter().any(|own| path.starts_with(own) || own.starts_with(path)))
@@ -126,7 +124,7 @@ impl SandboxArgs {
         let usual = secret_places(&home).into_iter().chain(private_sockets(user)).chain(named);
         let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
         let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
-        let working_dir = around.working_dir.canonicalize().unwrap_or_else(|_| around.working_dir.to_owned());
+        let working_dir = real(around.working_dir);
         if let Some(place) = hidden.iter().find(|place| working_dir.starts_with(place)) {
             let (working_dir, place) = (working_dir.display(), place.display());
             let message = format!(
@@ -145,6 +143,11 @@ impl SandboxArgs {
         let shown = shown.filter(|path| !is_driver(path)).collect();
         Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false, own_processes: false })
     }
+}
+
+/// Without links, where it is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Notarium's own folders. They are made, so that what comes into them later is hidden too.
@@ -166,10 +169,9 @@ fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
 fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf, Failure> {
     let file = std::path::absolute(configuration).unwrap_or_else(|_| configuration.to_owned());
     let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
-    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let (real, working_dir) = (absolute(&folder), absolute(around.working_dir));
-    let shared = [working_dir, std::env::temp_dir()].into_iter().chain(dirs::home_dir());
-    if shared.into_iter().any(|path| path.starts_with(&real)) {
+    let place = real(&folder);
+    let shared = [real(around.working_dir), std::env::temp_dir()].into_iter().chain(dirs::home_dir());
+    if shared.into_iter().any(|path| path.starts_with(&place)) {
         let message = format!(
             "{} cannot be kept from kernels, which work in its folder: give it a folder of its own with {}",
             file.display(),
@@ -182,7 +184,7 @@ fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf,
 
 /// Without a sandbox nothing keeps code from its own working folder.
 fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
-    let working_dir = working_dir.canonicalize().unwrap_or_else(|_| working_dir.to_owned());
+    let working_dir = real(working_dir);
     let inside = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&working_dir));
     match own.iter().find(inside) {
         None => Ok(()),

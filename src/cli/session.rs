@@ -60,8 +60,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
     let me: Me = client.get("/api/me").await?;
     let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
     let name = print::clean(&me.name);
-    print::note(format!("signed in to {server} as {name}; stored in {}", path.display()));
-    Ok(())
+    print::noted(format!("signed in to {server} as {name}; stored in {}", path.display()))
 }
 
 /// Whom the stored token signs in to this server as; `None` where it is for another server, or good no more.
@@ -186,8 +185,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
         true => client.delete("/api/session").await?,
         false => print::note("the token is forgotten here; `notarium token revoke` ends it"),
     }
-    print::note(format!("signed out of {server}"));
-    Ok(())
+    print::noted(format!("signed out of {server}"))
 }
 
 pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
@@ -281,14 +279,10 @@ pub struct LinkArgs {
 
 pub async fn link(args: LinkArgs, context: &Context) -> Ended {
     let client = context.client()?;
-    let notebook = match &args.notebook {
-        Some(name) => Some(find::notebook(&client, name).await?),
-        None => None,
-    };
+    let notebook = find::named(&client, args.notebook.as_deref()).await?;
     let made: OneTimeToken = client.json(client.request(Method::POST, "/api/session/link")).await?;
     print::line(link_to(client.server(), &made.token, notebook.as_ref().map(|notebook| &notebook.id)))?;
-    print::note(format!("it opens one browser, once, until {}", print::optional_time(made.expires_at)));
-    Ok(())
+    print::noted(format!("it opens one browser, once, until {}", print::optional_time(made.expires_at)))
 }
 
 /// What stands behind the # stays in the browser, which drops it from the address.

@@ -11,7 +11,6 @@ use notarium_server::RunningServer;
 use notarium_server::auth::{ClientInfo, NewAgent, issue_owner_token};
 use notarium_store::accounts::Coverage;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::agent::{KernelArgs, LocalAgent};
 use super::assistants::{self, ModelArgs};
@@ -182,9 +181,9 @@ pub struct Keys {
 impl Keys {
     /// Those of last time while they are good, else new ones.
     pub async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
-        let file = folder.join(KEYS_FILE);
+        let (file, accounts) = (folder.join(KEYS_FILE), &server.app().accounts);
         if let Some(keys) = Self::read(&file) {
-            if is_session_as_wanted(server, &keys.session).await && is_good(server, &keys.agent).await {
+            if is_session_as_wanted(server, &keys.session).await && accounts.authenticate(&keys.agent).await.is_ok() {
                 return Ok(keys);
             }
             // Other processes may have read it.
@@ -251,11 +250,6 @@ async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
     let Ok(who) = accounts.authenticate(token).await else { return false };
     let stored = accounts.store().token(&who.token_id).await.ok().flatten();
     stored.is_some_and(|token| token.scopes.scopes().contains(&Scope::Confirm) != accounts.asks_again())
-}
-
-async fn is_good(server: &RunningServer, token: &str) -> bool {
-    let Ok(client) = client(server, token) else { return false };
-    client.get::<Value>("/api/me").await.is_ok()
 }
 
 /// REST of a server in this process.

@@ -103,14 +103,8 @@ impl Watcher {
                 self.events(message, recorded).await
             }
             ConnectionEvent::Message(message) => self.message(message),
-            ConnectionEvent::Disconnected { cause, .. } => {
-                print::note(format!("{cause}\nconnecting again …"));
-                Ok(())
-            }
-            ConnectionEvent::Connected(_) => {
-                print::note("connected again");
-                Ok(())
-            }
+            ConnectionEvent::Disconnected { cause, .. } => print::noted(format!("{cause}\nconnecting again …")),
+            ConnectionEvent::Connected(_) => print::noted("connected again"),
             ConnectionEvent::Failed(error) => Err(error.into()),
         }
     }
@@ -293,8 +287,7 @@ impl Checker {
                  notebook's record (notarium log)"
             )));
         }
-        print::note(told);
-        Ok(())
+        print::noted(told)
     }
 }
 

@@ -154,8 +154,7 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
     bar.finish_and_clear();
     let WrittenFile { path, size_bytes, sha256, replaced } = written?;
     let verb = if replaced { "replaced" } else { "stored" };
-    print::note(format!("{verb} {} ({}, sha256 {sha256})", print::clean(&path), print::size(size_bytes)));
-    Ok(())
+    print::noted(format!("{verb} {} ({}, sha256 {sha256})", print::clean(&path), print::size(size_bytes)))
 }
 
 /// A line on standard error, where that is a terminal.
@@ -217,8 +216,7 @@ async fn to_file(answer: reqwest::Response, output: &Path) -> Ended {
         let _ = tokio::fs::remove_file(&beside).await;
     }
     let size_bytes = written?;
-    print::note(format!("wrote {} ({})", output.display(), print::size(size_bytes)));
-    Ok(())
+    print::noted(format!("wrote {} ({})", output.display(), print::size(size_bytes)))
 }
 
 async fn write(mut answer: reqwest::Response, beside: &Path, output: &Path, bar: &ProgressBar) -> Result<u64, Failure> {

@@ -51,8 +51,7 @@ impl Screen {
     /// A remark between the texts.
     pub fn note(&mut self, text: &str) -> Ended {
         self.end_line()?;
-        print::note(text);
-        Ok(())
+        print::noted(text)
     }
 
     /// Begins a new line where the text has not ended one.
