@@ -88,27 +88,9 @@ pub type Ended = Result<(), Failure>;
 #[command(name = "notarium", version, propagate_version = true, disable_help_subcommand = false)]
 pub struct Arguments {
     #[command(flatten)]
-    pub global: Global,
+    pub context: Context,
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// Which server, and how loud. Taken by every command, before or after its name.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Connection")]
-pub struct Global {
-    /// The server: http://host:port, https://host or wss://host. Else what `login` or `up` stored.
-    #[arg(long, global = true, env = "NOTARIUM_SERVER", value_name = "URL")]
-    pub server: Option<String>,
-    /// The token. Else what `login` or `up` stored for that server.
-    #[arg(long, global = true, env = "NOTARIUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    pub token: Option<String>,
-    /// A file with the token in its first line; - is standard input.
-    #[arg(long, global = true, env = "NOTARIUM_TOKEN_FILE", value_name = "FILE", conflicts_with = "token")]
-    pub token_file: Option<std::path::PathBuf>,
-    /// What the program says about itself on standard error, for instance `info` or `notarium=debug`.
-    #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER")]
-    pub log: Option<String>,
 }
 
 /// A notebook, and what else a command takes.
@@ -289,8 +271,8 @@ impl Command {
 
 /// Does what was asked.
 pub async fn run(mut arguments: Arguments) -> Ended {
-    if let Some(file) = &arguments.global.token_file {
-        arguments.global.token = Some(command_line::token_in(file)?);
+    if let Some(file) = &arguments.context.token_file {
+        arguments.context.token = Some(command_line::token_in(file)?);
     }
-    arguments.command.run(&Context::new(arguments.global)).await
+    arguments.command.run(&arguments.context).await
 }

@@ -110,7 +110,7 @@ impl KernelArgs {
 }
 
 pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
-    let token_file = context.global.token_file.iter().filter(|file| file.is_file()).cloned().collect();
+    let token_file = context.token_file.iter().filter(|file| file.is_file()).cloned().collect();
     let kept = args.kernels.kept(&args.kernels.kernel_paths, token_file).await?;
     if args.check {
         return sandbox::show(&kept);

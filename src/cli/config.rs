@@ -1,6 +1,7 @@
 //! The file that `login` and `up` write: which server, and the token for it. Only its owner may read it.
 
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -59,17 +60,9 @@ pub fn write_privately(path: &Path, text: &str) -> std::io::Result<()> {
     }
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     let _ = std::fs::remove_file(&beside);
-    let mut file = private().open(&beside)?;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
     file.write_all(text.as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;
     std::fs::rename(&beside, path)
-}
-
-fn private() -> std::fs::OpenOptions {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }

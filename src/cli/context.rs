@@ -1,18 +1,33 @@
 //! Which server a command talks to, and as whom.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use notarium_agent::connection;
 
 use super::client::{Client, NotebookClient};
 use super::config::Config;
-use super::{Failure, Global, find};
+use super::{Failure, find};
 
 /// How the program calls itself.
 pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 
-/// What every command is given.
-#[derive(Debug, Clone)]
+/// What every command is given: which server, and how loud. Taken by every command, before or after its name.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connection")]
 pub struct Context {
-    pub global: Global,
+    /// The server: http://host:port, https://host or wss://host. Else what `login` or `up` stored.
+    #[arg(long, global = true, env = "NOTARIUM_SERVER", value_name = "URL")]
+    pub server: Option<String>,
+    /// The token. Else what `login` or `up` stored for that server.
+    #[arg(long, global = true, env = "NOTARIUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// A file with the token in its first line; - is standard input.
+    #[arg(long, global = true, env = "NOTARIUM_TOKEN_FILE", value_name = "FILE", conflicts_with = "token")]
+    pub token_file: Option<PathBuf>,
+    /// What the program says about itself on standard error, for instance `info` or `notarium=debug`.
+    #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER")]
+    pub log: Option<String>,
 }
 
 /// A server and the token for it.
@@ -24,10 +39,6 @@ pub struct Access {
 }
 
 impl Context {
-    pub fn new(global: Global) -> Self {
-        Self { global }
-    }
-
     /// The server: flag or variable, else the stored one.
     pub fn server(&self) -> Result<String, Failure> {
         let unknown = "no server is known: start one here with `notarium up`, or name one with `notarium login`, --server URL or NOTARIUM_SERVER";
@@ -36,7 +47,7 @@ impl Context {
 
     /// As [`Context::server`]; `None` where there is none.
     pub fn known_server(&self) -> Result<Option<String>, Failure> {
-        let server = match self.global.server.clone() {
+        let server = match self.server.clone() {
             Some(server) => Some(server),
             None => Config::load()?.server,
         };
@@ -46,7 +57,7 @@ impl Context {
     /// The server and a token. A stored token goes to the server that it was stored for, and to no other.
     pub fn access(&self) -> Result<Access, Failure> {
         let server = self.server()?;
-        if let Some(token) = self.global.token.clone() {
+        if let Some(token) = self.token.clone() {
             return Ok(Access { server, token });
         }
         let config = Config::load()?;

@@ -68,7 +68,8 @@ async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
     }
     let mut following = Following::new(notebook, targets.iter().map(|(name, _)| name.clone()));
     let targets = targets.into_iter().map(|(_, target)| target);
-    let command = following.command(targets, args.timeout, args.allow_errors);
+    let stops = !args.allow_errors && following.views.len() > 1;
+    let command = request(following.ids().zip(targets), None, args.timeout, stops);
     following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
 }
@@ -83,7 +84,7 @@ pub async fn one(
     let runs = Runs::enter(notebook.clone()).await?;
     let mut following = Following::new(notebook, std::iter::once(name));
     following.is_quiet = is_quiet;
-    let command = following.command(std::iter::once(target), timeout, false);
+    let command = request(following.ids().zip([target]), None, timeout, false);
     following.until_ended(runs, &command).await?;
     let id = following.views.first().map(|view| view.id.clone());
     let id = id.ok_or_else(|| Failure::failed("nothing was run"))?;
@@ -148,19 +149,13 @@ impl Following {
         }
     }
 
-    fn command(
-        &self,
-        targets: impl Iterator<Item = ExecutionTarget>,
-        timeout: Option<u64>,
-        allow_errors: bool,
-    ) -> Command {
-        let ids = self.views.iter().map(|view| view.id.clone());
-        request(ids.zip(targets), None, timeout, !allow_errors && self.views.len() > 1)
+    fn ids(&self) -> impl Iterator<Item = ExecutionId> {
+        self.views.iter().map(|view| view.id.clone())
     }
 
     async fn until_ended(&mut self, mut runs: Runs, command: &Command) -> Ended {
         let sender = runs.follower.sender();
-        runs.follow(self.views.iter().map(|view| view.id.clone()));
+        runs.follow(self.ids());
         let mut ack = sender.submit(CommandSender::message(&self.notebook.id, command)?);
         let mut is_acked = false;
         // One that lives on while something else is waited for, or a Ctrl-C in that time would be missed.

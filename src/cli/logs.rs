@@ -9,7 +9,7 @@ use super::Arguments;
 /// Starts to log. A filter that cannot be read is said, and the default taken.
 pub fn install(arguments: &Arguments) {
     let default = arguments.command.default_log();
-    let wanted = arguments.global.log.as_deref().unwrap_or(default);
+    let wanted = arguments.context.log.as_deref().unwrap_or(default);
     let filter = EnvFilter::try_new(wanted).unwrap_or_else(|error| {
         eprintln!("notarium: --log '{wanted}' is no filter ({error}); logging '{default}'");
         EnvFilter::new(default)

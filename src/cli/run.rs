@@ -51,7 +51,7 @@ pub struct RunArgs {
     #[command(flatten)]
     kernels: KernelArgs,
     /// Run on the known server (--server, or the one of `login`) instead of one inside this program; the notebook stays there.
-    #[arg(long, help_heading = None::<&str>)]
+    #[arg(long, help_heading = "Connections")]
     on_server: bool,
 }
 
@@ -82,7 +82,7 @@ pub async fn run(args: RunArgs, context: &Context) -> Ended {
     let bytes = std::fs::read(&args.file).map_err(|error| Failure::unreadable(&args.file, &error))?;
     check_output(&args.output())?;
     let mut document = read(&bytes, &args.file)?;
-    if args.on_server || context.global.server.is_some() {
+    if args.on_server || context.server.is_some() {
         let client = context.client()?;
         prepare(&mut document, &args, "python")?;
         return execute(&args, &document, &client, None).await;
@@ -198,7 +198,7 @@ async fn follow_group(
         let event = tokio::select! {
             event = runs.follower.next() => event?,
             () = stop.asked() => {
-                failures.interrupt();
+                failures.is_interrupted = true;
                 return interrupt(runs).await;
             }
         };
@@ -214,7 +214,7 @@ async fn follow_group(
                     failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
                 }
                 RunUpdate::Asks(Question { id: execution_id, prompt, .. }) => {
-                    failures.asked(&execution_id, &prompt);
+                    failures.questions.insert(execution_id.clone(), prompt);
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
                 RunUpdate::Note(note) => say(progress, note),
@@ -257,11 +257,6 @@ impl Failures {
         }
     }
 
-    /// The code waits for somebody's answer: it is interrupted.
-    fn asked(&mut self, id: &ExecutionId, prompt: &str) {
-        self.questions.insert(id.clone(), prompt.to_owned());
-    }
-
     /// A cell ended. Those that were cancelled behind a failure add nothing.
     fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
         let (traceback, question) = (self.tracebacks.remove(id), self.questions.remove(id));
@@ -282,10 +277,6 @@ impl Failures {
         let notice = end.notice.as_ref().map(|notice| format!(": {notice}")).unwrap_or_default();
         let traceback = traceback.map(|text| format!("\n{text}")).unwrap_or_default();
         self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));
-    }
-
-    fn interrupt(&mut self) {
-        self.is_interrupted = true;
     }
 
     /// Whether nothing more is to be run.

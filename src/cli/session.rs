@@ -51,7 +51,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         None => http_address(&ask("server: ", false).await?)?,
     };
     let stored = if args.replace { None } else { signed_in(&server).await? };
-    let token = match (&context.global.token, args.one_time) {
+    let token = match (&context.token, args.one_time) {
         (_, true) => one_time(&server, &args, stored).await?,
         (Some(token), false) => with_token(&server, token, &args, stored).await?,
         (None, false) => with_password(&server, &args, stored).await?,
