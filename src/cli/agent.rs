@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use futures_util::FutureExt;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
@@ -184,10 +185,7 @@ pub struct LocalAgent {
 
 impl LocalAgent {
     pub fn start(options: AgentOptions) -> Self {
-        let (stop, stopped) = oneshot::channel::<()>();
-        let stopped = async move {
-            let _ = stopped.await;
-        };
+        let (stop, stopped) = oneshot::channel();
         let ready = Arc::new(Notify::new());
         let is_ready = ready.clone();
         let notice = move |notice: AgentNotice| match notice {
@@ -195,7 +193,7 @@ impl LocalAgent {
             AgentNotice::Disconnected { cause } => tracing::warn!(cause, "the agent lost its server"),
             notice => tracing::debug!(?notice, "agent"),
         };
-        Self { stop, ready, task: tokio::spawn(runtime::run(options, stopped, notice)) }
+        Self { stop, ready, task: tokio::spawn(runtime::run(options, stopped.map(drop), notice)) }
     }
 
     /// Until it can be asked for kernels, and has told of those that it lost in an earlier life. Not for ever: what is wrong with

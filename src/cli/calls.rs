@@ -67,11 +67,9 @@ pub async fn calls(args: CallsArgs, notebook: NotebookClient) -> Ended {
 
 /// Of the model call that asked for it: read and written.
 fn tokens(usage: Option<Usage>) -> String {
-    let about = |usage: Usage| if usage.estimated { "about " } else { "" };
-    usage.map_or_else(
-        || "–".to_owned(),
-        |usage| format!("{}{} + {}", about(usage), usage.input_tokens, usage.output_tokens),
-    )
+    let Some(usage) = usage else { return "–".to_owned() };
+    let about = if usage.estimated { "about " } else { "" };
+    format!("{about}{} + {}", usage.input_tokens, usage.output_tokens)
 }
 
 /// Who decided, or why nobody had to.

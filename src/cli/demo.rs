@@ -49,7 +49,8 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
         Some(folder) => folder.clone(),
         None => data_folder()?.with_file_name("notarium-demo"),
     };
-    let model = ScriptedServer::start(script()?).await.map_err(anyhow::Error::from)?;
+    let script = Script::parse(include_str!("demo/script.json")).map_err(anyhow::Error::from)?;
+    let model = ScriptedServer::start(script).await.map_err(anyhow::Error::from)?;
     let settings = ProviderSettings {
         base_url: Some(model.base_url()),
         model: Some("script".to_owned()),
@@ -68,10 +69,6 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
         }
     })
     .await
-}
-
-fn script() -> Result<Script, Failure> {
-    Ok(Script::parse(include_str!("demo/script.json")).map_err(anyhow::Error::from)?)
 }
 
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
@@ -99,7 +96,9 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
 }
 
 async fn play_sentences(chat: &mut Chat) -> Ended {
-    for sentence in sentences() {
+    // Elsewhere than on a terminal there is nobody to answer the question of the last one.
+    let sentences = if input::is_terminal() { &SENTENCES[..] } else { &SENTENCES[..4] };
+    for sentence in sentences {
         say(chat, sentence).await?;
     }
     Ok(())
@@ -115,11 +114,6 @@ async fn play_example(notebook: NotebookClient, chat: &mut Chat) -> Ended {
 async fn say(chat: &mut Chat, sentence: &str) -> Ended {
     println!("\n> {sentence}");
     chat.ask(Some(sentence.to_owned()), None).await
-}
-
-/// Elsewhere than on a terminal there is nobody to answer the question.
-fn sentences() -> &'static [&'static str] {
-    if input::is_terminal() { &SENTENCES } else { &SENTENCES[..4] }
 }
 
 /// A new notebook with a little in it.

@@ -1,7 +1,6 @@
 //! One notebook, followed over the socket through every cut; and runs in it, followed to their ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
@@ -301,7 +300,8 @@ impl Runs {
         for (id, execution) in open.collect::<Vec<_>>() {
             let execution = match execution {
                 Some(execution) => Some(execution),
-                None => self.read(&id).await,
+                // One that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
+                None => self.notebook.get::<Run>(&format!("/runs/{id}")).await.ok().map(|run| run.execution),
             };
             if let Some(execution) = execution {
                 self.compare(id, &execution, &mut updates);
@@ -319,10 +319,5 @@ impl Runs {
             let end = End { status: execution.status, notice: execution.end_sentence() };
             updates.push(self.ended(id, end));
         }
-    }
-
-    /// A run that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
-    async fn read(&self, id: &ExecutionId) -> Option<Arc<Execution>> {
-        self.notebook.get::<Run>(&format!("/runs/{id}")).await.ok().map(|run| run.execution)
     }
 }

@@ -99,17 +99,13 @@ pub struct UploadArgs {
 
 pub async fn upload(args: UploadArgs, notebook: NotebookClient) -> Ended {
     let is_folder = args.to.is_empty() || args.to.ends_with('/') || args.files.len() > 1;
-    let is_folder = is_folder || is_folder_there(&notebook, &args).await?;
+    let is_there = |entry: FileEntry| entry.kind == FileKind::Folder;
+    let is_folder = is_folder || about(&notebook, &args.to, id(&args.kernel)).await?.is_some_and(is_there);
     for file in &args.files {
         let to = if is_folder { below(&args.to, file)? } else { args.to.clone() };
         store(&notebook, &args, file, &to).await?;
     }
     Ok(())
-}
-
-async fn is_folder_there(notebook: &NotebookClient, args: &UploadArgs) -> Result<bool, Failure> {
-    let found = about(notebook, &args.to, id(&args.kernel)).await?;
-    Ok(found.is_some_and(|entry| entry.kind == FileKind::Folder))
 }
 
 /// What stands there; `None`: nothing.

@@ -141,7 +141,7 @@ fn has(text: &str, wanted: Option<&str>) -> bool {
 /// A script being played.
 #[derive(Debug)]
 pub(crate) struct Play {
-    script: Script,
+    pub(crate) script: Script,
     /// How often each rule has answered.
     used: Vec<u32>,
 }
@@ -150,10 +150,6 @@ impl Play {
     pub(crate) fn new(script: Script) -> Self {
         let used = vec![0; script.replies.len()];
         Self { script, used }
-    }
-
-    pub(crate) fn script(&self) -> &Script {
-        &self.script
     }
 
     /// The reply of the first rule that matches, which is thereby used once more.

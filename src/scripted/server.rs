@@ -229,9 +229,9 @@ impl Shared {
     /// What is asked, if the real servers would take it.
     fn read(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Result<(Conversation, Value), Refusal> {
         let play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
-        check_key(protocol, headers, play.script().key.as_deref())?;
+        check_key(protocol, headers, play.script.key.as_deref())?;
         let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
-        check_model(&body, &play.script().models)?;
+        check_model(&body, &play.script.models)?;
         let asked = Conversation::read(protocol, &body).map_err(bad)?;
         Ok((asked, body))
     }
