@@ -73,8 +73,8 @@ impl ModelArgs {
 
 /// For people who choose one.
 pub fn offered(models: &Models) -> Vec<Model> {
-    let defaults = models.defaults().map(|(provider, model)| (provider.to_owned(), model.to_owned()));
-    defaults.map(|(provider, model)| Model { provider, model }).collect()
+    let offered = |(provider, model): (&str, &str)| Model { provider: provider.to_owned(), model: model.to_owned() };
+    models.defaults().map(offered).collect()
 }
 
 /// Those with a key at hand. What runs on this machine is asked only when somebody names it.

@@ -37,24 +37,18 @@ fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Se
     let mut arguments = arguments;
     while let Some(argument) = arguments.next() {
         is_literal |= argument == "--";
-        let option = [OPTION, CONNECTION].into_iter().find(|option| argument == *option).filter(|_| !is_literal);
-        let value = match option {
-            Some(_) => arguments.next(),
-            None => None,
-        };
-        let joined = || {
-            let given =
-                [OPTION, CONNECTION].into_iter().find_map(|option| Some((option, value_of(&argument, option)?)));
-            given.filter(|_| !is_literal)
-        };
-        let secret = match (option, &value) {
-            (Some(option), Some(value)) => secret_of(option, value),
-            _ => joined().and_then(|(option, value)| secret_of(option, &value)),
-        };
-        match secret {
+        let mut next = None;
+        let given = [OPTION, CONNECTION].into_iter().filter(|_| !is_literal).find_map(|option| {
+            if argument == option {
+                next = arguments.next();
+                return Some((option, next.clone()?));
+            }
+            Some((option, value_of(&argument, option)?))
+        });
+        match given.and_then(|(option, value)| secret_of(option, &value)) {
             Some(secret) => secrets.push(secret),
             // The parser says what is missing or wrong.
-            None => left.extend([argument].into_iter().chain(value)),
+            None => left.extend([argument].into_iter().chain(next)),
         }
     }
     (!secrets.is_empty()).then_some((left, secrets))

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{Actor, AgentId, EndCause, Event, EventId, KernelCause, Recorded, Subject, UserId, WorkspaceId};
 use notarium_wire::rest::{Person, Token, Workspace};
+use tokio::sync::OnceCell;
 
 use super::client::Client;
 use super::print;
@@ -14,14 +15,13 @@ use super::print;
 pub struct People {
     client: Client,
     users: BTreeMap<UserId, String>,
-    /// `None` until they were asked for.
-    agents: Option<BTreeMap<AgentId, String>>,
-    workspaces: Option<BTreeMap<WorkspaceId, String>>,
+    agents: OnceCell<BTreeMap<AgentId, String>>,
+    workspaces: OnceCell<BTreeMap<WorkspaceId, String>>,
 }
 
 impl People {
     pub fn new(client: &Client) -> Self {
-        Self { client: client.clone(), users: BTreeMap::new(), agents: None, workspaces: None }
+        Self { client: client.clone(), users: BTreeMap::new(), agents: OnceCell::new(), workspaces: OnceCell::new() }
     }
 
     /// What somebody is called.
@@ -58,22 +58,22 @@ impl People {
     }
 
     async fn agent(&mut self, id: &AgentId) -> String {
-        if self.agents.is_none() {
+        let asking = async || {
             // For those who made it; others see the id.
             let tokens: Vec<Token> = self.client.get("/api/agents").await.unwrap_or_default();
-            self.agents = Some(tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect());
-        }
-        let label = self.agents.as_ref().and_then(|agents| agents.get(id)).filter(|label| !label.is_empty());
+            tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect()
+        };
+        let label = self.agents.get_or_init(asking).await.get(id).filter(|label| !label.is_empty());
         label.map_or_else(|| format!("agent {}", print::short(id.as_str())), |label| format!("agent \"{label}\""))
     }
 
     async fn workspace(&mut self, id: &WorkspaceId) -> String {
-        if self.workspaces.is_none() {
+        let asking = async || {
             // For its members; others see the id.
             let workspaces: Vec<Workspace> = self.client.get("/api/workspaces").await.unwrap_or_default();
-            self.workspaces = Some(workspaces.into_iter().map(|workspace| (workspace.id, workspace.name)).collect());
-        }
-        let name = self.workspaces.as_ref().and_then(|workspaces| workspaces.get(id));
+            workspaces.into_iter().map(|workspace| (workspace.id, workspace.name)).collect()
+        };
+        let name = self.workspaces.get_or_init(asking).await.get(id);
         name.map_or_else(|| format!("workspace {id}"), |name| format!("workspace \"{name}\""))
     }
 }

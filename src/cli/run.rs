@@ -180,11 +180,6 @@ async fn execute_steps(
     failures.report(&args.file)
 }
 
-/// Above the bar; also where there is none, as in a pipe.
-fn say(progress: &ProgressBar, note: String) {
-    progress.suspend(|| eprintln!("{note}"));
-}
-
 /// Follows until all have ended. Ctrl-C interrupts what runs and cancels what waits.
 async fn follow_group(
     runs: &mut Runs,
@@ -217,7 +212,8 @@ async fn follow_group(
                     failures.questions.insert(execution_id.clone(), prompt);
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
-                RunUpdate::Note(note) => say(progress, note),
+                // Above the bar; also where there is none, as in a pipe.
+                RunUpdate::Note(note) => progress.suspend(|| eprintln!("{note}")),
                 RunUpdate::Started(_) | RunUpdate::Answered(_) | RunUpdate::Progress => {}
             }
         }

@@ -82,13 +82,9 @@ impl Conversation {
         let text = text_of(&block["text"]);
         match (block["type"].as_str().unwrap_or_default(), is_user) {
             ("text", _) if text.trim().is_empty() => Err("text content blocks must be non-empty".to_owned()),
-            ("text", true) => {
+            ("text", _) => {
                 self.write(&text);
-                self.user(text)
-            }
-            ("text", false) => {
-                self.write(&text);
-                Ok(())
+                if is_user { self.user(text) } else { Ok(()) }
             }
             ("image", true) | ("redacted_thinking", false) => Ok(()),
             ("tool_result", true) => {
