@@ -5,7 +5,7 @@ use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decision::{Decision, Outcome};
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::standings::{Standing, check_active, user};
 use crate::words::word;
 use notarium_record::{
@@ -41,7 +41,7 @@ pub fn granted_role(notebook: &Document, subject: &Subject, now: Millis) -> Opti
 }
 
 /// Refuses a command that the sender may not send, or that would change an archived notebook.
-pub(crate) fn authorise_command(notebook: &Document, context: &Context, command: &Command) -> Result<(), Rejection> {
+pub(crate) fn authorise_command(notebook: &Document, context: &Context, command: &Command) -> Result<()> {
     match command {
         Command::CreateNotebook { .. } => authorise_create(context),
         // A batch may begin by creating the notebook: each part is authorised on the state that it meets.
@@ -61,7 +61,7 @@ pub(crate) fn authorise_command(notebook: &Document, context: &Context, command:
 }
 
 /// Refuses what the role or the scopes do not allow. A notebook that the actor may not read is unknown to it.
-pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Operation) -> Result<(), Rejection> {
+pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Operation) -> Result<()> {
     if !notebook.exists() {
         return Err(unknown_notebook(notebook));
     }
@@ -109,7 +109,7 @@ pub(crate) fn delegated_may(
 }
 
 /// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.
-fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<(), Rejection> {
+fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
     let is_allowed = match operation.scope() {
         Scope::Confirm => matches!(actor, Actor::User { .. }),
         Scope::Manage => !matches!(actor, Actor::Assistant { .. }),
@@ -123,7 +123,7 @@ fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<(), Reject
 }
 
 /// Anybody with an account may make a notebook of their own.
-pub(crate) fn authorise_create(context: &Context) -> Result<(), Rejection> {
+pub(crate) fn authorise_create(context: &Context) -> Result<()> {
     match context.actor {
         Actor::User { .. } | Actor::Assistant { .. } => require_scope(context, Scope::Edit),
         Actor::Guest { .. } | Actor::Agent { .. } | Actor::System => {
@@ -133,7 +133,7 @@ pub(crate) fn authorise_create(context: &Context) -> Result<(), Rejection> {
 }
 
 /// Administrators rule accounts, and notebooks only where the account of an owner has ended.
-fn authorise_take_over(notebook: &Document, context: &Context) -> Result<(), Rejection> {
+fn authorise_take_over(notebook: &Document, context: &Context) -> Result<()> {
     if !matches!(context.actor, Actor::User { .. }) || !context.authority.scopes.contains(&Scope::Admin) {
         return Err(forbidden("only an administrator takes notebooks over: ask one"));
     }
@@ -141,11 +141,11 @@ fn authorise_take_over(notebook: &Document, context: &Context) -> Result<(), Rej
 }
 
 /// Starting, reporting and a turn's own steps are the server's.
-pub(crate) fn check_is_reactor(context: &Context) -> Result<(), Rejection> {
+pub(crate) fn check_is_reactor(context: &Context) -> Result<()> {
     if context.authority.reactor.is_some() || context.actor == Actor::System {
         return Ok(());
     }
-    Err(Rejection::new(RejectionCode::Forbidden, "only the server itself does this for an assistant"))
+    Err(RejectionCode::Forbidden.because("only the server itself does this for an assistant"))
 }
 
 /// Whether the turn is this assistant's.
@@ -158,7 +158,7 @@ pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
     }
 }
 
-pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejection> {
+pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<()> {
     if context.authority.scopes.contains(&scope) {
         return Ok(());
     }
@@ -166,23 +166,16 @@ pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejec
 }
 
 fn forbidden(message: &str) -> Rejection {
-    Rejection::new(RejectionCode::Forbidden, message)
+    RejectionCode::Forbidden.because(message)
 }
 
 fn unknown_notebook(notebook: &Document) -> Rejection {
     let id = &notebook.notebook_id;
-    Rejection::new(
-        RejectionCode::UnknownNotebook,
-        format!("no notebook {id} that you may see: check the id, or ask for access"),
-    )
+    RejectionCode::UnknownNotebook
+        .because(format!("no notebook {id} that you may see: check the id, or ask for access"))
 }
 
-pub(crate) fn decide_grant(
-    notebook: &Document,
-    context: &Context,
-    subject: Subject,
-    grant: Grant,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_grant(notebook: &Document, context: &Context, subject: Subject, grant: Grant) -> Result<Decision> {
     check_grantable(&subject, grant)?;
     check_active(&context.standings, &subject)?;
     let limits = &context.limits;
@@ -192,7 +185,7 @@ pub(crate) fn decide_grant(
     }
     if before.is_none() && notebook.access.len() >= limits.max_access_entries {
         let message = format!("an access list has at most {} entries: revoke some", limits.max_access_entries);
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+        return Err(RejectionCode::LimitExceeded.because(message));
     }
     if before.is_some() && !is_lasting_owner(&subject, grant) {
         keep_an_owner(notebook, &subject)?;
@@ -204,21 +197,18 @@ fn granted(subject: Subject, Grant { role, expires_at }: Grant) -> AccessGranted
     AccessGranted { subject, role, expires_at, taken_over_from: None }
 }
 
-fn check_grantable(subject: &Subject, grant: Grant) -> Result<(), Rejection> {
+fn check_grantable(subject: &Subject, grant: Grant) -> Result<()> {
     let is_agent = matches!(subject, Subject::Agent { .. });
     if is_agent != (grant.role == Role::Agent) {
-        return Err(Rejection::new(
-            RejectionCode::InvalidValue,
-            "the role agent is for runtime agents, and they hold no other",
-        ));
+        return Err(RejectionCode::InvalidValue.because("the role agent is for runtime agents, and they hold no other"));
     }
     if grant.role == Role::Owner && matches!(subject, Subject::ShareLink { .. }) {
-        return Err(Rejection::new(RejectionCode::InvalidValue, "a share link makes nobody an owner: use editor"));
+        return Err(RejectionCode::InvalidValue.because("a share link makes nobody an owner: use editor"));
     }
     Ok(())
 }
 
-pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Decision, Rejection> {
+pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Decision> {
     if !notebook.access.iter().any(|entry| entry.subject == subject) {
         return Ok(Decision::nothing());
     }
@@ -227,16 +217,11 @@ pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Dec
 }
 
 /// The new owner comes first: there is one at every version.
-pub(crate) fn decide_take_over(
-    notebook: &Document,
-    context: &Context,
-    from: UserId,
-    to: UserId,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_take_over(notebook: &Document, context: &Context, from: UserId, to: UserId) -> Result<Decision> {
     let (former, owner) = (user(&from), user(&to));
     if granted_role(notebook, &former, context.now) != Some(Role::Owner) {
         let message = "who left is no owner of this notebook: there is nothing to take over";
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     if context.standings.of(&former) == Standing::Active {
         return Err(forbidden(
@@ -256,10 +241,10 @@ fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
 }
 
 /// A notebook without an owner could never be shared again.
-fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<(), Rejection> {
+fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<()> {
     let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
     if others.any(|entry| is_lasting_owner(&entry.subject, entry.grant)) {
         return Ok(());
     }
-    Err(Rejection::new(RejectionCode::LastOwner, "a notebook keeps at least one owner: make somebody else owner first"))
+    Err(RejectionCode::LastOwner.because("a notebook keeps at least one owner: make somebody else owner first"))
 }

@@ -1,6 +1,6 @@
 //! What may go with a question to an assistant: pictures and text, in numbers and sizes that models take.
 
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::Attachment;
 
 /// Of one question.
@@ -44,16 +44,15 @@ pub fn kind_of(media_type: &str) -> Option<AttachmentKind> {
 }
 
 /// Refuses what no model would take.
-pub(crate) fn check(attachments: &[Attachment]) -> Result<(), Rejection> {
-    if attachments.len() > MAX_ATTACHMENTS {
-        let message = format!("at most {MAX_ATTACHMENTS} pictures and files go with a question: ask in several");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+pub(crate) fn check(attachments: &[Attachment]) -> Result<()> {
+    RejectionCode::LimitExceeded.when(attachments.len() > MAX_ATTACHMENTS, || {
+        format!("at most {MAX_ATTACHMENTS} pictures and files go with a question: ask in several")
+    })?;
     attachments.iter().try_for_each(check_one)
 }
 
-fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Result<(), Rejection> {
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Result<()> {
+    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
     if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARACTERS || name.chars().any(char::is_control) {
         return invalid(format!(
             "an attachment has a name of 1 to {MAX_NAME_CHARACTERS} characters, none of them a control"
@@ -73,12 +72,9 @@ fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Re
     if *size_bytes == 0 {
         return invalid(format!("'{name}' is empty: attach something"));
     }
-    if *size_bytes > most {
-        let message = format!(
+    RejectionCode::LimitExceeded.when(*size_bytes > most, || format!(
             "'{name}' has {size_bytes} bytes, and {what} at most {most}: make it smaller, or upload it beside the notebook and \
              let the assistant read it by code"
-        );
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+        ))?;
     Ok(())
 }

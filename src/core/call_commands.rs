@@ -8,7 +8,7 @@ use crate::command_values::{CellFlagChanges, ExecutionTarget, InsertCell, Place,
 use crate::context::{Context, IdSource};
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::tools::{Arguments, CreateCells, Undo};
 use crate::undo;
 use notarium_record::{CellId, CellType, Document, KernelSessionId, RawObject, Version};
@@ -24,23 +24,18 @@ pub(crate) fn said_in_full(
     context: &Context,
     arguments: RawObject,
     typed: &Arguments,
-) -> Result<RawObject, Rejection> {
+) -> Result<RawObject> {
     let Arguments::Undo(Undo { call_id: None, turn_id: None }) = typed else { return Ok(arguments) };
     let Some(latest) = undo::latest(notebook, context) else {
-        let message = "nothing of yours is left to undo here";
-        return Err(Rejection::new(RejectionCode::NothingToUndo, message));
+        return Err(RejectionCode::NothingToUndo.because("nothing of yours is left to undo here"));
     };
     let said = json!({"call_id": latest}).to_string();
-    RawObject::parse(&said).map_err(|error| Rejection::new(RejectionCode::InvalidValue, error.to_string()))
+    RawObject::parse(&said).map_err(|error| RejectionCode::InvalidValue.because(error.to_string()))
 }
 
 /// The commands that a call is. For a call that others execute: those that begin it. `ids` name the cells that are made and
 /// run in one go; without them (when only looking ahead) such cells are made and not run.
-pub(crate) fn commands(
-    notebook: &Document,
-    arguments: &Arguments,
-    ids: Option<&mut IdSource>,
-) -> Result<Vec<Command>, Rejection> {
+pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&mut IdSource>) -> Result<Vec<Command>> {
     Ok(match arguments {
         Arguments::CreateCell(call) => {
             let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
@@ -102,9 +97,9 @@ fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: 
     })
 }
 
-fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>, Rejection> {
+fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>> {
     match (after, before) {
-        (Some(_), Some(_)) => Err(Rejection::new(RejectionCode::InvalidArguments, "give after or before, not both")),
+        (Some(_), Some(_)) => Err(RejectionCode::InvalidArguments.because("give after or before, not both")),
         (Some(id), None) => Ok(Some(Place::After(id.clone()))),
         (None, Some(id)) => Ok(Some(Place::Before(id.clone()))),
         (None, None) => Ok(None),
@@ -121,8 +116,8 @@ fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
     })
 }
 
-fn session(notebook: &Document) -> Result<KernelSessionId, Rejection> {
+fn session(notebook: &Document) -> Result<KernelSessionId> {
     kernel_sessions::default_session(notebook).cloned().ok_or_else(|| {
-        Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
+        RejectionCode::UnknownKernelSession.because("the notebook has no kernel: run a cell to start one")
     })
 }

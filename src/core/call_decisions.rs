@@ -9,7 +9,7 @@ use crate::decision::{Decided, Decision, Outcome};
 use crate::gate::{TargetChanges, deciding};
 use crate::history::History;
 use crate::mask::mask_keys;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::words::word;
 use notarium_record::{
     Actor, Because, Document, Event, Hash, HistoryQuery, Millis, Recorded, Scope, ToolCall, ToolCallConfirmed,
@@ -33,24 +33,17 @@ pub(crate) fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option
 }
 
 /// The call, unless it is over: then who ended it is told.
-pub(crate) fn known<'a>(
-    notebook: &'a Document,
-    history: &History,
-    call_id: &ToolCallId,
-) -> Result<&'a ToolCall, Rejection> {
+pub(crate) fn known<'a>(notebook: &'a Document, history: &History, call_id: &ToolCallId) -> Result<&'a ToolCall> {
     if let Some(call) = notebook.tool_calls.get(call_id) {
         return Ok(call);
     }
     let message = match happened(history, call_id) {
         Some(recorded) => format!("call {call_id} is over: {}", end_of(recorded)),
         None => {
-            return Err(Rejection::new(
-                RejectionCode::UnknownToolCall,
-                format!("no tool call {call_id}: list what waits"),
-            ));
+            return Err(RejectionCode::UnknownToolCall.because(format!("no tool call {call_id}: list what waits")));
         }
     };
-    Err(Rejection::new(RejectionCode::ToolCallState, message))
+    Err(RejectionCode::ToolCallState.because(message))
 }
 
 /// What ended a call, in words; `GET …/calls/{call}` has the name of who it was.
@@ -95,13 +88,13 @@ pub(crate) fn decide_confirm(
     context: &Context,
     call_id: ToolCallId,
     arguments_hash: Hash,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_not_archived(notebook)?;
     let call = waiting(notebook, context, &call_id)?;
     check_decider(notebook, context, call)?;
     if arguments_hash != call.arguments_hash {
         let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
-        return Err(Rejection::new(RejectionCode::Conflict, message));
+        return Err(RejectionCode::Conflict.because(message));
     }
     if let Some(change) = TargetChanges::since(notebook).of_call(call) {
         return Ok(voided(call_id, changed(change)));
@@ -116,16 +109,16 @@ pub(crate) fn decide_deny(
     context: &Context,
     call_id: ToolCallId,
     detail: Option<String>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let call = waiting(notebook, context, &call_id)?;
     check_decider(notebook, context, call)?;
     let (by_means, detail) = (context.authority.means.clone(), context.limits.detail(detail));
     Ok(Decision::one(ToolCallDenied { call_id, by_means, detail }))
 }
 
-fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall> {
     let call = known(notebook, &context.history, call_id)?;
-    let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
+    let refused = |message: String| Err(RejectionCode::ToolCallState.because(message));
     match &call.phase {
         ToolCallPhase::Waiting if call.gate.until().is_some_and(|at| at <= context.now) => {
             refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
@@ -143,13 +136,13 @@ fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) 
 }
 
 /// A person who may do the thing, and may decide on things of its risk.
-fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
+fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Result<()> {
     access::authorise(notebook, context, deciding(call.risk.judged()))?;
     let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
     let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
     let message =
         format!("you may not {} here yourself, so you cannot confirm it: ask somebody who may", word(&operation));
-    Err(Rejection::new(RejectionCode::Forbidden, message))
+    Err(RejectionCode::Forbidden.because(message))
 }
 
 /// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
@@ -175,14 +168,11 @@ pub(crate) fn decide_withdraw(
     context: &Context,
     call_id: ToolCallId,
     detail: Option<String>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let call = known(notebook, &context.history, &call_id)?;
-    if matches!(call.phase, ToolCallPhase::Started { .. }) {
-        return Err(Rejection::new(
-            RejectionCode::ToolCallState,
-            format!("call {call_id} has started: cancel its run instead"),
-        ));
-    }
+    RejectionCode::ToolCallState.when(matches!(call.phase, ToolCallPhase::Started { .. }), || {
+        format!("call {call_id} has started: cancel its run instead")
+    })?;
     let is_own = call.requested_by == context.actor
         || matches!((&call.requested_by, &context.actor), (Actor::Assistant { for_user, .. }, Actor::User { id }) if for_user == id);
     match is_own {
@@ -204,7 +194,7 @@ pub(crate) fn withdrawal(call_id: &ToolCallId, cause: WithdrawalCause) -> Decide
     ToolCallWithdrawn { call_id: call_id.clone(), cause: cause.into(), detail: None }.into()
 }
 
-pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Decision, Rejection> {
+pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Decision> {
     check_is_reactor(context)?;
     let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
     let changes = TargetChanges::since(notebook);
@@ -223,17 +213,16 @@ pub(crate) fn decide_report(
     call_id: ToolCallId,
     end: ToolCallEnd,
     result: String,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_is_reactor(context)?;
     let call = known(notebook, &context.history, &call_id)?;
     let ToolCallPhase::Started { at, .. } = call.phase else {
-        return Err(Rejection::new(RejectionCode::ToolCallState, format!("call {call_id} has not started")));
+        return Err(RejectionCode::ToolCallState.because(format!("call {call_id} has not started")));
     };
     let limit = context.limits.max_tool_result_bytes;
-    if result.len() > limit {
-        let message = format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(result.len() > limit, || {
+        format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob")
+    })?;
     let duration_ms = context.now.saturating_sub(at);
     let result = mask_keys(&result).into_owned();
     Ok(Decision::one(ToolCallExecuted { call_id, end: end.into(), result, duration_ms }))

@@ -2,7 +2,7 @@
 
 use crate::authority::Operation;
 use crate::offered::operation_of;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::tools::{Arguments, Tool};
 use crate::words::word;
 use notarium_record::{Document, ToolCall, TurnId};
@@ -29,17 +29,17 @@ pub(crate) fn check_token(
     turn_id: Option<&TurnId>,
     arguments: &Arguments,
     operations: &[Operation],
-) -> Result<(), Rejection> {
+) -> Result<()> {
     let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
     if turn.is_bound && matches!(arguments, Arguments::CreateNotebook(_) | Arguments::ListNotebooks(_)) {
         let message = "the token with which this turn was begun is bound to some notebooks: stay in this one";
-        return Err(Rejection::new(RejectionCode::Forbidden, message));
+        return Err(RejectionCode::Forbidden.because(message));
     }
     match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
         Some(scope) => {
             let message =
                 format!("the token with which this turn was begun lacks the scope {}: do without", word(&scope));
-            Err(Rejection::new(RejectionCode::Forbidden, message))
+            Err(RejectionCode::Forbidden.because(message))
         }
         None => Ok(()),
     }

@@ -14,7 +14,7 @@ use crate::kernel_tools;
 use crate::notebook::Notebook;
 use crate::offered::find;
 use crate::queues::unfinished_on;
-use crate::rejection::Rejection;
+use crate::rejection::{Rejection, Result};
 use crate::tools::{Arguments, NewCell};
 use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version};
 
@@ -22,7 +22,7 @@ use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, To
 const MAX_JUDGED_BYTES: usize = 1 << 20;
 
 /// What the call touches, in the versions that the assistant has seen.
-pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
+pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Arguments) -> Result<Vec<Target>> {
     let seen = |cell_id: &CellId, version: Version| {
         let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
         match notebook.cells.get(cell_id) {

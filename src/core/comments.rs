@@ -9,7 +9,7 @@ use crate::cells::{late_edits, live_cell, required_for_edit};
 use crate::command_values::{AddComment, CommentPlace, CommentTarget, EditComment};
 use crate::context::Context;
 use crate::decision::{Decision, Outcome};
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::standings::{check_active, user};
 use notarium_record::text::{TextRange, normalise_line_breaks, utf16_len};
 use notarium_record::{
@@ -39,11 +39,7 @@ pub(crate) fn required_for_place(notebook: &Document, place: &CommentPlace) -> O
 
 // --- what is said ---
 
-pub(crate) fn decide_add(
-    notebook: &Document,
-    context: &mut Context,
-    command: AddComment,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_add(notebook: &Document, context: &mut Context, command: AddComment) -> Result<Decision> {
     let AddComment { target, text, mentions } = command;
     let text = checked_text(&text)?;
     check_room_in_notebook(notebook, 1, text.len())?;
@@ -65,19 +61,18 @@ pub(crate) fn decide_add(
     Ok(Decision { events, outcome: Outcome { thread, comment, ..Outcome::default() } })
 }
 
-fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Result<ThreadStarted, Rejection> {
-    if notebook.threads.len() >= MAX_THREADS {
-        let message = format!("a notebook holds at most {MAX_THREADS} threads: delete the comments of settled ones");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Result<ThreadStarted> {
+    RejectionCode::LimitExceeded.when(notebook.threads.len() >= MAX_THREADS, || {
+        format!("a notebook holds at most {MAX_THREADS} threads: delete the comments of settled ones")
+    })?;
     if place.range.is_some_and(TextRange::is_empty) {
         let message = "a range holds at least one character: leave it out to comment on the whole cell";
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     let (range, text) = placed(notebook, context, place)?.unzip();
     if range.is_some_and(TextRange::is_empty) {
         let message = "the text of that range was deleted meanwhile: choose another, or comment on the whole cell";
-        return Err(Rejection::new(RejectionCode::Conflict, message));
+        return Err(RejectionCode::Conflict.because(message));
     }
     let quote = text.map(|text| text.chars().take(MAX_QUOTE_CHARACTERS).collect());
     let thread_id = context.ids.ulid().into();
@@ -85,28 +80,23 @@ fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Re
 }
 
 /// The range as it is now, and its text. `None`: the whole cell.
-fn placed<'a>(
-    notebook: &'a Document,
-    context: &Context,
-    place: &CommentPlace,
-) -> Result<Option<(TextRange, &'a str)>, Rejection> {
+fn placed<'a>(notebook: &'a Document, context: &Context, place: &CommentPlace) -> Result<Option<(TextRange, &'a str)>> {
     let CommentPlace { cell_id, range, base } = place;
     let cell = live_cell(notebook, context, cell_id)?;
     let Some(range) = range else { return Ok(None) };
     let late = late_edits(notebook, context, cell_id, cell, base.unwrap_or(notebook.version))?;
     let range = late.into_iter().fold(*range, |range, edit| range.map(edit));
     let text = range.of(&cell.content.source).map_err(|error| {
-        Rejection::new(RejectionCode::InvalidValue, format!("the range does not fit the cell's text: {error}"))
+        RejectionCode::InvalidValue.because(format!("the range does not fit the cell's text: {error}"))
     })?;
     Ok(Some((range, text)))
 }
 
-pub(crate) fn decide_edit(notebook: &Document, context: &Context, command: EditComment) -> Result<Decision, Rejection> {
+pub(crate) fn decide_edit(notebook: &Document, context: &Context, command: EditComment) -> Result<Decision> {
     let EditComment { thread_id, comment_id, text, mentions } = command;
     let comment = comment(notebook, &thread_id, &comment_id)?;
     if comment.author != context.actor {
-        let message = "only its author edits a comment: reply to it instead";
-        return Err(Rejection::new(RejectionCode::Forbidden, message));
+        return Err(RejectionCode::Forbidden.because("only its author edits a comment: reply to it instead"));
     }
     let text = checked_text(&text)?;
     check_room_in_notebook(notebook, 0, text.len().saturating_sub(comment.text.len()))?;
@@ -123,48 +113,43 @@ pub(crate) fn decide_delete(
     context: &Context,
     thread_id: ThreadId,
     comment_id: CommentId,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     if comment(notebook, &thread_id, &comment_id)?.author != context.actor {
         authorise(notebook, context, Operation::Moderate)?;
     }
     Ok(Decision::one(CommentDeleted { thread_id, comment_id }))
 }
 
-fn checked_text(text: &str) -> Result<String, Rejection> {
+fn checked_text(text: &str) -> Result<String> {
     let text = normalise_line_breaks(text.trim());
-    if text.is_empty() {
-        return Err(Rejection::new(RejectionCode::InvalidValue, "a comment has at least one visible character"));
-    }
-    if text.chars().count() > MAX_COMMENT_CHARACTERS {
-        let message = format!("a comment has at most {MAX_COMMENT_CHARACTERS} characters: write several");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::InvalidValue.when(text.is_empty(), || "a comment has at least one visible character")?;
+    RejectionCode::LimitExceeded.when(text.chars().count() > MAX_COMMENT_CHARACTERS, || {
+        format!("a comment has at most {MAX_COMMENT_CHARACTERS} characters: write several")
+    })?;
     Ok(text.into_owned())
 }
 
-fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) -> Result<Vec<UserId>, Rejection> {
+fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) -> Result<Vec<UserId>> {
     let mentions: BTreeSet<UserId> = mentions.into_iter().collect();
-    if mentions.len() > MAX_MENTIONS {
-        let message = format!("a comment mentions at most {MAX_MENTIONS} people: write several");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(mentions.len() > MAX_MENTIONS, || {
+        format!("a comment mentions at most {MAX_MENTIONS} people: write several")
+    })?;
     let mut new = mentions.iter().filter(|id| !known.contains(id));
     new.try_for_each(|id| check_active(&context.standings, &user(id)))?;
     Ok(mentions.into_iter().collect())
 }
 
-fn check_room_for_comment(thread: &Thread) -> Result<(), Rejection> {
+fn check_room_for_comment(thread: &Thread) -> Result<()> {
     if thread.comments.len() < MAX_COMMENTS {
         return Ok(());
     }
-    let message = format!("a thread holds at most {MAX_COMMENTS} comments: begin another");
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+    Err(RejectionCode::LimitExceeded.because(format!("a thread holds at most {MAX_COMMENTS} comments: begin another")))
 }
 
 /// For so many more comments, and so many more bytes of text.
-fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<(), Rejection> {
+fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<()> {
     let threads = || notebook.threads.values();
-    let refused = |message| Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    let refused = |message| Err(RejectionCode::LimitExceeded.because(message));
     if comments > 0 && threads().map(|thread| thread.comments.len()).sum::<usize>() >= MAX_COMMENTS_OF_NOTEBOOK {
         return refused(format!(
             "a notebook holds at most {MAX_COMMENTS_OF_NOTEBOOK} comments: delete those of settled threads"
@@ -182,14 +167,14 @@ fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) ->
 
 // --- threads ---
 
-pub(crate) fn decide_resolve(notebook: &Document, thread_id: ThreadId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_resolve(notebook: &Document, thread_id: ThreadId) -> Result<Decision> {
     match thread(notebook, &thread_id)?.resolved {
         Some(_) => Ok(Decision::nothing()),
         None => Ok(Decision::one(ThreadResolved { thread_id })),
     }
 }
 
-pub(crate) fn decide_reopen(notebook: &Document, thread_id: ThreadId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_reopen(notebook: &Document, thread_id: ThreadId) -> Result<Decision> {
     match thread(notebook, &thread_id)?.resolved {
         Some(_) => Ok(Decision::one(ThreadReopened { thread_id })),
         None => Ok(Decision::nothing()),
@@ -201,7 +186,7 @@ pub(crate) fn decide_move(
     context: &Context,
     thread_id: ThreadId,
     place: &CommentPlace,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let previous = place_of(thread(notebook, &thread_id)?);
     let range = placed(notebook, context, place)?.map(|(range, _)| range);
     let cell_id = place.cell_id.clone();
@@ -253,18 +238,18 @@ impl Returning {
 
 // --- finding ---
 
-fn thread<'a>(notebook: &'a Document, thread_id: &ThreadId) -> Result<&'a Thread, Rejection> {
+fn thread<'a>(notebook: &'a Document, thread_id: &ThreadId) -> Result<&'a Thread> {
     notebook.threads.get(thread_id).map(|thread| &**thread).ok_or_else(|| unknown_thread(thread_id.as_str()))
 }
 
 fn unknown_thread(id: &str) -> Rejection {
     let message = format!("no thread {id} in this notebook: check the id; its comments may have been deleted");
-    Rejection::new(RejectionCode::UnknownThread, message)
+    RejectionCode::UnknownThread.because(message)
 }
 
-fn comment<'a>(notebook: &'a Document, thread_id: &ThreadId, comment_id: &CommentId) -> Result<&'a Comment, Rejection> {
+fn comment<'a>(notebook: &'a Document, thread_id: &ThreadId, comment_id: &CommentId) -> Result<&'a Comment> {
     thread(notebook, thread_id)?.comment(comment_id).ok_or_else(|| {
         let message = format!("no comment {comment_id} in that thread: check the id; it may have been deleted");
-        Rejection::new(RejectionCode::UnknownComment, message)
+        RejectionCode::UnknownComment.because(message)
     })
 }

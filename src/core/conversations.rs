@@ -12,7 +12,7 @@ use crate::command_values::{FlagMessage, StartTurn, TurnEnd};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::{attachments, call_decisions, cells, replies};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
@@ -30,16 +30,11 @@ const IDLE_MS: Millis = 60_000;
 
 // --- what people do ---
 
-pub(crate) fn decide_start(
-    notebook: &Notebook,
-    context: &mut Context,
-    command: StartTurn,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: StartTurn) -> Result<Decision> {
     let StartTurn { conversation_id, turn_id, text, cell_id, model, attachments } = command;
     check_not_archived(notebook)?;
     let Actor::User { .. } = context.actor else {
-        let message = "an assistant acts for a person with an account: sign in first";
-        return Err(Rejection::new(RejectionCode::Forbidden, message));
+        return Err(RejectionCode::Forbidden.because("an assistant acts for a person with an account: sign in first"));
     };
     let conversation = notebook.conversations.get(&conversation_id);
     check_is_free(notebook, context, &conversation_id, conversation)?;
@@ -53,7 +48,7 @@ pub(crate) fn decide_start(
     }
     let turn_id = turn_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.turns.contains_key(&turn_id) {
-        return Err(Rejection::new(RejectionCode::InvalidValue, format!("turn {turn_id} exists: choose another id")));
+        return Err(RejectionCode::InvalidValue.because(format!("turn {turn_id} exists: choose another id")));
     }
     let message_id: MessageId = context.ids.ulid().into();
     let asked = [MessageBlock::Text { text: prompt }].into_iter();
@@ -81,16 +76,16 @@ fn check_is_free(
     context: &Context,
     id: &ConversationId,
     conversation: Option<&Conversation>,
-) -> Result<(), Rejection> {
+) -> Result<()> {
     if let Some(turn) = conversation.and_then(|conversation| conversation.turn.as_ref()) {
         let message = format!("the assistant is still at work on turn {turn} of conversation {id}: stop it, or wait");
-        return Err(Rejection::new(RejectionCode::TurnState, message));
+        return Err(RejectionCode::TurnState.because(message));
     }
     let limit = context.limits.max_conversations;
     let spoken = || notebook.conversations.values().filter(|other| !other.is_outside).count();
     if conversation.is_none_or(|conversation| conversation.is_outside) && spoken() >= limit {
         let message = format!("a notebook has at most {limit} conversations: go on in one of them");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+        return Err(RejectionCode::LimitExceeded.because(message));
     }
     Ok(())
 }
@@ -102,20 +97,19 @@ pub(crate) fn begun_by_call(
     context: &Context,
     id: &ConversationId,
     title: Option<String>,
-) -> Result<Vec<Decided>, Rejection> {
+) -> Result<Vec<Decided>> {
     if notebook.conversations.contains_key(id) {
         return Ok(Vec::new());
     }
     let limit = context.limits.max_outside_conversations;
     let is_full = outside(notebook).count() >= limit;
     let idle = longest_idle(notebook, context.now).filter(|_| is_full).cloned();
-    if is_full && idle.is_none() {
-        let message = format!(
+    RejectionCode::LimitExceeded.when(is_full && idle.is_none(), || {
+        format!(
             "{limit} outside assistants are at work here, or wait for a person: \
              try again in a minute, or confirm or deny what waits"
-        );
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+        )
+    })?;
     let title = title.and_then(|title| checked_title(&context.limits, &title).ok());
     let title = title.unwrap_or_else(|| "An outside assistant".to_owned());
     let closed = idle.map(|conversation_id| ConversationClosed { conversation_id }.into());
@@ -136,46 +130,32 @@ fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
     idle.min_by_key(|(id, one)| last_heard(id, one)).map(|(id, _)| id)
 }
 
-fn prompt(
-    notebook: &Notebook,
-    context: &Context,
-    text: Option<String>,
-    cell_id: Option<&CellId>,
-) -> Result<String, Rejection> {
+fn prompt(notebook: &Notebook, context: &Context, text: Option<String>, cell_id: Option<&CellId>) -> Result<String> {
     let prompt = match (text, cell_id) {
         (Some(text), None) => text,
         (None, Some(cell_id)) => {
             let cell = cells::live_cell(notebook, context, cell_id)?;
-            if cell.content.cell_type != CellType::Prompt {
-                let message = format!("cell {cell_id} is no prompt: change its type, or send the text");
-                return Err(Rejection::new(RejectionCode::NotRunnable, message));
-            }
+            RejectionCode::NotRunnable.when(cell.content.cell_type != CellType::Prompt, || {
+                format!("cell {cell_id} is no prompt: change its type, or send the text")
+            })?;
             cell.content.source.clone()
         }
         _ => {
-            let message = "give either text or the cell_id of a prompt cell";
-            return Err(Rejection::new(RejectionCode::InvalidValue, message));
+            return Err(RejectionCode::InvalidValue.because("give either text or the cell_id of a prompt cell"));
         }
     };
-    if prompt.trim().is_empty() {
-        return Err(Rejection::new(RejectionCode::InvalidValue, "there is nothing to answer: write a prompt"));
-    }
+    RejectionCode::InvalidValue.when(prompt.trim().is_empty(), || "there is nothing to answer: write a prompt")?;
     check_size(context, prompt.len())?;
     Ok(prompt)
 }
 
-fn check_size(context: &Context, bytes: usize) -> Result<(), Rejection> {
+fn check_size(context: &Context, bytes: usize) -> Result<()> {
     let limit = context.limits.max_message_bytes;
-    if bytes > limit {
-        return Err(Rejection::new(
-            RejectionCode::LimitExceeded,
-            format!("a message has at most {limit} bytes: shorten it"),
-        ));
-    }
+    RejectionCode::LimitExceeded.when(bytes > limit, || format!("a message has at most {limit} bytes: shorten it"))?;
     Ok(())
 }
 
-pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision> {
     known(notebook, turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
@@ -192,33 +172,28 @@ pub(crate) fn required_for_message(
     (!conversation.flagged.contains_key(message)).then(|| HistoryQuery::Conversation { conversation_id: id.clone() })
 }
 
-pub(crate) fn decide_flags(
-    notebook: &Notebook,
-    context: &Context,
-    command: FlagMessage,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_flags(notebook: &Notebook, context: &Context, command: FlagMessage) -> Result<Decision> {
     let FlagMessage { conversation_id, message_id, pinned, skipped } = command;
     let flagged = notebook.conversations.get(&conversation_id).map(|conversation| &conversation.flagged);
     let before = flagged.and_then(|flagged| flagged.get(&message_id).copied());
     if before.is_none() && !was_posted(context, &conversation_id, &message_id) {
         let message = format!("no message {message_id} in a conversation {conversation_id}: list its messages");
-        return Err(Rejection::new(RejectionCode::UnknownMessage, message));
+        return Err(RejectionCode::UnknownMessage.because(message));
     }
     let previous = before.unwrap_or_default();
     let flags =
         MessageFlags { pinned: pinned.unwrap_or(previous.pinned), skipped: skipped.unwrap_or(previous.skipped) };
     if flags.pinned && flags.skipped {
         let message = "a message is always in the context or never: take the other flag away in the same command";
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     if flags == previous {
         return Ok(Decision::nothing());
     }
     let limit = context.limits.max_flagged_messages;
-    if before.is_none() && flagged.map_or(0, BTreeMap::len) >= limit {
-        let message = format!("a conversation has at most {limit} pinned or skipped messages: take some flags away");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(before.is_none() && flagged.map_or(0, BTreeMap::len) >= limit, || {
+        format!("a conversation has at most {limit} pinned or skipped messages: take some flags away")
+    })?;
     Ok(Decision::one(MessageFlagged { conversation_id, message_id, flags, previous }))
 }
 
@@ -229,25 +204,22 @@ fn was_posted(context: &Context, conversation_id: &ConversationId, message_id: &
     })
 }
 
-fn known<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Result<&'a Turn, Rejection> {
+fn known<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Result<&'a Turn> {
     notebook.turns.get(turn_id).ok_or_else(|| {
-        Rejection::new(
-            RejectionCode::TurnState,
-            format!("turn {turn_id} has ended, or never was: look at the conversation"),
-        )
+        RejectionCode::TurnState.because(format!("turn {turn_id} has ended, or never was: look at the conversation"))
     })
 }
 
 // --- what the reactor does ---
 
 /// The turn, for the reactor in the name of the assistant whose turn it is.
-fn own<'a>(notebook: &'a Notebook, context: &Context, turn_id: &TurnId) -> Result<&'a Turn, Rejection> {
+fn own<'a>(notebook: &'a Notebook, context: &Context, turn_id: &TurnId) -> Result<&'a Turn> {
     check_is_reactor(context)?;
     let turn = known(notebook, turn_id)?;
     if access::is_of(turn, &context.actor) {
         return Ok(turn);
     }
-    Err(Rejection::new(RejectionCode::Forbidden, format!("turn {turn_id} is another assistant's: carry on your own")))
+    Err(RejectionCode::Forbidden.because(format!("turn {turn_id} is another assistant's: carry on your own")))
 }
 
 pub(crate) fn decide_model_call(
@@ -256,22 +228,18 @@ pub(crate) fn decide_model_call(
     turn_id: TurnId,
     provider: String,
     model: String,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let turn = own(notebook, context, &turn_id)?;
     if turn.model_call_claimant.is_some() {
-        return Err(Rejection::new(
-            RejectionCode::AlreadyClaimed,
-            "this turn's model call is under way: wait for its end",
-        ));
+        return Err(RejectionCode::AlreadyClaimed.because("this turn's model call is under way: wait for its end"));
     }
     let (number, attempt) = match turn.is_model_call_failed {
         true => (turn.model_calls, turn.attempts + 1),
         false => (turn.model_calls + 1, 1),
     };
-    if number > MAX_MODEL_CALLS || attempt > MAX_ATTEMPTS {
-        let message = format!("a turn has at most {MAX_MODEL_CALLS} model calls of {MAX_ATTEMPTS} attempts: end it");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(number > MAX_MODEL_CALLS || attempt > MAX_ATTEMPTS, || {
+        format!("a turn has at most {MAX_MODEL_CALLS} model calls of {MAX_ATTEMPTS} attempts: end it")
+    })?;
     let claimant = context.instance.clone();
     Ok(Decision::one(TurnModelCallStarted { turn_id, claimant, number, attempt, provider, model }))
 }
@@ -283,11 +251,9 @@ pub(crate) fn decide_model_report(
     failure: Option<TurnFailure>,
     detail: Option<String>,
     usage: Usage,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let turn = own(notebook, context, &turn_id)?;
-    if turn.model_call_claimant.is_none() {
-        return Err(Rejection::new(RejectionCode::TurnState, "no model call of this turn is under way"));
-    }
+    RejectionCode::TurnState.when(turn.model_call_claimant.is_none(), || "no model call of this turn is under way")?;
     Ok(Decision::one(TurnModelCallFinished {
         turn_id,
         number: turn.model_calls,
@@ -304,11 +270,9 @@ pub(crate) fn decide_reply(
     turn_id: TurnId,
     role: MessageRole,
     blocks: Vec<MessageBlock>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let conversation_id = own(notebook, context, &turn_id)?.conversation_id.clone();
-    if role == MessageRole::User {
-        return Err(Rejection::new(RejectionCode::Forbidden, "people speak for themselves: use StartTurn"));
-    }
+    RejectionCode::Forbidden.when(role == MessageRole::User, || "people speak for themselves: use StartTurn")?;
     check_size(context, RawJson::of(&blocks).map_or(0, |json| json.get().len()))?;
     let message_id = context.ids.ulid().into();
     let reply_units = replies::units_shown(notebook, &turn_id, role, &blocks);
@@ -318,12 +282,7 @@ pub(crate) fn decide_reply(
 }
 
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
-pub(crate) fn decide_end(
-    notebook: &Notebook,
-    context: &Context,
-    turn_id: TurnId,
-    end: TurnEnd,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: TurnEnd) -> Result<Decision> {
     own(notebook, context, &turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
     events.push(match end {

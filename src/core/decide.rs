@@ -8,7 +8,7 @@ use crate::decision::Decision;
 use crate::dispatch::{self, decide_all};
 use crate::notebook::Notebook;
 use crate::planned;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use notarium_record::HistoryQuery;
 
 use crate::tool_calls;
@@ -27,7 +27,7 @@ pub fn required_history(notebook: &Notebook, context: &Context, command: &Comman
 }
 
 /// Authorises, checks, and says what happens. Pure: the same input gives the same answer, and nothing is changed.
-pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     authorise_command(notebook, context, &command)?;
     tool_calls::check_way_in(context, &command)?;
     check_expected_version(notebook, context)?;
@@ -40,7 +40,7 @@ pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> R
     }
 }
 
-fn check_expected_version(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+fn check_expected_version(notebook: &Notebook, context: &Context) -> Result<()> {
     match context.expected_version {
         Some(expected) if expected != notebook.version => {
             Err(Rejection::conflict("the notebook", expected, notebook.version))
@@ -50,11 +50,10 @@ fn check_expected_version(notebook: &Notebook, context: &Context) -> Result<(), 
 }
 
 /// Decides each part on the state that the parts before it leave. The first refusal refuses all.
-fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision, Rejection> {
+fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision> {
     let limit = context.limits.max_batch_commands;
     if commands.len() > limit {
-        let message = format!("a batch holds at most {limit} commands: split it");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+        return Err(RejectionCode::LimitExceeded.because(format!("a batch holds at most {limit} commands: split it")));
     }
     match planned::of_batch(notebook, context, &commands) {
         Some(commands) => planned::decide(notebook, context, commands),

@@ -9,7 +9,7 @@ use crate::command_values::{AddComment, CommentTarget, FlagMessage};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{
@@ -47,7 +47,7 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
 
 /// One authorised command that is no batch and begins no others.
 #[expect(clippy::too_many_lines, reason = "one line for each command")]
-pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     use Command as C;
     match command {
         C::CreateNotebook { title, metadata, forked_from } => {
@@ -165,15 +165,11 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
 }
 
 fn stands_alone(message: &str) -> Rejection {
-    Rejection::new(RejectionCode::InvalidValue, message)
+    RejectionCode::InvalidValue.because(message)
 }
 
 /// Commands one after the other, all or nothing.
-pub(crate) fn decide_all(
-    notebook: &Notebook,
-    context: &mut Context,
-    commands: Vec<Command>,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_all(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision> {
     let mut scratch = notebook.clone();
     let mut whole = Decision::nothing();
     for (index, command) in commands.into_iter().enumerate() {
@@ -197,7 +193,7 @@ pub(crate) fn decide_all(
     Ok(whole)
 }
 
-fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     if matches!(command, Command::Undo { .. } | Command::Redo { .. }) {
         return Err(stands_alone("undo and redo stand alone: take them out of the batch"));
     }

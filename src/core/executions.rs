@@ -15,7 +15,7 @@ use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::queues::{assigned_at_once, cancelled, successor};
 use crate::reactivity::blocked_after;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::words::word;
 use notarium_record::{
     CellId, CellType, Document, EndCause, Event, Execution, ExecutionBlocked, ExecutionCancelRequested, ExecutionCause,
@@ -44,7 +44,7 @@ pub(crate) fn decide_request(
     notebook: &Notebook,
     context: &mut Context,
     command: RequestExecution,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command;
     check_not_archived(notebook)?;
     check_timeout(timeout_ms)?;
@@ -55,15 +55,10 @@ pub(crate) fn decide_request(
 }
 
 /// The id that the sender has chosen, if it is free, or another.
-pub(crate) fn new_id(
-    notebook: &Document,
-    context: &mut Context,
-    chosen: Option<ExecutionId>,
-) -> Result<ExecutionId, Rejection> {
+pub(crate) fn new_id(notebook: &Document, context: &mut Context, chosen: Option<ExecutionId>) -> Result<ExecutionId> {
     let id = chosen.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.executions.contains_key(&id) || context.history.executions.contains_key(&id) {
-        let message = format!("execution {id} exists: choose another id");
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(format!("execution {id} exists: choose another id")));
     }
     Ok(id)
 }
@@ -75,7 +70,7 @@ pub(crate) fn request_tool(
     subject: ExecutionSubject,
     kernel_session: Option<KernelSessionId>,
     timeout_ms: Option<Millis>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_not_archived(notebook)?;
     check_queue(notebook, context, 1)?;
     let execution_id = context.ids.ulid().into();
@@ -90,7 +85,7 @@ fn request(
     kernel_session: Option<KernelSessionId>,
     timeout_ms: Option<Millis>,
     stop_on_error: bool,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let is_named = kernel_session.is_some();
     let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
     // Whether that kernel lives, its agent says when it is back: until then the run is bound to none.
@@ -113,16 +108,16 @@ fn request(
     Ok(Decision { events, outcome })
 }
 
-pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
+pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<()> {
     if timeout_ms != Some(0) {
         return Ok(());
     }
     let message = "timeout_ms is 0, which no run keeps: name the milliseconds that it may take, or leave it out";
-    Err(Rejection::new(RejectionCode::InvalidValue, message))
+    Err(RejectionCode::InvalidValue.because(message))
 }
 
 /// Whether so many more runs may wait.
-pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -> Result<(), Rejection> {
+pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -> Result<()> {
     let limit = context.limits.max_queued_executions;
     // Finished ones count too here: a cheap bound that spares the walk in all but huge notebooks.
     if notebook.executions.len() + more <= limit {
@@ -136,7 +131,7 @@ pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -
         1 => format!("{waiting} executions wait already: let some end, or stop them"),
         more => format!("{waiting} executions wait already, and this asks for {more}: at most {limit} may wait"),
     };
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+    Err(RejectionCode::LimitExceeded.because(message))
 }
 
 /// What runs, and on which kernel, where that is said: a function runs on the one that has it.
@@ -145,7 +140,7 @@ fn subject_of(
     context: &Context,
     target: ExecutionTarget,
     kernel_session: Option<KernelSessionId>,
-) -> Result<(ExecutionSubject, Option<KernelSessionId>), Rejection> {
+) -> Result<(ExecutionSubject, Option<KernelSessionId>)> {
     match target {
         ExecutionTarget::Cell { cell_id, cell_version } => {
             Ok((cell_subject(notebook, context, cell_id, cell_version)?, kernel_session))
@@ -170,7 +165,7 @@ pub(crate) fn cell_subject(
     context: &Context,
     cell_id: CellId,
     expected: Option<Version>,
-) -> Result<ExecutionSubject, Rejection> {
+) -> Result<ExecutionSubject> {
     let cell = cells::live_cell(notebook, context, &cell_id)?;
     check_runnable(notebook, &cell_id, cell.content.cell_type)?;
     let cell_version = cell.cell_version;
@@ -182,7 +177,7 @@ pub(crate) fn cell_subject(
     }
 }
 
-fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) -> Result<(), Rejection> {
+fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) -> Result<()> {
     let message = if !cell_type.runs() {
         format!("cell {cell_id} is a {} cell: only code cells and SQL cells run", word(&cell_type))
     } else if cell_type == CellType::Sql && !kernel_sessions::is_python(notebook) {
@@ -192,7 +187,7 @@ fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) ->
     } else {
         return Ok(());
     };
-    Err(Rejection::new(RejectionCode::NotRunnable, message))
+    Err(RejectionCode::NotRunnable.because(message))
 }
 
 /// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
@@ -200,7 +195,7 @@ pub(crate) fn session_for(
     notebook: &Notebook,
     context: &mut Context,
     named: Option<KernelSessionId>,
-) -> Result<(KernelSessionId, Vec<Decided>), Rejection> {
+) -> Result<(KernelSessionId, Vec<Decided>)> {
     if let Some(id) = named {
         kernel_sessions::usable(notebook, &id)?;
         return Ok((id, Vec::new()));
@@ -266,16 +261,16 @@ fn stopped_by(notebook: &Notebook, id: &ExecutionId, failed: &Execution) -> Vec<
 
 // --- cancel, give up, answer ---
 
-pub(crate) fn known<'a>(notebook: &'a Document, id: &ExecutionId) -> Result<&'a Arc<Execution>, Rejection> {
+pub(crate) fn known<'a>(notebook: &'a Document, id: &ExecutionId) -> Result<&'a Arc<Execution>> {
     let unknown = || format!("no execution {id} is under way or shown: read it from the record");
-    notebook.executions.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownExecution, unknown()))
+    notebook.executions.get(id).ok_or_else(|| RejectionCode::UnknownExecution.because(unknown()))
 }
 
 fn is_over(id: &ExecutionId) -> Rejection {
-    Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
+    RejectionCode::ExecutionState.because(format!("execution {id} is over: nothing to do"))
 }
 
-pub(crate) fn decide_cancel(notebook: &Notebook, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Notebook, id: &ExecutionId) -> Result<Decision> {
     let execution = known(notebook, id)?;
     let blocked = match execution.status {
         status if status.is_finished() => return Err(is_over(id)),
@@ -295,11 +290,7 @@ pub(crate) fn cancellation(id: &ExecutionId, status: ExecutionStatus) -> Decided
     }
 }
 
-pub(crate) fn decide_give_up(
-    notebook: &Notebook,
-    context: &mut Context,
-    id: &ExecutionId,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_give_up(notebook: &Notebook, context: &mut Context, id: &ExecutionId) -> Result<Decision> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
@@ -325,13 +316,12 @@ pub(crate) fn decide_answer(
     context: &Context,
     execution_id: ExecutionId,
     value: String,
-) -> Result<Decision, Rejection> {
-    if value.len() > context.limits.max_input_bytes {
-        let message = format!("an answer has at most {} bytes: shorten it", context.limits.max_input_bytes);
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+) -> Result<Decision> {
+    RejectionCode::LimitExceeded.when(value.len() > context.limits.max_input_bytes, || {
+        format!("an answer has at most {} bytes: shorten it", context.limits.max_input_bytes)
+    })?;
     let pending = known(notebook, &execution_id)?.pending_input.as_ref().ok_or_else(|| {
-        Rejection::new(RejectionCode::NoInputRequested, "this execution asks nothing, or somebody has answered")
+        RejectionCode::NoInputRequested.because("this execution asks nothing, or somebody has answered")
     })?;
     // A password goes to the kernel beside the log and never enters it.
     let value = (!pending.password).then_some(value);
@@ -346,7 +336,7 @@ pub(crate) fn decide_record(
     cell_id: &CellId,
     outputs: Vec<Output>,
     execution_count: Option<u64>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_recorded_size(context, &outputs)?;
     let cell = cells::live_cell(notebook, context, cell_id)?;
     let execution_id: ExecutionId = context.ids.ulid().into();
@@ -380,11 +370,11 @@ pub(crate) fn decide_record(
     Ok(Decision { events: vec![requested.into(), appended.into(), completed.into()], outcome })
 }
 
-fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<(), Rejection> {
+fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {
     let limit = context.limits.max_recorded_output_bytes;
     if outputs.iter().map(Output::size_bytes).sum::<usize>() <= limit {
         return Ok(());
     }
     let message = format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs");
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+    Err(RejectionCode::LimitExceeded.because(message))
 }

@@ -2,7 +2,7 @@
 //! call through the gate (`tool_calls`).
 
 use crate::offered::{Found, find};
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Document, KernelSessionId, RawObject, Risk};
 
 /// What somebody wants to be called.
@@ -15,13 +15,9 @@ pub(crate) struct FunctionCall {
 
 impl FunctionCall {
     /// One line of Python, and the kernel that has the function. `named`: the kernel that the command says.
-    pub fn code(
-        &self,
-        notebook: &Document,
-        named: Option<&KernelSessionId>,
-    ) -> Result<(String, KernelSessionId), Rejection> {
+    pub fn code(&self, notebook: &Document, named: Option<&KernelSessionId>) -> Result<(String, KernelSessionId)> {
         let name = &self.name;
-        let invalid = |message: String| Rejection::new(RejectionCode::InvalidValue, message);
+        let invalid = |message: String| RejectionCode::InvalidValue.because(message);
         let found = find(notebook, name)?;
         let Found::Function(function, session) = found else {
             return Err(invalid(format!(

@@ -11,7 +11,7 @@ use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::offered::is_defined_in;
 use crate::registrations::Causes;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::schema::check_schema;
 use crate::tools::Tool;
 use notarium_record::{
@@ -40,11 +40,11 @@ pub(crate) fn decide_register(
     fence: Version,
     functions: Vec<UserFunction>,
     places: Vec<FunctionPlace>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let session = kernel_sessions::owned(notebook, context, &kernel_session)?;
     if session.fence != Some(fence) || session.phase != KernelPhase::Started {
         let message = "this kernel session is over or not yours: register nothing more for it";
-        return Err(Rejection { actual_version: session.fence, ..Rejection::new(RejectionCode::StaleFence, message) });
+        return Err(Rejection { actual_version: session.fence, ..RejectionCode::StaleFence.because(message) });
     }
     check(&functions)?;
     check_places(&functions, &places)?;
@@ -105,8 +105,8 @@ fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<
 
 // --- places ---
 
-fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<(), Rejection> {
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<()> {
+    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
     let mut names = BTreeSet::new();
     for place in places {
         if !functions.iter().any(|function| function.name == place.name) || !names.insert(&place.name) {
@@ -123,7 +123,7 @@ fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<
 }
 
 /// Of two functions with one name a caller would meet one by chance. The same place again is a new version.
-fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Result<(), Rejection> {
+fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Result<()> {
     for place in places {
         let known = notebook.functions.get(&place.name).and_then(|known| known.kernel_session.as_ref());
         let Some((kernel, old)) = known.zip(notebook.ledger.registrations.of(&place.name)) else { continue };
@@ -137,7 +137,7 @@ fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[Funct
             spoken(&old.place),
             spoken(place)
         );
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     Ok(())
 }
@@ -164,25 +164,23 @@ fn spoken(place: &FunctionPlace) -> String {
 }
 
 /// All or none: an assistant must not meet half of what somebody wrote.
-fn check(functions: &[UserFunction]) -> Result<(), Rejection> {
-    if functions.len() > MAX_FUNCTIONS {
-        let message = format!("a kernel registers at most {MAX_FUNCTIONS} functions, not {}", functions.len());
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+fn check(functions: &[UserFunction]) -> Result<()> {
+    RejectionCode::LimitExceeded.when(functions.len() > MAX_FUNCTIONS, || {
+        format!("a kernel registers at most {MAX_FUNCTIONS} functions, not {}", functions.len())
+    })?;
     let mut names = BTreeSet::new();
     for function in functions {
         check_one(function)?;
-        if !names.insert(&function.name) {
-            let message = format!("two functions are called {}: rename one", function.name);
-            return Err(Rejection::new(RejectionCode::InvalidValue, message));
-        }
+        RejectionCode::InvalidValue.when(!names.insert(&function.name), || {
+            format!("two functions are called {}: rename one", function.name)
+        })?;
     }
     Ok(())
 }
 
-fn check_one(function: &UserFunction) -> Result<(), Rejection> {
+fn check_one(function: &UserFunction) -> Result<()> {
     let UserFunction { name, version, description, schema, risk } = function;
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_identifier = name.len() <= MAX_NAME_CHARACTERS
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -202,17 +200,12 @@ fn check_one(function: &UserFunction) -> Result<(), Rejection> {
         ));
     }
     let is_long = |text: &str, limit: usize| text.chars().count() > limit;
-    if is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS) {
-        let message = format!(
+    RejectionCode::LimitExceeded.when(is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS), || format!(
             "{name}: a version has at most {MAX_VERSION_CHARACTERS} characters, a description {MAX_DESCRIPTION_CHARACTERS}"
-        );
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
-    if schema.get().len() > MAX_SCHEMA_BYTES {
-        let message =
-            format!("{name}: its schema has more than {} KiB: simplify its parameters", MAX_SCHEMA_BYTES >> 10);
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+        ))?;
+    RejectionCode::LimitExceeded.when(schema.get().len() > MAX_SCHEMA_BYTES, || {
+        format!("{name}: its schema has more than {} KiB: simplify its parameters", MAX_SCHEMA_BYTES >> 10)
+    })?;
     let parsed: Value = serde_json::from_str(schema.get()).unwrap_or_default();
     if parsed["properties"].get(MCP_PARAMETER).is_some() {
         return invalid(format!(

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::offered::find;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
     Actor, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Millis, Risk, UserId,
 };
@@ -25,8 +25,8 @@ pub(crate) fn decide_issue(
     conversation_id: ConversationId,
     functions: Vec<String>,
     expires_at: Millis,
-) -> Result<Decision, Rejection> {
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+) -> Result<Decision> {
+    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
     if expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS {
         return invalid("a grant ends in the future, within seven days: choose another time".to_owned());
     }
@@ -36,12 +36,9 @@ pub(crate) fn decide_issue(
         }
     }
     let limit = context.limits.max_grants;
-    if notebook.grants.len() - expired(notebook, context).count() >= limit {
-        return Err(Rejection::new(
-            RejectionCode::LimitExceeded,
-            format!("a notebook has at most {limit} grants: revoke some"),
-        ));
-    }
+    RejectionCode::LimitExceeded.when(notebook.grants.len() - expired(notebook, context).count() >= limit, || {
+        format!("a notebook has at most {limit} grants: revoke some")
+    })?;
     let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.grants.contains_key(&grant_id) {
         return invalid(format!("grant {grant_id} exists: choose another id"));
@@ -60,13 +57,13 @@ fn expired(notebook: &Document, context: &Context) -> impl Iterator<Item = Decid
 }
 
 /// For whom the assistant acts in the conversation: in its turn, else since it began.
-fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>, Rejection> {
+fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>> {
     let Some(conversation) = notebook.conversations.get(id) else {
         let message = format!(
             "no conversation {id} has begun in this notebook: take the id of one from GET …/conversations or `notarium conversations`, \
              or begin it"
         );
-        return Err(Rejection::new(RejectionCode::UnknownConversation, message));
+        return Err(RejectionCode::UnknownConversation.because(message));
     };
     let turn = conversation.turn.as_ref().and_then(|turn| notebook.turns.get(turn));
     Ok(match turn.map_or(&conversation.started_by, |turn| &turn.requested_by) {

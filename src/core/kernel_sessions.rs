@@ -3,7 +3,7 @@
 use crate::checks::checked_title;
 use crate::context::Context;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::words::word;
 use notarium_record::{
     Actor, AgentId, Because, Document, Execution, ExecutionStatus, KernelCause, KernelLaunchRequested, KernelSession,
@@ -15,12 +15,11 @@ pub(crate) fn launch(
     notebook: &Notebook,
     context: &mut Context,
     kernelspec: Option<String>,
-) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
+) -> Result<(KernelSessionId, KernelLaunchRequested)> {
     let limit = context.limits.max_kernels;
-    if notebook.kernels.len() >= limit {
-        let message = format!("a notebook has at most {limit} kernels: shut one down first");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(notebook.kernels.len() >= limit, || {
+        format!("a notebook has at most {limit} kernels: shut one down first")
+    })?;
     let kernelspec = match kernelspec {
         Some(name) => checked_title(&context.limits, &name)?,
         None => own_kernelspec(&notebook.metadata),
@@ -75,13 +74,13 @@ fn written_kernelspec(metadata: &RawObject) -> Option<String> {
     (!name.is_empty() && name.len() <= 255).then_some(name)
 }
 
-pub(crate) fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+pub(crate) fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
     let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
-    notebook.kernels.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownKernelSession, unknown()))
+    notebook.kernels.get(id).ok_or_else(|| RejectionCode::UnknownKernelSession.because(unknown()))
 }
 
 /// A session that executions may be meant for.
-pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
     let session = session(notebook, id)?;
     if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
 }
@@ -123,33 +122,29 @@ pub fn is_python(notebook: &Document) -> bool {
 pub(crate) fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
     let message =
         format!("kernel session {id} is {}: wait until it has started, or launch another", word(&session.phase));
-    Rejection::new(RejectionCode::KernelState, message)
+    RejectionCode::KernelState.because(message)
 }
 
-pub(crate) fn sender(context: &Context) -> Result<Option<&AgentId>, Rejection> {
+pub(crate) fn sender(context: &Context) -> Result<Option<&AgentId>> {
     match &context.actor {
         Actor::Agent { id } => Ok(Some(id)),
         Actor::System => Ok(None),
-        _ => Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents report on kernels")),
+        _ => Err(RejectionCode::Forbidden.because("only runtime agents report on kernels")),
     }
 }
 
 /// Refuses an agent that is not the session's; the server itself may speak for any.
-pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejection> {
+pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<()> {
     match sender(context)? {
         Some(agent) if session.agent.as_ref() != Some(agent) => {
-            Err(Rejection::new(RejectionCode::StaleFence, "this kernel session belongs to another agent: leave it"))
+            Err(RejectionCode::StaleFence.because("this kernel session belongs to another agent: leave it"))
         }
         _ => Ok(()),
     }
 }
 
 /// The sender's own session.
-pub(crate) fn owned<'a>(
-    notebook: &'a Document,
-    context: &Context,
-    id: &KernelSessionId,
-) -> Result<&'a KernelSession, Rejection> {
+pub(crate) fn owned<'a>(notebook: &'a Document, context: &Context, id: &KernelSessionId) -> Result<&'a KernelSession> {
     let session = session(notebook, id)?;
     check_owner(context, session)?;
     Ok(session)

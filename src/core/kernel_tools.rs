@@ -20,7 +20,7 @@ use crate::executions;
 use crate::kernel_sessions;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::tools::Arguments;
 use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
 
@@ -102,7 +102,7 @@ pub(crate) fn run(
     context: &mut Context,
     call_id: &ToolCallId,
     arguments: &Arguments,
-) -> Option<Result<Decision, Rejection>> {
+) -> Option<Result<Decision>> {
     let (tool, digest) = tool(arguments)?;
     let subject = ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id: call_id.clone() };
     // A user's function takes as long as it takes, in the kernel that has it.
@@ -116,20 +116,14 @@ pub(crate) fn run(
 }
 
 /// What can be refused without a look at the disk or the kernel.
-pub(crate) fn check(
-    notebook: &Document,
-    limits: &Limits,
-    given: &RawObject,
-    arguments: &Arguments,
-) -> Result<(), Rejection> {
+pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arguments: &Arguments) -> Result<()> {
     if tool(arguments).is_none() {
         return Ok(());
     }
     check_language(notebook, arguments)?;
-    if given.get().len() > limits.max_source_bytes {
-        let message = format!("{} was given too much: write large data by code in a cell", arguments.name());
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(given.get().len() > limits.max_source_bytes, || {
+        format!("{} was given too much: write large data by code in a cell", arguments.name())
+    })?;
     match arguments {
         Arguments::InspectVariable(call) => check_name(&call.name)?,
         Arguments::ListFiles(call) => call.path.as_deref().map_or(Ok(()), check_path)?,
@@ -140,7 +134,7 @@ pub(crate) fn check(
             if call.content.len() > MAX_SAVED_BYTES {
                 let limit = MAX_SAVED_BYTES >> 10;
                 let message = format!("save_data writes at most {limit} KiB: write larger data by code in a cell");
-                return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+                return Err(RejectionCode::LimitExceeded.because(message));
             }
         }
         _ => {}
@@ -148,11 +142,11 @@ pub(crate) fn check(
     Ok(())
 }
 
-fn refused(message: String) -> Result<(), Rejection> {
-    Err(Rejection::new(RejectionCode::InvalidArguments, message))
+fn refused(message: String) -> Result<()> {
+    Err(RejectionCode::InvalidArguments.because(message))
 }
 
-fn check_language(notebook: &Document, arguments: &Arguments) -> Result<(), Rejection> {
+fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
     if matches!(arguments, Arguments::CallFunction(_)) {
         return Ok(()); // Its kernel has shown that it knows our module.
     }
@@ -161,7 +155,7 @@ fn check_language(notebook: &Document, arguments: &Arguments) -> Result<(), Reje
     let Some(language) = language.filter(|name| !kernel_sessions::is_python_name(name)) else { return Ok(()) };
     let message =
         format!("{tool} needs a Python kernel, and this notebook's is {language}: run code in a cell instead");
-    Err(Rejection::new(RejectionCode::NotRunnable, message))
+    Err(RejectionCode::NotRunnable.because(message))
 }
 
 /// Before a kernel tells its language, the notebook's metadata may.
@@ -172,7 +166,7 @@ pub(crate) fn written_language(notebook: &Document) -> Option<String> {
 }
 
 /// The kernel itself knows best what a name is; here only what is plainly more than one.
-fn check_name(name: &str) -> Result<(), Rejection> {
+fn check_name(name: &str) -> Result<()> {
     let is_part = |character: char| !character.is_ascii() || character.is_ascii_alphanumeric() || character == '_';
     let is_name = !name.is_empty() && name.len() <= 200 && name.chars().all(is_part);
     if is_name && !name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -181,7 +175,7 @@ fn check_name(name: &str) -> Result<(), Rejection> {
     refused("inspect_variable takes the name of one variable, without dots or brackets: for a part of it run code in a cell".to_owned())
 }
 
-fn check_digest(overwrite: Option<&str>) -> Result<(), Rejection> {
+fn check_digest(overwrite: Option<&str>) -> Result<()> {
     let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if overwrite.is_none_or(is_digest) {
         return Ok(());
@@ -191,7 +185,7 @@ fn check_digest(overwrite: Option<&str>) -> Result<(), Rejection> {
     )
 }
 
-fn check_file_path(path: &str) -> Result<(), Rejection> {
+fn check_file_path(path: &str) -> Result<()> {
     if path.is_empty() || path.ends_with('/') {
         return refused("path names no file: give a file's name, like data/table.csv".to_owned());
     }
@@ -200,7 +194,7 @@ fn check_file_path(path: &str) -> Result<(), Rejection> {
 
 /// Below the notebook's folder, nothing hidden, nothing that looks like secrets. The kernel asks the same again of where
 /// the path really leads.
-fn check_path(path: &str) -> Result<(), Rejection> {
+fn check_path(path: &str) -> Result<()> {
     if path.len() > MAX_PATH_BYTES || path.chars().any(char::is_control) {
         return refused(format!("a path has at most {MAX_PATH_BYTES} bytes and no control characters"));
     }

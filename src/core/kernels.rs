@@ -9,7 +9,7 @@ use crate::kernel_ends;
 use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
 use crate::queues::{self, cancelled, unfinished_on};
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
     Because, Document, EndCause, Event, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
     KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
@@ -22,14 +22,14 @@ pub(crate) fn decide_launch(
     notebook: &Notebook,
     context: &mut Context,
     kernelspec: Option<String>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_not_archived(notebook)?;
     let (id, event) = launch(notebook, context, kernelspec)?;
     let outcome = Outcome { kernel_session: Some(id), ..Outcome::default() };
     Ok(Decision { events: vec![event.into()], outcome })
 }
 
-pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision> {
     let session = session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -37,11 +37,7 @@ pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Resu
     Ok(Decision::one(KernelInterruptRequested { kernel_session: id }))
 }
 
-pub(crate) fn decide_restart(
-    notebook: &Notebook,
-    context: &mut Context,
-    id: KernelSessionId,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionId) -> Result<Decision> {
     let session = session(notebook, &id)?;
     if context.unreachable.contains(&id) {
         return Ok(restart_elsewhere(notebook, context, &id, session));
@@ -76,11 +72,7 @@ fn shut_down_unreachable(id: &KernelSessionId, session: &KernelSession, ended: V
     asked.into_iter().chain(ended).collect()
 }
 
-pub(crate) fn decide_shut_down(
-    notebook: &Document,
-    context: &Context,
-    id: KernelSessionId,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_shut_down(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision> {
     let session = session(notebook, &id)?;
     if context.unreachable.contains(&id) {
         let events = shut_down_unreachable(&id, session, kernel_ends::given_up_for_good(notebook, &id, session));
@@ -115,17 +107,17 @@ fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &Because<EndCau
 
 // --- agents ---
 
-pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision> {
     let session = session(notebook, &id)?;
     let Some(agent) = sender(context)? else {
-        return Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents claim kernels"));
+        return Err(RejectionCode::Forbidden.because("only runtime agents claim kernels"));
     };
     match (session.phase, &session.agent) {
         (KernelPhase::Requested, _) => {
             Ok(Decision::one(KernelLaunchClaimed { kernel_session: id, agent: agent.clone() }))
         }
         (_, Some(owner)) if owner == agent => Ok(Decision::nothing()),
-        _ => Err(Rejection::new(RejectionCode::AlreadyClaimed, "another agent starts this kernel: leave it")),
+        _ => Err(RejectionCode::AlreadyClaimed.because("another agent starts this kernel: leave it")),
     }
 }
 
@@ -135,7 +127,7 @@ pub(crate) fn decide_started(
     id: KernelSessionId,
     language_info: RawObject,
     sandbox: RawObject,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let session = session(notebook, &id)?;
     check_owner(context, session)?;
     check_metadata(&context.limits, &language_info)?;
@@ -161,7 +153,7 @@ pub(crate) fn decide_failed(
     context: &Context,
     id: KernelSessionId,
     why: Because<KernelCause>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let session = session(notebook, &id)?;
     check_owner(context, session)?;
     if session.fence.is_some() {
@@ -180,7 +172,7 @@ pub(crate) fn decide_ended(
     context: &mut Context,
     id: KernelSessionId,
     why: Because<KernelCause>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
     // The agent knows that it ended the kernel as asked, not what followed.
@@ -200,7 +192,7 @@ pub(crate) fn decide_reconcile(
     notebook: &Notebook,
     context: &mut Context,
     alive: &[KernelSessionId],
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let Some(agent) = sender(context)?.cloned() else { return Ok(Decision::nothing()) };
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(&agent));
     let (living, dead): (Vec<_>, Vec<_>) = mine.map(|(id, _)| id).partition(|id| lives(notebook, alive, id));

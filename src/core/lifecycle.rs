@@ -3,7 +3,7 @@
 use crate::checks::{check_metadata, check_not_archived, checked_title};
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
     Actor, Document, ForkOrigin, NotebookArchived, NotebookCreated, NotebookMetadataSet, NotebookPolicyChanged,
     NotebookReactivitySet, NotebookRenamed, NotebookUnarchived, NotebookVersionNamed, Policy, RawObject, Reactivity,
@@ -16,24 +16,21 @@ pub(crate) fn decide_create(
     title: String,
     metadata: RawObject,
     forked_from: Option<ForkOrigin>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     if notebook.exists() {
         let id = &notebook.notebook_id;
-        return Err(Rejection::new(RejectionCode::NotebookExists, format!("notebook {id} exists: choose another id")));
+        return Err(RejectionCode::NotebookExists.because(format!("notebook {id} exists: choose another id")));
     }
     let title = checked_title(&context.limits, &title)?;
     check_metadata(&context.limits, &metadata)?;
     let (Actor::User { id } | Actor::Assistant { for_user: id, .. }) = &context.actor else {
-        return Err(Rejection::new(
-            RejectionCode::Forbidden,
-            "only a person with an account makes notebooks: sign in first",
-        ));
+        return Err(RejectionCode::Forbidden.because("only a person with an account makes notebooks: sign in first"));
     };
     let owner = Subject::User { id: id.clone() };
     Ok(Decision::one(NotebookCreated { title, metadata, owner, forked_from }))
 }
 
-pub(crate) fn decide_rename(notebook: &Document, context: &Context, title: &str) -> Result<Decision, Rejection> {
+pub(crate) fn decide_rename(notebook: &Document, context: &Context, title: &str) -> Result<Decision> {
     let title = checked_title(&context.limits, title)?;
     if title == notebook.title {
         return Ok(Decision::nothing());
@@ -41,11 +38,7 @@ pub(crate) fn decide_rename(notebook: &Document, context: &Context, title: &str)
     Ok(Decision::one(NotebookRenamed { title, previous: notebook.title.clone() }))
 }
 
-pub(crate) fn decide_metadata(
-    notebook: &Document,
-    context: &Context,
-    metadata: RawObject,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_metadata(notebook: &Document, context: &Context, metadata: RawObject) -> Result<Decision> {
     check_metadata(&context.limits, &metadata)?;
     if metadata == notebook.metadata {
         return Ok(Decision::nothing());
@@ -68,7 +61,7 @@ pub(crate) fn decide_policy(notebook: &Document, policy: Policy) -> Decision {
     Decision::one(NotebookPolicyChanged { policy, previous: notebook.policy })
 }
 
-pub(crate) fn decide_reactivity(notebook: &Document, reactivity: Reactivity) -> Result<Decision, Rejection> {
+pub(crate) fn decide_reactivity(notebook: &Document, reactivity: Reactivity) -> Result<Decision> {
     check_not_archived(notebook)?;
     if reactivity == notebook.reactivity {
         return Ok(Decision::nothing());
@@ -76,21 +69,15 @@ pub(crate) fn decide_reactivity(notebook: &Document, reactivity: Reactivity) -> 
     Ok(Decision::one(NotebookReactivitySet { reactivity, previous: notebook.reactivity }))
 }
 
-pub(crate) fn decide_name(
-    notebook: &Document,
-    context: &Context,
-    version: Version,
-    name: &str,
-) -> Result<Decision, Rejection> {
-    if version == 0 || version > notebook.version {
-        let message = format!("version {version} does not exist: the notebook is at {}", notebook.version);
-        return Err(Rejection::new(RejectionCode::VersionInFuture, message));
-    }
+pub(crate) fn decide_name(notebook: &Document, context: &Context, version: Version, name: &str) -> Result<Decision> {
+    RejectionCode::VersionInFuture.when(version == 0 || version > notebook.version, || {
+        format!("version {version} does not exist: the notebook is at {}", notebook.version)
+    })?;
     let name = checked_title(&context.limits, name)?;
     let limit = context.limits.max_named_versions;
     if notebook.named_versions.len() >= limit && !notebook.named_versions.contains_key(&version) {
         let message = format!("a notebook has at most {limit} named versions: name one of them anew");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+        return Err(RejectionCode::LimitExceeded.because(message));
     }
     if notebook.named_versions.get(&version) == Some(&name) {
         return Ok(Decision::nothing());

@@ -6,21 +6,21 @@ use crate::command_values::MoveOutputs;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Execution, ExecutionOutputsMoved, MovedOutputs, Output};
 
 pub(crate) fn decide(
     notebook: &Notebook,
     context: &Context,
     MoveOutputs { execution_id, output_seq, moved }: MoveOutputs,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_is_reactor(context)?;
     let execution = notebook.executions.get(&execution_id).ok_or_else(|| {
-        Rejection::new(RejectionCode::UnknownExecution, format!("no cell shows execution {execution_id}: leave it"))
+        RejectionCode::UnknownExecution.because(format!("no cell shows execution {execution_id}: leave it"))
     })?;
     if !execution.status.is_finished() || execution.output_seq != output_seq {
         let message = format!("execution {execution_id} has written since, or still does: read it again");
-        return Err(Rejection::new(RejectionCode::ExecutionState, message));
+        return Err(RejectionCode::ExecutionState.because(message));
     }
     if moved.is_empty() {
         return Ok(Decision::nothing());
@@ -30,7 +30,7 @@ pub(crate) fn decide(
 }
 
 /// Each takes the place of outputs of its kind that nothing updates, behind the one before, and is shorter.
-fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<(), Rejection> {
+fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<()> {
     let mut after = 0;
     for MovedOutputs { first, count, output } in moved {
         let end = first.saturating_add(*count);
@@ -38,7 +38,7 @@ fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<(), Rej
         let fits = replaced.is_some_and(|replaced| stands_for(output, replaced));
         if !fits {
             let message = format!("the outputs from {first} to {end} do not become that: read them again");
-            return Err(Rejection::new(RejectionCode::InvalidValue, message));
+            return Err(RejectionCode::InvalidValue.because(message));
         }
         after = end;
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::authority::Operation;
 use crate::kernel_sessions;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use crate::schema::check_arguments;
 use crate::tools::{Arguments, CallFunction, Executor, TOOLS, Tool};
 use notarium_record::{Cell, CellId, CellType, Document, KernelSessionId, RawObject, Risk, UserFunction, Version};
@@ -46,12 +46,12 @@ pub fn offered(notebook: &Document) -> Vec<Offered> {
 }
 
 /// The tool of that name; the refusal says why there is none now.
-pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>, Rejection> {
+pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
     Tool::find(name).map_or_else(|| available(notebook, name), |tool| Ok(Found::Tool(tool)))
 }
 
-fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>, Rejection> {
-    let refused = |message: String| Err(Rejection::new(RejectionCode::UnknownTool, message));
+fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
+    let refused = |message: String| Err(RejectionCode::UnknownTool.because(message));
     let Some(known) = notebook.functions.get(name) else {
         let names: Vec<String> = offered(notebook).into_iter().map(|tool| tool.name).collect();
         return refused(format!("there is no tool '{name}': there are {}", names.join(", ")));
@@ -112,12 +112,12 @@ impl Found<'_> {
     }
 
     /// Types the arguments; the refusal says what is missing, unknown or wrong.
-    pub fn arguments(self, given: &RawObject) -> Result<Arguments, Rejection> {
+    pub fn arguments(self, given: &RawObject) -> Result<Arguments> {
         let (function, kernel_session) = match self {
             Found::Tool(tool) => return tool.arguments(given),
             Found::Function(function, kernel_session) => (function, kernel_session),
         };
-        let refused = |message: String| Rejection::new(RejectionCode::InvalidArguments, message);
+        let refused = |message: String| RejectionCode::InvalidArguments.because(message);
         let values: Value =
             serde_json::from_str(given.get()).map_err(|error| refused(format!("{}: {error}", function.name)))?;
         let schema: Value = serde_json::from_str(function.schema.get()).unwrap_or_default();

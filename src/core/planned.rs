@@ -14,7 +14,7 @@ use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::queues::assigned_at_once;
 use crate::reactivity::{Graph, KnownNames, Plan, Planned, plan, removal};
-use crate::rejection::Rejection;
+use crate::rejection::{Rejection, Result};
 use notarium_record::{
     Actor, CellId, ExecutionCause, ExecutionId, ExecutionRequested, KernelSessionId, Millis, Reactivity, Version,
 };
@@ -50,11 +50,7 @@ fn cell_of(request: &RequestExecution) -> Option<(&CellId, Option<Version>)> {
 }
 
 /// What somebody asked for: one or more cells, each once.
-pub(crate) fn decide(
-    notebook: &Notebook,
-    context: &mut Context,
-    requests: Vec<RequestExecution>,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, requests: Vec<RequestExecution>) -> Result<Decision> {
     check_not_archived(notebook)?;
     for (index, request) in requests.iter().enumerate() {
         check(notebook, context, request).map_err(|rejection| match requests.len() {
@@ -79,7 +75,7 @@ pub(crate) fn decide(
     Ok(Decision { events, outcome })
 }
 
-fn check(notebook: &Notebook, context: &Context, request: &RequestExecution) -> Result<(), Rejection> {
+fn check(notebook: &Notebook, context: &Context, request: &RequestExecution) -> Result<()> {
     authorise_command(notebook, context, &Command::RequestExecution(request.clone()))?;
     check_timeout(request.timeout_ms)?;
     match cell_of(request) {
@@ -115,7 +111,7 @@ impl Runs {
         notebook: &Notebook,
         context: &mut Context,
         plan: Plan,
-    ) -> Result<(Vec<ExecutionId>, Vec<ExecutionRequested>), Rejection> {
+    ) -> Result<(Vec<ExecutionId>, Vec<ExecutionRequested>)> {
         let mut asked = Vec::new();
         for request in &self.requests {
             asked.push(new_id(notebook, context, request.execution_id.clone())?);
@@ -146,7 +142,7 @@ impl Runs {
         request: Option<&RequestExecution>,
         ids: &[ExecutionId],
         of: Option<&ExecutionId>,
-    ) -> Result<ExecutionRequested, Rejection> {
+    ) -> Result<ExecutionRequested> {
         let waits_for = planned.waits_for.iter().map(|index| ids[*index].clone());
         let cause = match request {
             Some(_) => ExecutionCause::Requested,

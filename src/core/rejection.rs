@@ -98,6 +98,21 @@ pub enum RejectionCode {
     Unavailable,
 }
 
+impl RejectionCode {
+    /// With a sentence that says what to do.
+    pub(crate) fn because(self, message: impl Into<String>) -> Rejection {
+        Rejection::new(self, message)
+    }
+
+    /// Refuses where that is so; the sentence is made only then.
+    pub(crate) fn when<M: Into<String>>(self, is_so: bool, message: impl FnOnce() -> M) -> Result<()> {
+        if is_so { Err(self.because(message())) } else { Ok(()) }
+    }
+}
+
+/// What a command comes to, or a part of its decision: most of what this crate decides can be refused.
+pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
+
 /// A refusal. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]

@@ -4,7 +4,7 @@
 use crate::checks::check_source;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::text::utf16_len;
 use notarium_record::{
     CellDeleted, CellId, CellReply, CellType, MessageBlock, MessageRole, ReplyStatus, TurnFailure, TurnId,
@@ -14,15 +14,15 @@ use notarium_record::{
 pub const MAX_REPLY_UNITS: usize = 256 << 10;
 
 /// A reply that comes with its cell from a file or another notebook: nobody is answering it here.
-pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply, Rejection> {
+pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply> {
     if cell_type != CellType::Prompt {
         let message = "only a prompt cell has a reply: leave it out, or insert a prompt cell";
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     if let Some(word) = reply.unknown_word() {
         let message =
             format!("this server does not know the word '{word}' in a reply: see protocol/schema/command.json");
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+        return Err(RejectionCode::InvalidValue.because(message));
     }
     check_source(limits, &reply.prompt)?;
     let mut reply = CellReply { turn_id: None, ..reply };

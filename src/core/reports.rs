@@ -7,7 +7,7 @@ use crate::executions::ended;
 use crate::mask::mask_outputs;
 use crate::notebook::Notebook;
 use crate::queues::cancelled;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::written::limit_notice;
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
@@ -28,7 +28,7 @@ impl Report {
         notebook: &Notebook,
         context: &Context,
         mut report: ExecutionReport,
-    ) -> Result<Decision, Rejection> {
+    ) -> Result<Decision> {
         check_size(context, &report)?;
         let recorded = || context.history.executions.get(&self.execution_id).map(|replayed| &replayed.execution);
         let execution = notebook.executions.get(&self.execution_id).map(|execution| &**execution);
@@ -50,7 +50,7 @@ impl Report {
     }
 
     /// Nothing is missing before it: what an agent could not report must not be passed over.
-    fn check_order(&self, execution: &Execution) -> Result<(), Rejection> {
+    fn check_order(&self, execution: &Execution) -> Result<()> {
         let expected = execution.output_seq + 1;
         if self.seq == expected {
             return Ok(());
@@ -59,7 +59,7 @@ impl Report {
             "report {} of execution {} comes before report {expected}: send from {expected} on",
             self.seq, self.execution_id
         );
-        Err(Rejection { expected_seq: Some(expected), ..Rejection::new(RejectionCode::ReportGap, message) })
+        Err(Rejection { expected_seq: Some(expected), ..RejectionCode::ReportGap.because(message) })
     }
 
     /// What goes beyond the run's limit becomes a notice (`true`), once; then outputs are refused.
@@ -69,7 +69,7 @@ impl Report {
         context: &Context,
         execution: &Execution,
         report: ExecutionReport,
-    ) -> Result<(ExecutionReport, bool), Rejection> {
+    ) -> Result<(ExecutionReport, bool)> {
         use ExecutionReport as R;
         let added = match &report {
             R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. } => size_of(&report),
@@ -77,14 +77,13 @@ impl Report {
         };
         let limit = context.limits.max_output_bytes_per_run;
         let written = self.written(notebook, context, execution);
-        if written.is_full {
-            let message = format!(
+        RejectionCode::OutputLimit.when(written.is_full, || {
+            format!(
                 "execution {} has written {} MiB, all that is recorded of a run: report its end",
                 self.execution_id,
                 limit >> 20
-            );
-            return Err(Rejection::new(RejectionCode::OutputLimit, message));
-        }
+            )
+        })?;
         Ok(match written.bytes + added <= limit {
             true => (report, false),
             false => (R::Output { outputs: vec![limit_notice(limit)] }, true),
@@ -99,11 +98,11 @@ impl Report {
 
     fn unknown(&self) -> Rejection {
         let message = format!("no execution {} in this notebook: drop what you hold of it", self.execution_id);
-        Rejection::new(RejectionCode::UnknownExecution, message)
+        RejectionCode::UnknownExecution.because(message)
     }
 
     /// The fence must be the one of the assignment; while the execution runs, its session must live and be the sender's.
-    fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<(), Rejection> {
+    fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<()> {
         let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
         let is_owner = match &context.actor {
             Actor::Agent { id } => execution.agent.as_ref() == Some(id),
@@ -115,7 +114,7 @@ impl Report {
             return Ok(());
         }
         let message = "this kernel session is over or not yours: stop writing about it and ask for the state";
-        Err(Rejection { actual_version: execution.fence, ..Rejection::new(RejectionCode::StaleFence, message) })
+        Err(Rejection { actual_version: execution.fence, ..RejectionCode::StaleFence.because(message) })
     }
 
     /// After the end: output of a lost execution is recovered, other late output (a thread) is appended, the rest is moot.
@@ -180,13 +179,13 @@ fn mask(report: &mut ExecutionReport) {
     }
 }
 
-fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejection> {
+fn check_size(context: &Context, report: &ExecutionReport) -> Result<()> {
     let limit = context.limits.max_output_bytes_per_report;
     if size_of(report) <= limit {
         return Ok(());
     }
     let message = format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports");
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+    Err(RejectionCode::LimitExceeded.because(message))
 }
 
 fn size_of(report: &ExecutionReport) -> usize {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
     Actor, ConversationId, Event, Millis, Recorded, TokenId, ToolCallId, ToolCallRequested, TurnId, UserId,
 };
@@ -49,12 +49,7 @@ impl Requesters {
     }
 
     /// The limit of a person's token: another conversation, or another session of the protocol, is no way round it.
-    pub(crate) fn check_rate(
-        &self,
-        context: &Context,
-        user: &UserId,
-        token: Option<&TokenId>,
-    ) -> Result<(), Rejection> {
+    pub(crate) fn check_rate(&self, context: &Context, user: &UserId, token: Option<&TokenId>) -> Result<()> {
         let recent = self.recent.get(&key(user, token)).map_or(&[][..], Vec::as_slice);
         let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
         let limit = context.limits.max_tool_calls_per_minute;
@@ -66,7 +61,7 @@ impl Requesters {
         let message = format!(
             "{limit} tool calls in a minute is the limit of a person's session or token in a notebook: wait {seconds} s"
         );
-        Err(Rejection::new(RejectionCode::RateLimited, message))
+        Err(RejectionCode::RateLimited.because(message))
     }
 
     pub(crate) fn apply(&mut self, recorded: &Recorded) {

@@ -6,13 +6,13 @@ use crate::command_values::Revoked;
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;
-use crate::rejection::Rejection;
+use crate::rejection::Result;
 use notarium_record::{
     Actor, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnFailed, TurnFailure, TurnId, WithdrawalCause,
 };
 
 /// Calls that have not started are withdrawn, and turns end.
-pub(crate) fn decide(notebook: &Notebook, context: &Context, revoked: &Revoked) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Notebook, context: &Context, revoked: &Revoked) -> Result<Decision> {
     check_is_reactor(context)?;
     let turns = notebook.turns.iter().filter(|(id, turn)| is_turn_of(notebook, id, turn, revoked));
     let mut events: Vec<Decided> = turns.flat_map(|(id, _)| stopped(notebook, id)).collect();

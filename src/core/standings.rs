@@ -2,7 +2,7 @@
 //! subjects up that [`required_standings`] names, and puts the answer into the context.
 
 use crate::command::Command;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use notarium_record::{Subject, UserId};
 
 /// How a subject of access stands.
@@ -54,7 +54,7 @@ pub(crate) fn user(id: &UserId) -> Subject {
 }
 
 /// Refuses to give a right to nobody, or to somebody who could not use it.
-pub(crate) fn check_active(standings: &Standings, subject: &Subject) -> Result<(), Rejection> {
+pub(crate) fn check_active(standings: &Standings, subject: &Subject) -> Result<()> {
     let refused = |code, message| Err(Rejection::new(code, message));
     match standings.of(subject) {
         Standing::Active => Ok(()),

@@ -23,7 +23,7 @@ use crate::kernel_tools;
 use crate::mask::mask_keys;
 use crate::notebook::Notebook;
 use crate::offered::find;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::tools::{Arguments, Executor, Tool};
 use crate::{conversations, undo};
 use notarium_record::{
@@ -66,7 +66,7 @@ fn required_for_effects(
 }
 
 /// An assistant acts through tool calls: whatever else it sends would go round the gate, also in the reactor's hands.
-pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<(), Rejection> {
+pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<()> {
     use Command as C;
     if !matches!(context.actor, Actor::Assistant { .. }) {
         return Ok(());
@@ -84,28 +84,21 @@ pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<(), R
         }
         _ => {
             let message = "assistants act through tool calls, so that people are asked: send RequestToolCall";
-            Err(Rejection::new(RejectionCode::Forbidden, message))
+            Err(RejectionCode::Forbidden.because(message))
         }
     }
 }
 
-fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection> {
+fn assistant(context: &Context) -> Result<(&UserId, &ConversationId)> {
     match &context.actor {
         Actor::Assistant { for_user, conversation } => Ok((for_user, conversation)),
-        _ => Err(Rejection::new(
-            RejectionCode::Forbidden,
-            "only assistants call tools: people send the commands themselves",
-        )),
+        _ => Err(RejectionCode::Forbidden.because("only assistants call tools: people send the commands themselves")),
     }
 }
 
 // --- request ---
 
-pub(crate) fn decide_request(
-    notebook: &Notebook,
-    context: &mut Context,
-    command: RequestToolCall,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command: RequestToolCall) -> Result<Decision> {
     let RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title, token } = command;
     check_not_archived(notebook)?;
     let (user, conversation_id) = assistant(context)?;
@@ -117,7 +110,7 @@ pub(crate) fn decide_request(
     requesters.check_rate(context, &user, token.as_ref())?;
     let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
-        return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
+        return Err(RejectionCode::InvalidValue.because(format!("call {call_id} exists: choose another id")));
     }
     let after = held_by(notebook, &conversation_id, &call_id, after)?;
     let tool = find(notebook, &function)?;
@@ -171,9 +164,9 @@ fn held_by(
     conversation_id: &ConversationId,
     call_id: &ToolCallId,
     after: Option<ToolCallId>,
-) -> Result<Option<ToolCallId>, Rejection> {
+) -> Result<Option<ToolCallId>> {
     let Some(other) = after else { return Ok(None) };
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
     if other == *call_id {
         return invalid(format!("call {call_id} cannot wait for itself: name an earlier call, or none"));
     }
@@ -185,23 +178,22 @@ fn held_by(
 }
 
 /// A call of a turn belongs to the conversation and the person whose turn it is.
-fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) -> Result<(), Rejection> {
+fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) -> Result<()> {
     let Some(turn_id) = turn_id else { return Ok(()) };
     match notebook.turns.get(turn_id) {
         Some(turn) if access::is_of(turn, &context.actor) => Ok(()),
-        _ => Err(Rejection::new(
-            RejectionCode::TurnState,
-            format!("turn {turn_id} has ended, or is not yours: call nothing more"),
-        )),
+        _ => {
+            Err(RejectionCode::TurnState
+                .because(format!("turn {turn_id} has ended, or is not yours: call nothing more")))
+        }
     }
 }
 
-fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+fn check_room(notebook: &Notebook, context: &Context) -> Result<()> {
     let limit = context.limits.max_waiting_tool_calls;
-    if notebook.tool_calls.len() >= limit {
-        let message = format!("{limit} tool calls wait already: somebody must confirm or deny some of them");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(notebook.tool_calls.len() >= limit, || {
+        format!("{limit} tool calls wait already: somebody must confirm or deny some of them")
+    })?;
     Ok(())
 }
 
@@ -237,29 +229,21 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
         .ok_or_else(|| VoidCause::GateClosed.into())
 }
 
-pub(crate) fn decide_start(
-    notebook: &Notebook,
-    context: &mut Context,
-    call_id: ToolCallId,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision> {
     check_is_reactor(context)?;
     let call = known(notebook, &context.history, &call_id)?;
     if call.requested_by != context.actor {
-        return Err(Rejection::new(
-            RejectionCode::Forbidden,
-            "a call is started in the name of the assistant that asked for it",
-        ));
+        return Err(
+            RejectionCode::Forbidden.because("a call is started in the name of the assistant that asked for it")
+        );
     }
     match call.phase {
         ToolCallPhase::Started { .. } => {
-            return Err(Rejection::new(
-                RejectionCode::AlreadyClaimed,
-                format!("call {call_id} has started: it runs once"),
-            ));
+            return Err(RejectionCode::AlreadyClaimed.because(format!("call {call_id} has started: it runs once")));
         }
         ToolCallPhase::Waiting => {
             let message = format!("call {call_id} waits for a person: nobody else opens the gate");
-            return Err(Rejection::new(RejectionCode::ToolCallState, message));
+            return Err(RejectionCode::ToolCallState.because(message));
         }
         // Refused, it would be tried again for ever.
         _ if notebook.archived => return Ok(voided(call_id, VoidCause::Archived.into())),
@@ -267,7 +251,7 @@ pub(crate) fn decide_start(
     }
     if let Some(other) = call.after.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
         let message = format!("call {call_id} comes after call {other}, which has not ended: wait for that one first");
-        return Err(Rejection::new(RejectionCode::ToolCallState, message));
+        return Err(RejectionCode::ToolCallState.because(message));
     }
     let passed = match passage(notebook, context, call) {
         Ok(passed) => passed,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::authority::Operation;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
     CellId, CellType, ExecutionId, KernelSessionId, NotebookId, RawObject, Risk, ToolCallId, TurnId, Version,
 };
@@ -59,8 +59,8 @@ impl Tool {
     }
 
     /// Types the arguments; the refusal says what is missing, unknown or wrong.
-    pub fn arguments(&self, arguments: &RawObject) -> Result<Arguments, Rejection> {
-        let refused = |message: String| Rejection::new(RejectionCode::InvalidArguments, message);
+    pub fn arguments(&self, arguments: &RawObject) -> Result<Arguments> {
+        let refused = |message: String| RejectionCode::InvalidArguments.because(message);
         let given: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
         let schema = self.schema();
         let has = |name: &str| given.get(name).is_some_and(|value| !value.is_null());

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision};
 use crate::history::History;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::seal::provisional;
 use crate::undo_stacks::{UndoGroup, UndoStacks, is_undoable};
 use crate::undo_text::{HistoryIndex, Played};
@@ -96,7 +96,7 @@ fn existence(command: &Command) -> Option<HistoryQuery> {
 
 // --- decide ---
 
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     check_steps(context, &command)?;
     let groups = targets(notebook, context, &command);
     if groups.is_empty() {
@@ -151,21 +151,21 @@ fn nothing_left(history: &History, command: &Command) -> Rejection {
     Rejection::new(code, message)
 }
 
-fn check_steps(context: &Context, command: &Command) -> Result<(), Rejection> {
+fn check_steps(context: &Context, command: &Command) -> Result<()> {
     let (Command::Undo { steps, .. } | Command::Redo { steps }) = command else { return Ok(()) };
     let limit = context.limits.max_undo_steps;
     if *steps == 0 || usize::try_from(*steps).is_ok_and(|steps| steps > limit) {
-        return Err(Rejection::new(RejectionCode::InvalidValue, format!("steps is 1 to {limit}")));
+        return Err(RejectionCode::InvalidValue.because(format!("steps is 1 to {limit}")));
     }
     Ok(())
 }
 
 /// Anyone who may edit undoes an assistant's turn; an assistant undoes only its own work.
-fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<(), Rejection> {
+fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()> {
     let own = context.actor.key();
     let is_assistant = matches!(context.actor, Actor::Assistant { .. });
     if is_assistant && groups.iter().any(|(actor, _)| *actor != own) {
-        return Err(Rejection::new(RejectionCode::Forbidden, "an assistant undoes only its own work"));
+        return Err(RejectionCode::Forbidden.because("an assistant undoes only its own work"));
     }
     Ok(())
 }
@@ -180,11 +180,11 @@ struct Inversion {
 }
 
 impl Inversion {
-    fn invert(&mut self, context: &Context, group: &Group) -> Result<(), Rejection> {
+    fn invert(&mut self, context: &Context, group: &Group) -> Result<()> {
         let events_before = self.decision.events.len();
         self.invert_events(context, group).map_err(|error| {
             let message = format!("this cannot be undone: {error}; nothing was changed");
-            Rejection::new(RejectionCode::InvalidChange, message)
+            RejectionCode::InvalidChange.because(message)
         })?;
         if self.decision.events.len() == events_before {
             self.push(context, group, UndoSkipped {}.into());

@@ -13,7 +13,7 @@ use crate::decision::Decision;
 use crate::kernel_sessions;
 use crate::mask::mask_keys;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Document, KernelSessionId, NotebookMetadataSet, RawObject};
 
 /// Of all states that are kept, as JSON.
@@ -32,15 +32,14 @@ pub(crate) fn decide_save(
     context: &Context,
     kernel_session: &KernelSessionId,
     state: &RawObject,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     kernel_sessions::owned(notebook, context, kernel_session)?;
     check_not_archived(notebook)?;
     let kept = merged(notebook, state);
     let size: usize = kept.iter().map(|(id, state)| id.len() + state.get().len()).sum();
-    if size > MAX_WIDGETS_BYTES {
-        let message = format!("the widgets of a notebook are kept in at most {MAX_WIDGETS_BYTES} bytes: show fewer");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
+    RejectionCode::LimitExceeded.when(size > MAX_WIDGETS_BYTES, || {
+        format!("the widgets of a notebook are kept in at most {MAX_WIDGETS_BYTES} bytes: show fewer")
+    })?;
     let metadata = with_widgets(&notebook.metadata, &kept);
     if metadata == notebook.metadata {
         return Ok(Decision::nothing());

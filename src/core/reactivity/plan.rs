@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::graph::{Cells, Graph, distinct};
 use super::standing::standings;
 use crate::notebook::Notebook;
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{RejectionCode, Result};
 use notarium_record::{CellId, ExecutionId, KernelSessionId, Reactivity};
 
 /// Cells of a circle that a sentence names.
@@ -38,7 +38,7 @@ pub(crate) fn plan(
     graph: &Graph,
     roots: &[CellId],
     session: Option<&KernelSessionId>,
-) -> Result<Plan, Rejection> {
+) -> Result<Plan> {
     let mut wanted: Cells = vec![false; graph.len()];
     graph.places(roots).into_iter().for_each(|place| wanted[place] = true);
     check_no_cycle(graph, &wanted)?;
@@ -95,7 +95,7 @@ fn is_runnable(notebook: &Notebook, cell_id: &CellId) -> bool {
 }
 
 /// A cell that is in a circle, or reads from one, cannot be brought up to date.
-fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<(), Rejection> {
+fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<()> {
     let near = graph.with_ancestors(wanted);
     let circles = |cells: &Cells| (0..graph.len()).find(|cell| cells[*cell] && graph.is_cyclic(*cell));
     let Some(cyclic) = circles(wanted).or_else(|| circles(&near)) else { return Ok(()) };
@@ -104,7 +104,7 @@ fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<(), Rejection> {
         "nothing was run: cells read from each other in a circle, {way}; change a name in one of them, or turn \
          reactivity off"
     );
-    Err(Rejection::new(RejectionCode::DependencyCycle, message))
+    Err(RejectionCode::DependencyCycle.because(message))
 }
 
 /// "a → b → a", with the names.
