@@ -4,7 +4,7 @@ use crate::authority::{Authority, Operation, operation};
 use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decision::{Decision, Outcome};
+use crate::decision::Decision;
 use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::standings::{Standing, check_active, user};
 use crate::words::word;
@@ -71,9 +71,8 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     }
     let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
-    if !roles.iter().any(|role| operation.is_open_to(*role)) {
-        return Err(forbidden(&not_open(*highest, operation)));
-    }
+    let is_closed = !roles.iter().any(|role| operation.is_open_to(*role));
+    RejectionCode::Forbidden.when(is_closed, || not_open(*highest, operation))?;
     require_scope(context, operation.scope())
 }
 
@@ -110,16 +109,12 @@ pub(crate) fn delegated_may(
 
 /// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.
 fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
-    let is_allowed = match operation.scope() {
-        Scope::Confirm => matches!(actor, Actor::User { .. }),
-        Scope::Manage => !matches!(actor, Actor::Assistant { .. }),
-        _ => true,
+    let is_beyond_it = match operation.scope() {
+        Scope::Confirm => !matches!(actor, Actor::User { .. }),
+        Scope::Manage => matches!(actor, Actor::Assistant { .. }),
+        _ => false,
     };
-    if is_allowed {
-        Ok(())
-    } else {
-        Err(forbidden(&format!("to {} is for a person: ask one to do it", word(&operation))))
-    }
+    RejectionCode::Forbidden.when(is_beyond_it, || format!("to {} is for a person: ask one to do it", word(&operation)))
 }
 
 /// Anybody with an account may make a notebook of their own.
@@ -127,25 +122,22 @@ pub(crate) fn authorise_create(context: &Context) -> Result<()> {
     match context.actor {
         Actor::User { .. } | Actor::Assistant { .. } => require_scope(context, Scope::Edit),
         Actor::Guest { .. } | Actor::Agent { .. } | Actor::System => {
-            Err(forbidden("only a person with an account makes notebooks: sign in first"))
+            Err(RejectionCode::Forbidden.because("only a person with an account makes notebooks: sign in first"))
         }
     }
 }
 
 /// Administrators rule accounts, and notebooks only where the account of an owner has ended.
 fn authorise_take_over(notebook: &Document, context: &Context) -> Result<()> {
-    if !matches!(context.actor, Actor::User { .. }) || !context.authority.scopes.contains(&Scope::Admin) {
-        return Err(forbidden("only an administrator takes notebooks over: ask one"));
-    }
+    let is_admin = matches!(context.actor, Actor::User { .. }) && context.authority.scopes.contains(&Scope::Admin);
+    RejectionCode::Forbidden.when(!is_admin, || "only an administrator takes notebooks over: ask one")?;
     if notebook.exists() { Ok(()) } else { Err(unknown_notebook(notebook)) }
 }
 
 /// Starting, reporting and a turn's own steps are the server's.
 pub(crate) fn check_is_reactor(context: &Context) -> Result<()> {
-    if context.authority.reactor.is_some() || context.actor == Actor::System {
-        return Ok(());
-    }
-    Err(RejectionCode::Forbidden.because("only the server itself does this for an assistant"))
+    let is_other = context.authority.reactor.is_none() && context.actor != Actor::System;
+    RejectionCode::Forbidden.when(is_other, || "only the server itself does this for an assistant")
 }
 
 /// Whether the turn is this assistant's.
@@ -159,14 +151,9 @@ pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
 }
 
 pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<()> {
-    if context.authority.scopes.contains(&scope) {
-        return Ok(());
-    }
-    Err(forbidden(&format!("this token lacks the scope {}: use one that has it", word(&scope))))
-}
-
-fn forbidden(message: &str) -> Rejection {
-    RejectionCode::Forbidden.because(message)
+    RejectionCode::Forbidden.when(!context.authority.scopes.contains(&scope), || {
+        format!("this token lacks the scope {}: use one that has it", word(&scope))
+    })
 }
 
 fn unknown_notebook(notebook: &Document) -> Rejection {
@@ -223,17 +210,14 @@ pub(crate) fn decide_take_over(notebook: &Document, context: &Context, from: Use
         let message = "who left is no owner of this notebook: there is nothing to take over";
         return Err(RejectionCode::InvalidValue.because(message));
     }
-    if context.standings.of(&former) == Standing::Active {
-        return Err(forbidden(
-            "the owner's account is in use: the owner hands the notebook over; an administrator takes over where the account is \
-             deactivated",
-        ));
-    }
+    RejectionCode::Forbidden.when(context.standings.of(&former) == Standing::Active, || {
+        "the owner's account is in use: the owner hands the notebook over; an administrator takes over where the account is \
+         deactivated"
+    })?;
     check_active(&context.standings, &owner)?;
     let grant = Grant { role: Role::Owner, expires_at: None };
     let granted = AccessGranted { taken_over_from: Some(from), ..granted(owner, grant) };
-    let events = vec![granted.into(), AccessRevoked { subject: former }.into()];
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of([granted.into(), AccessRevoked { subject: former }.into()]))
 }
 
 fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
@@ -243,8 +227,6 @@ fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
 /// A notebook without an owner could never be shared again.
 fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<()> {
     let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
-    if others.any(|entry| is_lasting_owner(&entry.subject, entry.grant)) {
-        return Ok(());
-    }
-    Err(RejectionCode::LastOwner.because("a notebook keeps at least one owner: make somebody else owner first"))
+    let is_last = !others.any(|entry| is_lasting_owner(&entry.subject, entry.grant));
+    RejectionCode::LastOwner.when(is_last, || "a notebook keeps at least one owner: make somebody else owner first")
 }

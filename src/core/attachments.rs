@@ -69,12 +69,11 @@ fn check_one(Attachment { name, media_type, size_bytes, .. }: &Attachment) -> Re
             ));
         }
     };
-    if *size_bytes == 0 {
-        return invalid(format!("'{name}' is empty: attach something"));
-    }
-    RejectionCode::LimitExceeded.when(*size_bytes > most, || format!(
+    RejectionCode::InvalidValue.when(*size_bytes == 0, || format!("'{name}' is empty: attach something"))?;
+    RejectionCode::LimitExceeded.when(*size_bytes > most, || {
+        format!(
             "'{name}' has {size_bytes} bytes, and {what} at most {most}: make it smaller, or upload it beside the notebook and \
              let the assistant read it by code"
-        ))?;
-    Ok(())
+        )
+    })
 }

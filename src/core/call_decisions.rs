@@ -204,7 +204,7 @@ pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Dec
         }
         Some(void(id.clone(), changed(changes.of_call(call)?)).into())
     });
-    Ok(Decision { events: events.collect(), outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 pub(crate) fn decide_report(

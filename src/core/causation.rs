@@ -12,12 +12,14 @@ pub(crate) fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
         Command::StartModelCall { turn_id, .. }
         | Command::ReportModelCall { turn_id, .. }
         | Command::PostReply { turn_id, .. }
-        | Command::EndTurn { turn_id, .. } => ledger.latest_of_turn(turn_id),
-        Command::RequestToolCall(command) => ledger.latest_of_turn(command.turn_id.as_ref()?),
-        Command::StartToolCall { call_id } | Command::ReportToolCall { call_id, .. } => ledger.latest_of_call(call_id),
+        | Command::EndTurn { turn_id, .. } => ledger.latest_of_turns.get(turn_id).cloned(),
+        Command::RequestToolCall(command) => ledger.latest_of_turns.get(command.turn_id.as_ref()?).cloned(),
+        Command::StartToolCall { call_id } | Command::ReportToolCall { call_id, .. } => {
+            ledger.latest_of_calls.get(call_id).cloned()
+        }
         Command::ReportKernelEnded {
             kernel_session, cause: KernelCause::ShutDown | KernelCause::Restarted, ..
-        } => ledger.kernels.end_asked_by(kernel_session).cloned(),
+        } => ledger.kernels.of(kernel_session)?.end_asked_by.clone(),
         Command::ReportExecution { execution_id, report: ExecutionReport::Completed { outcome, .. }, .. } => {
             let is_interrupted = *outcome != ExecutionOutcome::Ok;
             is_interrupted.then(|| ledger.kernels.interrupt_asked_by(execution_id).cloned()).flatten()

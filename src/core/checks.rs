@@ -11,40 +11,33 @@ pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
     RejectionCode::LimitExceeded.when(title.chars().count() > limits.max_title_characters, || {
         format!("a name has at most {} characters: shorten it", limits.max_title_characters)
     })?;
-    if title.chars().any(char::is_control) {
-        return Err(RejectionCode::InvalidValue.because("a name has no control characters or line breaks"));
-    }
+    let is_odd = title.chars().any(char::is_control);
+    RejectionCode::InvalidValue.when(is_odd, || "a name has no control characters or line breaks")?;
     Ok(title.to_owned())
 }
 
 pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<()> {
     RejectionCode::LimitExceeded.when(metadata.get().len() > limits.max_metadata_bytes, || {
         format!("metadata has at most {} bytes: put large data elsewhere", limits.max_metadata_bytes)
-    })?;
-    Ok(())
+    })
 }
 
 /// An archived notebook is read, exported and forked, not changed or run.
 pub(crate) fn check_not_archived(notebook: &Document) -> Result<()> {
-    RejectionCode::NotebookArchived.when(notebook.archived, || "the notebook is archived: unarchive it first")?;
-    Ok(())
+    RejectionCode::NotebookArchived.when(notebook.archived, || "the notebook is archived: unarchive it first")
 }
 
 pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<()> {
     RejectionCode::LimitExceeded.when(source.len() > limits.max_source_bytes, || {
         format!("a cell's source has at most {} bytes: split the cell", limits.max_source_bytes)
     })?;
-    if source.contains('\r') {
-        return Err(RejectionCode::InvalidValue.because("a source has line breaks \\n only: replace \\r\\n and \\r"));
-    }
-    Ok(())
+    RejectionCode::InvalidValue
+        .when(source.contains('\r'), || "a source has line breaks \\n only: replace \\r\\n and \\r")
 }
 
 pub(crate) fn check_attachments(limits: &Limits, attachments: Option<&RawObject>) -> Result<()> {
-    if attachments.is_some_and(|object| object.get().len() > limits.max_attachments_bytes) {
-        let message =
-            format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes);
-        return Err(RejectionCode::LimitExceeded.because(message));
-    }
-    Ok(())
+    let bytes = attachments.map_or(0, |object| object.get().len());
+    RejectionCode::LimitExceeded.when(bytes > limits.max_attachments_bytes, || {
+        format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes)
+    })
 }

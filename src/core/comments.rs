@@ -9,7 +9,7 @@ use crate::cells::{late_edits, live_cell, required_for_edit};
 use crate::command_values::{AddComment, CommentPlace, CommentTarget, EditComment};
 use crate::context::Context;
 use crate::decision::{Decision, Outcome};
-use crate::rejection::{Rejection, RejectionCode, Result};
+use crate::rejection::{RejectionCode, Result};
 use crate::standings::{check_active, user};
 use notarium_record::text::{TextRange, normalise_line_breaks, utf16_len};
 use notarium_record::{
@@ -95,16 +95,13 @@ fn placed<'a>(notebook: &'a Document, context: &Context, place: &CommentPlace) -
 pub(crate) fn decide_edit(notebook: &Document, context: &Context, command: EditComment) -> Result<Decision> {
     let EditComment { thread_id, comment_id, text, mentions } = command;
     let comment = comment(notebook, &thread_id, &comment_id)?;
-    if comment.author != context.actor {
-        return Err(RejectionCode::Forbidden.because("only its author edits a comment: reply to it instead"));
-    }
+    let is_others = comment.author != context.actor;
+    RejectionCode::Forbidden.when(is_others, || "only its author edits a comment: reply to it instead")?;
     let text = checked_text(&text)?;
     check_room_in_notebook(notebook, 0, text.len().saturating_sub(comment.text.len()))?;
     let mentions = checked_mentions(context, mentions, &comment.mentions)?;
-    if (&text, &mentions) == (&comment.text, &comment.mentions) {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(CommentEdited { thread_id, comment_id, text, mentions }))
+    let is_same = (&text, &mentions) == (&comment.text, &comment.mentions);
+    Ok(Decision::unless(is_same, CommentEdited { thread_id, comment_id, text, mentions }))
 }
 
 /// One's own; those of others with the right to moderate.
@@ -140,45 +137,37 @@ fn checked_mentions(context: &Context, mentions: Vec<UserId>, known: &[UserId]) 
 }
 
 fn check_room_for_comment(thread: &Thread) -> Result<()> {
-    if thread.comments.len() < MAX_COMMENTS {
-        return Ok(());
-    }
-    Err(RejectionCode::LimitExceeded.because(format!("a thread holds at most {MAX_COMMENTS} comments: begin another")))
+    RejectionCode::LimitExceeded.when(thread.comments.len() >= MAX_COMMENTS, || {
+        format!("a thread holds at most {MAX_COMMENTS} comments: begin another")
+    })
 }
 
 /// For so many more comments, and so many more bytes of text.
 fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<()> {
     let threads = || notebook.threads.values();
-    let refused = |message| Err(RejectionCode::LimitExceeded.because(message));
-    if comments > 0 && threads().map(|thread| thread.comments.len()).sum::<usize>() >= MAX_COMMENTS_OF_NOTEBOOK {
-        return refused(format!(
-            "a notebook holds at most {MAX_COMMENTS_OF_NOTEBOOK} comments: delete those of settled threads"
-        ));
-    }
+    let count: usize = threads().map(|thread| thread.comments.len()).sum();
+    RejectionCode::LimitExceeded.when(comments > 0 && count >= MAX_COMMENTS_OF_NOTEBOOK, || {
+        format!("a notebook holds at most {MAX_COMMENTS_OF_NOTEBOOK} comments: delete those of settled threads")
+    })?;
     let held: usize = threads().flat_map(|thread| &thread.comments).map(|comment| comment.text.len()).sum();
-    if bytes > 0 && held + bytes > MAX_TEXT_BYTES {
+    RejectionCode::LimitExceeded.when(bytes > 0 && held + bytes > MAX_TEXT_BYTES, || {
         let most = MAX_TEXT_BYTES >> 20;
-        return refused(format!(
+        format!(
             "the comments of a notebook have at most {most} MiB of text: write less, or delete those of settled threads"
-        ));
-    }
-    Ok(())
+        )
+    })
 }
 
 // --- threads ---
 
 pub(crate) fn decide_resolve(notebook: &Document, thread_id: ThreadId) -> Result<Decision> {
-    match thread(notebook, &thread_id)?.resolved {
-        Some(_) => Ok(Decision::nothing()),
-        None => Ok(Decision::one(ThreadResolved { thread_id })),
-    }
+    let is_resolved = thread(notebook, &thread_id)?.resolved.is_some();
+    Ok(Decision::unless(is_resolved, ThreadResolved { thread_id }))
 }
 
 pub(crate) fn decide_reopen(notebook: &Document, thread_id: ThreadId) -> Result<Decision> {
-    match thread(notebook, &thread_id)?.resolved {
-        Some(_) => Ok(Decision::one(ThreadReopened { thread_id })),
-        None => Ok(Decision::nothing()),
-    }
+    let is_open = thread(notebook, &thread_id)?.resolved.is_none();
+    Ok(Decision::unless(is_open, ThreadReopened { thread_id }))
 }
 
 pub(crate) fn decide_move(
@@ -190,10 +179,8 @@ pub(crate) fn decide_move(
     let previous = place_of(thread(notebook, &thread_id)?);
     let range = placed(notebook, context, place)?.map(|(range, _)| range);
     let cell_id = place.cell_id.clone();
-    if previous == (ThreadPlace { cell_id: cell_id.clone(), range }) {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(ThreadMoved { thread_id, cell_id, range, previous }))
+    let is_there = previous == (ThreadPlace { cell_id: cell_id.clone(), range });
+    Ok(Decision::unless(is_there, ThreadMoved { thread_id, cell_id, range, previous }))
 }
 
 fn place_of(thread: &Thread) -> ThreadPlace {
@@ -239,12 +226,11 @@ impl Returning {
 // --- finding ---
 
 fn thread<'a>(notebook: &'a Document, thread_id: &ThreadId) -> Result<&'a Thread> {
-    notebook.threads.get(thread_id).map(|thread| &**thread).ok_or_else(|| unknown_thread(thread_id.as_str()))
-}
-
-fn unknown_thread(id: &str) -> Rejection {
-    let message = format!("no thread {id} in this notebook: check the id; its comments may have been deleted");
-    RejectionCode::UnknownThread.because(message)
+    notebook.threads.get(thread_id).map(|thread| &**thread).ok_or_else(|| {
+        let message =
+            format!("no thread {thread_id} in this notebook: check the id; its comments may have been deleted");
+        RejectionCode::UnknownThread.because(message)
+    })
 }
 
 fn comment<'a>(notebook: &'a Document, thread_id: &ThreadId, comment_id: &CommentId) -> Result<&'a Comment> {

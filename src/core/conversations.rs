@@ -47,9 +47,8 @@ pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: 
         events.push(ConversationStarted { conversation_id: conversation_id.clone(), title }.into());
     }
     let turn_id = turn_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.turns.contains_key(&turn_id) {
-        return Err(RejectionCode::InvalidValue.because(format!("turn {turn_id} exists: choose another id")));
-    }
+    let exists = notebook.turns.contains_key(&turn_id);
+    RejectionCode::InvalidValue.when(exists, || format!("turn {turn_id} exists: choose another id"))?;
     let message_id: MessageId = context.ids.ulid().into();
     let asked = [MessageBlock::Text { text: prompt }].into_iter();
     let asked = asked.chain(attachments.into_iter().map(MessageBlock::Attachment));
@@ -122,8 +121,9 @@ fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conve
 
 /// The conversation of an outside assistant that can be forgotten: nothing of it is open. It begins anew with its next call.
 fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
-    let last_heard =
-        |id: &ConversationId, one: &Conversation| notebook.ledger.requesters.last_call(id).unwrap_or(one.started_at);
+    let last_heard = |id: &ConversationId, one: &Conversation| {
+        notebook.ledger.requesters.last.get(id).copied().unwrap_or(one.started_at)
+    };
     let calls = notebook.tool_calls.values();
     let open: BTreeSet<&ConversationId> = calls.filter_map(|call| call.requested_by.conversation()).collect();
     let idle = outside(notebook).filter(|(id, one)| last_heard(id, one) + IDLE_MS <= now && !open.contains(id));
@@ -159,7 +159,7 @@ pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Dec
     known(notebook, turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 /// A message that is not among the flagged ones is looked up in the record.
@@ -183,10 +183,10 @@ pub(crate) fn decide_flags(notebook: &Notebook, context: &Context, command: Flag
     let previous = before.unwrap_or_default();
     let flags =
         MessageFlags { pinned: pinned.unwrap_or(previous.pinned), skipped: skipped.unwrap_or(previous.skipped) };
-    if flags.pinned && flags.skipped {
-        let message = "a message is always in the context or never: take the other flag away in the same command";
-        return Err(RejectionCode::InvalidValue.because(message));
-    }
+    RejectionCode::InvalidValue.when(
+        flags.pinned && flags.skipped,
+        || "a message is always in the context or never: take the other flag away in the same command",
+    )?;
     if flags == previous {
         return Ok(Decision::nothing());
     }
@@ -230,9 +230,8 @@ pub(crate) fn decide_model_call(
     model: String,
 ) -> Result<Decision> {
     let turn = own(notebook, context, &turn_id)?;
-    if turn.model_call_claimant.is_some() {
-        return Err(RejectionCode::AlreadyClaimed.because("this turn's model call is under way: wait for its end"));
-    }
+    let is_claimed = turn.model_call_claimant.is_some();
+    RejectionCode::AlreadyClaimed.when(is_claimed, || "this turn's model call is under way: wait for its end")?;
     let (number, attempt) = match turn.is_model_call_failed {
         true => (turn.model_calls, turn.attempts + 1),
         false => (turn.model_calls + 1, 1),
@@ -291,5 +290,5 @@ pub(crate) fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId
             TurnFailed { turn_id, cause: cause.into(), detail: context.limits.detail(detail) }.into()
         }
     });
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }

@@ -63,9 +63,7 @@ impl Outcome {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
 
-impl Outcome {
     pub(crate) fn absorb(&mut self, part: Outcome) {
         self.cells.extend(part.cells);
         self.executions.extend(part.executions);
@@ -89,11 +87,21 @@ pub struct Decision {
 
 impl Decision {
     pub(crate) fn one(event: impl Into<Event>) -> Self {
-        Self { events: vec![event.into().into()], outcome: Outcome::default() }
+        Self::of([event.into().into()])
     }
 
     pub(crate) fn nothing() -> Self {
         Self::default()
+    }
+
+    /// The event, or nothing where what it says is so already.
+    pub(crate) fn unless(is_so: bool, event: impl Into<Event>) -> Self {
+        if is_so { Self::nothing() } else { Self::one(event) }
+    }
+
+    /// Events of which the sender is told nothing beside.
+    pub(crate) fn of(events: impl IntoIterator<Item = Decided>) -> Self {
+        Self { events: events.into_iter().collect(), outcome: Outcome::default() }
     }
 
     /// The first event led to the others, but for those that another of them led to.

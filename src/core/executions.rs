@@ -109,11 +109,10 @@ fn request(
 }
 
 pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<()> {
-    if timeout_ms != Some(0) {
-        return Ok(());
-    }
-    let message = "timeout_ms is 0, which no run keeps: name the milliseconds that it may take, or leave it out";
-    Err(RejectionCode::InvalidValue.because(message))
+    RejectionCode::InvalidValue.when(
+        timeout_ms == Some(0),
+        || "timeout_ms is 0, which no run keeps: name the milliseconds that it may take, or leave it out",
+    )
 }
 
 /// Whether so many more runs may wait.
@@ -124,14 +123,10 @@ pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -
         return Ok(());
     }
     let waiting = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
-    if waiting + more <= limit {
-        return Ok(());
-    }
-    let message = match more {
+    RejectionCode::LimitExceeded.when(waiting + more > limit, || match more {
         1 => format!("{waiting} executions wait already: let some end, or stop them"),
         more => format!("{waiting} executions wait already, and this asks for {more}: at most {limit} may wait"),
-    };
-    Err(RejectionCode::LimitExceeded.because(message))
+    })
 }
 
 /// What runs, and on which kernel, where that is said: a function runs on the one that has it.
@@ -218,7 +213,7 @@ pub(crate) fn session_for(
 
 /// A kernel that cannot be reached and has run nothing holds nothing that anybody would miss.
 fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
-    context.unreachable.contains(id) && !notebook.ledger.kernels.has_run(id)
+    context.unreachable.contains(id) && !notebook.ledger.kernels.of(id).is_some_and(|kernel| kernel.has_run)
 }
 
 /// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
@@ -238,8 +233,7 @@ fn over(
     let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, id, execution) };
     let except: Vec<&ExecutionId> = stopped.iter().map(|event| &event.execution_id).chain([id]).collect();
     let next = next(&except);
-    let events = [end].into_iter().chain(stopped.into_iter().map(Decided::from)).chain(next).collect();
-    Decision { events, outcome: Outcome::default() }.led_by_first()
+    Decision::of([end].into_iter().chain(stopped.into_iter().map(Decided::from)).chain(next)).led_by_first()
 }
 
 /// Runs that wait and read from it, or that were asked for so that its failure stops them.
@@ -279,7 +273,7 @@ pub(crate) fn decide_cancel(notebook: &Notebook, id: &ExecutionId) -> Result<Dec
         _ => Vec::new(),
     };
     let events = [cancellation(id, execution.status)].into_iter().chain(blocked.into_iter().map(Decided::from));
-    Ok(Decision { events: events.collect(), outcome: Outcome::default() }.led_by_first())
+    Ok(Decision::of(events).led_by_first())
 }
 
 /// What waits is cancelled at once; what its kernel has, its agent is asked to interrupt.
@@ -296,7 +290,7 @@ pub(crate) fn decide_give_up(notebook: &Notebook, context: &mut Context, id: &Ex
         return Err(is_over(id));
     }
     if let Some(events) = with_its_kernel(notebook, context, execution) {
-        return Ok(Decision { events, outcome: Outcome::default() });
+        return Ok(Decision::of(events));
     }
     let lost = ExecutionLost { execution_id: id.clone(), cause: EndCause::GivenUp.into(), detail: None };
     if execution.kernel_session.as_ref().is_some_and(|id| context.away.contains(id)) {
@@ -372,9 +366,7 @@ pub(crate) fn decide_record(
 
 fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<()> {
     let limit = context.limits.max_recorded_output_bytes;
-    if outputs.iter().map(Output::size_bytes).sum::<usize>() <= limit {
-        return Ok(());
-    }
-    let message = format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs");
-    Err(RejectionCode::LimitExceeded.because(message))
+    RejectionCode::LimitExceeded.when(outputs.iter().map(Output::size_bytes).sum::<usize>() > limit, || {
+        format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs")
+    })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::decision::{Decided, Decision, Outcome};
+use crate::decision::{Decided, Decision};
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::offered::is_defined_in;
@@ -62,8 +62,7 @@ pub(crate) fn decide_register(
     }
     let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
     let registered = KernelFunctionsRegistered { kernel_session, functions, places };
-    let events = forgotten.into_iter().map(Decided::from).chain([registered.into()]).collect();
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(forgotten.into_iter().map(Decided::from).chain([registered.into()])))
 }
 
 /// The functions with the risk that counts. What an assistant's run registers, or a run that no person asked for, counts as destructive until a person's run
@@ -106,18 +105,16 @@ fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<
 // --- places ---
 
 fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<()> {
-    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
+    let invalid = RejectionCode::InvalidValue;
     let mut names = BTreeSet::new();
-    for place in places {
-        if !functions.iter().any(|function| function.name == place.name) || !names.insert(&place.name) {
-            return invalid(format!(
-                "places has '{}', which is none of the functions or stands there twice",
-                place.name
-            ));
-        }
-        if place.module.as_ref().is_some_and(|module| module.chars().count() > MAX_MODULE_CHARACTERS) {
-            return invalid(format!("{}: a module's name has at most {MAX_MODULE_CHARACTERS} characters", place.name));
-        }
+    for FunctionPlace { name, module, .. } in places {
+        let is_known = functions.iter().any(|function| function.name == *name);
+        invalid.when(!is_known || !names.insert(name), || {
+            format!("places has '{name}', which is none of the functions or stands there twice")
+        })?;
+        invalid.when(module.as_ref().is_some_and(|module| module.chars().count() > MAX_MODULE_CHARACTERS), || {
+            format!("{name}: a module's name has at most {MAX_MODULE_CHARACTERS} characters")
+        })?;
     }
     Ok(())
 }
@@ -180,37 +177,36 @@ fn check(functions: &[UserFunction]) -> Result<()> {
 
 fn check_one(function: &UserFunction) -> Result<()> {
     let UserFunction { name, version, description, schema, risk } = function;
-    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
+    let invalid = RejectionCode::InvalidValue;
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_identifier = name.len() <= MAX_NAME_CHARACTERS
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(is_part);
-    if !is_identifier {
+    invalid.when(!is_identifier, || {
         let shown: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
-        return invalid(format!(
+        format!(
             "'{shown}' cannot be a function's name: it takes ASCII letters, digits and _, begins with a letter, and has at most {MAX_NAME_CHARACTERS} characters"
-        ));
-    }
-    if Tool::find(name).is_some() || name == MCP_TOOL {
-        return invalid(format!("{name} is the name of a tool that every notebook has: rename the function"));
-    }
-    if risk.known().is_none() {
-        return invalid(format!(
-            "{name}: '{risk}' is no risk that this server knows: see protocol/schema/command.json"
-        ));
-    }
+        )
+    })?;
+    invalid.when(Tool::find(name).is_some() || name == MCP_TOOL, || {
+        format!("{name} is the name of a tool that every notebook has: rename the function")
+    })?;
+    invalid.when(risk.known().is_none(), || {
+        format!("{name}: '{risk}' is no risk that this server knows: see protocol/schema/command.json")
+    })?;
     let is_long = |text: &str, limit: usize| text.chars().count() > limit;
-    RejectionCode::LimitExceeded.when(is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS), || format!(
+    let is_long = is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS);
+    RejectionCode::LimitExceeded.when(is_long, || {
+        format!(
             "{name}: a version has at most {MAX_VERSION_CHARACTERS} characters, a description {MAX_DESCRIPTION_CHARACTERS}"
-        ))?;
+        )
+    })?;
     RejectionCode::LimitExceeded.when(schema.get().len() > MAX_SCHEMA_BYTES, || {
         format!("{name}: its schema has more than {} KiB: simplify its parameters", MAX_SCHEMA_BYTES >> 10)
     })?;
     let parsed: Value = serde_json::from_str(schema.get()).unwrap_or_default();
-    if parsed["properties"].get(MCP_PARAMETER).is_some() {
-        return invalid(format!(
-            "{name}: outside assistants say by '{MCP_PARAMETER}' which notebook they mean: rename the parameter"
-        ));
-    }
-    check_schema(&parsed).or_else(|why| invalid(format!("{name}: its schema is no schema of arguments: {why}")))
+    invalid.when(parsed["properties"].get(MCP_PARAMETER).is_some(), || {
+        format!("{name}: outside assistants say by '{MCP_PARAMETER}' which notebook they mean: rename the parameter")
+    })?;
+    check_schema(&parsed).map_err(|why| invalid.because(format!("{name}: its schema is no schema of arguments: {why}")))
 }

@@ -1,7 +1,7 @@
 //! Grants: a person's leave for the calls of one conversation, for a while. What they open is the gate's business.
 
 use crate::context::Context;
-use crate::decision::{Decided, Decision, Outcome};
+use crate::decision::{Decided, Decision};
 use crate::offered::find;
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::{
@@ -12,10 +12,7 @@ use notarium_record::{
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
 pub(crate) fn decide_revoke(notebook: &Document, grant_id: GrantId) -> Decision {
-    match notebook.grants.contains_key(&grant_id) {
-        true => Decision::one(GrantRevoked { grant_id }),
-        false => Decision::nothing(),
-    }
+    Decision::unless(!notebook.grants.contains_key(&grant_id), GrantRevoked { grant_id })
 }
 
 pub(crate) fn decide_issue(
@@ -26,28 +23,27 @@ pub(crate) fn decide_issue(
     functions: Vec<String>,
     expires_at: Millis,
 ) -> Result<Decision> {
-    let invalid = |message: String| Err(RejectionCode::InvalidValue.because(message));
-    if expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS {
-        return invalid("a grant ends in the future, within seven days: choose another time".to_owned());
-    }
+    let invalid = RejectionCode::InvalidValue;
+    invalid.when(
+        expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS,
+        || "a grant ends in the future, within seven days: choose another time",
+    )?;
     for function in &functions {
-        if find(notebook, function)?.risk() == Risk::Destructive {
-            return invalid(format!("{function} always asks: no grant covers it"));
-        }
+        let is_destructive = find(notebook, function)?.risk() == Risk::Destructive;
+        invalid.when(is_destructive, || format!("{function} always asks: no grant covers it"))?;
     }
     let limit = context.limits.max_grants;
     RejectionCode::LimitExceeded.when(notebook.grants.len() - expired(notebook, context).count() >= limit, || {
         format!("a notebook has at most {limit} grants: revoke some")
     })?;
     let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.grants.contains_key(&grant_id) {
-        return invalid(format!("grant {grant_id} exists: choose another id"));
-    }
-    let Some(for_user) = person_of(notebook, &conversation_id)? else {
-        return invalid(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"));
-    };
+    let exists = notebook.grants.contains_key(&grant_id);
+    invalid.when(exists, || format!("grant {grant_id} exists: choose another id"))?;
+    let for_user = person_of(notebook, &conversation_id)?.ok_or_else(|| {
+        invalid.because(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"))
+    })?;
     let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
-    Ok(Decision { events: expired(notebook, context).chain([issued.into()]).collect(), outcome: Outcome::default() })
+    Ok(Decision::of(expired(notebook, context).chain([issued.into()])))
 }
 
 /// Grants that have ended leave the document when the next one is issued.

@@ -119,7 +119,7 @@ impl End<'_> {
 /// Runs that were asked for while the kernel's agent was away, the oldest first. Not those that have waited behind another
 /// since, or that go with it when it fails.
 fn left<'a>(notebook: &'a Notebook, id: &'a KernelSessionId) -> Vec<&'a ExecutionId> {
-    let last = notebook.ledger.kernels.last_assigned(id);
+    let last = notebook.ledger.kernels.of(id).map_or(0, |kernel| kernel.assigned_at);
     let (of_kernel, of_none): (Vec<_>, Vec<_>) =
         unfinished_on(notebook, id).partition(|(_, execution)| execution.kernel_session.is_some());
     let ending: BTreeSet<&CorrelationId> = of_kernel.iter().map(|(_, execution)| &execution.correlation_id).collect();

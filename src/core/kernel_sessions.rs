@@ -30,7 +30,7 @@ pub(crate) fn launch(
 
 /// A new session; it says what was lost with a kernel before it.
 pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
-    let replaces = notebook.ledger.kernels.lost().cloned();
+    let replaces = notebook.ledger.kernels.lost.clone();
     KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
 }
 
@@ -43,7 +43,11 @@ pub(crate) fn requested_after(
     why: &Because<KernelCause>,
 ) -> KernelLaunchRequested {
     let (kernel_session, cause, detail) = (id.clone(), why.cause.into(), why.detail.clone());
-    let lost = notebook.ledger.kernels.loses(id).then_some(LostKernel { kernel_session, cause, detail });
+    let lost = notebook.ledger.kernels.of(id).filter(|kernel| kernel.loses()).map(|_| LostKernel {
+        kernel_session,
+        cause,
+        detail,
+    });
     let launch = requested(notebook, context, session.kernelspec.clone());
     KernelLaunchRequested { replaces: lost.or(launch.replaces), ..launch }
 }

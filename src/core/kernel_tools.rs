@@ -142,10 +142,6 @@ pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arg
     Ok(())
 }
 
-fn refused(message: String) -> Result<()> {
-    Err(RejectionCode::InvalidArguments.because(message))
-}
-
 fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
     if matches!(arguments, Arguments::CallFunction(_)) {
         return Ok(()); // Its kernel has shown that it knows our module.
@@ -169,50 +165,47 @@ pub(crate) fn written_language(notebook: &Document) -> Option<String> {
 fn check_name(name: &str) -> Result<()> {
     let is_part = |character: char| !character.is_ascii() || character.is_ascii_alphanumeric() || character == '_';
     let is_name = !name.is_empty() && name.len() <= 200 && name.chars().all(is_part);
-    if is_name && !name.starts_with(|first: char| first.is_ascii_digit()) {
-        return Ok(());
-    }
-    refused("inspect_variable takes the name of one variable, without dots or brackets: for a part of it run code in a cell".to_owned())
+    let is_number = name.starts_with(|first: char| first.is_ascii_digit());
+    RejectionCode::InvalidArguments.when(!is_name || is_number, || {
+        "inspect_variable takes the name of one variable, without dots or brackets: for a part of it run code in a cell"
+    })
 }
 
 fn check_digest(overwrite: Option<&str>) -> Result<()> {
     let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if overwrite.is_none_or(is_digest) {
-        return Ok(());
-    }
-    refused(
-        "overwrite takes the SHA-256 of what the file holds now, 64 hexadecimal digits: read_file tells it".to_owned(),
+    RejectionCode::InvalidArguments.when(
+        !overwrite.is_none_or(is_digest),
+        || "overwrite takes the SHA-256 of what the file holds now, 64 hexadecimal digits: read_file tells it",
     )
 }
 
 fn check_file_path(path: &str) -> Result<()> {
-    if path.is_empty() || path.ends_with('/') {
-        return refused("path names no file: give a file's name, like data/table.csv".to_owned());
-    }
+    RejectionCode::InvalidArguments.when(
+        path.is_empty() || path.ends_with('/'),
+        || "path names no file: give a file's name, like data/table.csv",
+    )?;
     check_path(path)
 }
 
 /// Below the notebook's folder, nothing hidden, nothing that looks like secrets. The kernel asks the same again of where
 /// the path really leads.
 fn check_path(path: &str) -> Result<()> {
-    if path.len() > MAX_PATH_BYTES || path.chars().any(char::is_control) {
-        return refused(format!("a path has at most {MAX_PATH_BYTES} bytes and no control characters"));
-    }
-    if path.starts_with('/') || path.contains('\\') || path.starts_with('~') {
-        return refused(format!("'{path}' is not relative to the notebook's folder: give a path like data/table.csv"));
-    }
-    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        if part == ".." {
-            return refused(format!("'{path}' leads out of the notebook's folder: name a file below it"));
-        }
-        if part.starts_with('.') {
-            return refused(format!("'{path}' is hidden: files and folders that begin with . are out of reach"));
-        }
-        if is_secret_file(part) {
-            return refused(format!("'{path}' looks like a file of secrets: it is out of reach"));
-        }
-    }
-    Ok(())
+    let invalid = RejectionCode::InvalidArguments;
+    invalid.when(path.len() > MAX_PATH_BYTES || path.chars().any(char::is_control), || {
+        format!("a path has at most {MAX_PATH_BYTES} bytes and no control characters")
+    })?;
+    invalid.when(path.starts_with(['/', '~']) || path.contains('\\'), || {
+        format!("'{path}' is not relative to the notebook's folder: give a path like data/table.csv")
+    })?;
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").try_for_each(|part| {
+        let problem = match part {
+            ".." => "leads out of the notebook's folder: name a file below it",
+            part if part.starts_with('.') => "is hidden: files and folders that begin with . are out of reach",
+            part if is_secret_file(part) => "looks like a file of secrets: it is out of reach",
+            _ => return Ok(()),
+        };
+        Err(invalid.because(format!("'{path}' {problem}")))
+    })
 }
 
 fn is_secret_file(name: &str) -> bool {

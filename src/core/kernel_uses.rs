@@ -9,23 +9,26 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Use {
-    has_run: bool,
+pub(crate) struct Use {
+    /// Then ending it loses what the code has made.
+    pub has_run: bool,
     /// People wanted its end, and know that what it held is gone.
     is_asked_to_end: bool,
     /// … so that another follows it.
-    is_restarted: bool,
+    pub is_restarted: bool,
     /// The event with which they asked for its end.
-    end_asked_by: Option<EventId>,
+    pub end_asked_by: Option<EventId>,
     /// The event with which somebody last asked to interrupt what it was given last.
     interrupt_asked_by: Option<EventId>,
-    /// The run that it was given last, and at which version.
-    assigned: Option<ExecutionId>,
-    assigned_at: Version,
+    /// The run that it was given last, and at which version. Absent: none, or not noted by the release that wrote this.
+    pub assigned: Option<ExecutionId>,
+    /// 0: never.
+    pub assigned_at: Version,
 }
 
 impl Use {
-    fn loses(&self) -> bool {
+    /// Whether its end, if it came now, would lose what nobody expects to lose.
+    pub(crate) fn loses(&self) -> bool {
         self.has_run && !self.is_asked_to_end
     }
 }
@@ -35,50 +38,20 @@ impl Use {
 #[serde(default)]
 pub(crate) struct KernelUses {
     kernels: BTreeMap<KernelSessionId, Use>,
-    /// Not said yet by a launch.
-    lost: Option<LostKernel>,
+    /// The kernel that was lost since the last launch.
+    pub lost: Option<LostKernel>,
 }
 
 impl KernelUses {
-    /// Whether code ran there: then ending it loses what the code has made.
-    pub(crate) fn has_run(&self, id: &KernelSessionId) -> bool {
-        self.kernels.get(id).is_some_and(|kernel| kernel.has_run)
-    }
-
-    /// Whether its end, if it came now, would lose what nobody expects to lose.
-    pub(crate) fn loses(&self, id: &KernelSessionId) -> bool {
-        self.kernels.get(id).is_some_and(Use::loses)
-    }
-
-    /// The run that it was given last. `None`: none, or not noted by the release that wrote this.
-    pub(crate) fn assigned(&self, id: &KernelSessionId) -> Option<&ExecutionId> {
-        self.kernels.get(id)?.assigned.as_ref()
-    }
-
-    /// When it was given a run last; 0: never.
-    pub(crate) fn last_assigned(&self, id: &KernelSessionId) -> Version {
-        self.kernels.get(id).map_or(0, |kernel| kernel.assigned_at)
-    }
-
-    /// Whether its end was asked for so that another follows it.
-    pub(crate) fn is_restarted(&self, id: &KernelSessionId) -> bool {
-        self.kernels.get(id).is_some_and(|kernel| kernel.is_restarted)
-    }
-
-    /// The event with which somebody asked for the kernel's end.
-    pub(crate) fn end_asked_by(&self, id: &KernelSessionId) -> Option<&EventId> {
-        self.kernels.get(id)?.end_asked_by.as_ref()
+    /// What is known of a kernel that has not ended.
+    pub(crate) fn of(&self, id: &KernelSessionId) -> Option<&Use> {
+        self.kernels.get(id)
     }
 
     /// The event with which somebody asked to interrupt the run, while it was the last that its kernel was given.
     pub(crate) fn interrupt_asked_by(&self, id: &ExecutionId) -> Option<&EventId> {
         let given = self.kernels.values().find(|kernel| kernel.assigned.as_ref() == Some(id));
         given?.interrupt_asked_by.as_ref()
-    }
-
-    /// The kernel that was lost since the last launch.
-    pub(crate) fn lost(&self) -> Option<&LostKernel> {
-        self.lost.as_ref()
     }
 
     pub(crate) fn apply(&mut self, recorded: &Recorded) {
@@ -93,8 +66,7 @@ impl KernelUses {
             Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session, true, recorded),
             Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session, false, recorded),
             Event::KernelInterruptRequested(event) => {
-                let kernel = self.kernels.get_mut(&event.kernel_session);
-                note_interrupt(kernel, recorded);
+                note_interrupt(self.kernels.get_mut(&event.kernel_session), recorded);
             }
             Event::ExecutionCancelRequested(event) => {
                 let is_given = |kernel: &&mut Use| kernel.assigned.as_ref() == Some(&event.execution_id);

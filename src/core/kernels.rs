@@ -76,7 +76,7 @@ pub(crate) fn decide_shut_down(notebook: &Document, context: &Context, id: Kerne
     let session = session(notebook, &id)?;
     if context.unreachable.contains(&id) {
         let events = shut_down_unreachable(&id, session, kernel_ends::given_up_for_good(notebook, &id, session));
-        return Ok(Decision { events, outcome: Outcome::default() });
+        return Ok(Decision::of(events));
     }
     let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
     match session.phase {
@@ -91,13 +91,12 @@ pub(crate) fn decide_shut_down(notebook: &Document, context: &Context, id: Kerne
             events.push(KernelShutdownRequested { kernel_session: id }.into())
         }
     }
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 pub(crate) fn decide_stop_all(notebook: &Document) -> Decision {
     let unfinished = notebook.executions.iter().filter(|(_, execution)| !execution.status.is_finished());
-    let events = unfinished.map(|(id, execution)| executions::cancellation(id, execution.status)).collect();
-    Decision { events, outcome: Outcome::default() }
+    Decision::of(unfinished.map(|(id, execution)| executions::cancellation(id, execution.status)))
 }
 
 fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &Because<EndCause>) -> Vec<Decided> {
@@ -145,7 +144,7 @@ pub(crate) fn decide_started(
     let (kernel_session, agent, kernelspec) = (id.clone(), agent.clone(), session.kernelspec.clone());
     let started = KernelSessionStarted { kernel_session, agent, kernelspec, language_info, sandbox, missing_functions };
     let runs = runs.into_iter().map(|(_, requested)| requested);
-    Ok(Decision { events: [started.into()].into_iter().chain(runs).chain(next).collect(), outcome: Outcome::default() })
+    Ok(Decision::of([started.into()].into_iter().chain(runs).chain(next)))
 }
 
 pub(crate) fn decide_failed(
@@ -164,7 +163,7 @@ pub(crate) fn decide_failed(
     let not_run = Because::new(EndCause::KernelNotStarted, format!("the kernel did not start: {}", failed.sentence()));
     let mut events = cancel_queued(notebook, &id, &not_run);
     events.push(failed.into());
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 pub(crate) fn decide_ended(
@@ -176,15 +175,17 @@ pub(crate) fn decide_ended(
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
     // The agent knows that it ended the kernel as asked, not what followed.
-    let is_restarted = why.cause == KernelCause::ShutDown && notebook.ledger.kernels.is_restarted(&id);
-    let cause = if is_restarted { KernelCause::Restarted } else { why.cause };
+    let is_restarted = notebook.ledger.kernels.of(&id).is_some_and(|kernel| kernel.is_restarted);
+    let cause = match why.cause {
+        KernelCause::ShutDown if is_restarted => KernelCause::Restarted,
+        cause => cause,
+    };
     let why = Because { cause, detail: context.limits.detail(why.detail) };
     let dead = match why.cause {
         KernelCause::AgentLost => kernel_ends::with_successor(notebook, &id, session),
         _ => vec![&id],
     };
-    let events = kernel_ends::lost(notebook, context, &dead, &why);
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(kernel_ends::lost(notebook, context, &dead, &why)))
 }
 
 /// What lives goes on with what waits for it; what does not has ended.
@@ -201,7 +202,7 @@ pub(crate) fn decide_reconcile(
     let mut events = kernel_ends::lost(notebook, context, &dead, &why);
     let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
     events.extend(idle.into_iter().filter_map(|id| queues::next_of(notebook, id)));
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 fn is_given_work(events: &[Decided], id: &KernelSessionId) -> bool {

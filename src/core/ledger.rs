@@ -13,8 +13,7 @@ use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId, ToolCallId,
-    ToolCallRequested, TurnId,
+    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId, ToolCallId, TurnId,
 };
 
 /// Replies of cells that were deleted while the assistant was answering.
@@ -27,8 +26,8 @@ pub struct Ledger {
     /// What each actor can undo and redo.
     pub(crate) undo: Undoable,
     /// The latest event of each turn that has not ended, and of each tool call: what the server's reactor goes on from.
-    latest_of_turns: BTreeMap<TurnId, EventId>,
-    latest_of_calls: BTreeMap<ToolCallId, EventId>,
+    pub(crate) latest_of_turns: BTreeMap<TurnId, EventId>,
+    pub(crate) latest_of_calls: BTreeMap<ToolCallId, EventId>,
     /// The turns of the tool calls that have not ended.
     turns_of_calls: BTreeMap<ToolCallId, TurnId>,
     /// By which tokens turns and tool calls came, and how many of late.
@@ -67,7 +66,9 @@ impl Ledger {
         self.reactive.apply(&recorded.event);
         self.requesters.apply(recorded);
         match &recorded.event {
-            Event::ToolCallRequested(event) => self.note_call(event),
+            Event::ToolCallRequested(event) => {
+                self.turns_of_calls.extend(event.turn_id.clone().map(|turn_id| (event.call_id.clone(), turn_id)));
+            }
             Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}
             Event::CellInserted(event) => _ = self.replies_in_trash.remove(&event.cell_id),
             Event::CellRestored(event) => _ = self.replies_in_trash.remove(&event.cell_id),
@@ -111,26 +112,10 @@ impl Ledger {
         self.requesters.open_tokens()
     }
 
-    /// The latest event of a turn that has not ended.
-    pub(crate) fn latest_of_turn(&self, id: &TurnId) -> Option<EventId> {
-        self.latest_of_turns.get(id).cloned()
-    }
-
-    /// The latest event of a tool call that has not ended.
-    pub(crate) fn latest_of_call(&self, id: &ToolCallId) -> Option<EventId> {
-        self.latest_of_calls.get(id).cloned()
-    }
-
     /// The effects of a tool call carry its id as their correlation.
     fn turn_of_effect(&self, recorded: &Recorded) -> Option<TurnId> {
         let call_id = ToolCallId::new(recorded.envelope.correlation_id.as_str()).ok()?;
         self.turns_of_calls.get(&call_id).cloned()
-    }
-
-    fn note_call(&mut self, event: &ToolCallRequested) {
-        if let Some(turn_id) = &event.turn_id {
-            self.turns_of_calls.insert(event.call_id.clone(), turn_id.clone());
-        }
     }
 
     fn keep_reply(&mut self, cell_id: &CellId, reply: Reply) {

@@ -12,16 +12,16 @@ use notarium_record::{
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Reactive {
-    /// The kernel of which the next three speak.
-    kernel_session: Option<KernelSessionId>,
+    /// The kernel of which the next three speak: the variables are there.
+    pub kernel_session: Option<KernelSessionId>,
     /// The names that the latest run of each cell binds there.
     left: BTreeMap<CellId, BTreeSet<String>>,
     /// Names of cells that were deleted, not removed yet.
-    orphans: BTreeSet<String>,
+    pub orphans: BTreeSet<String>,
     /// Cells that were deleted and had left something: if one comes back, its variables have not.
-    gone: BTreeSet<CellId>,
+    pub gone: BTreeSet<CellId>,
     /// Of runs that have not ended: from which runs they read.
-    waits: BTreeMap<ExecutionId, Vec<ExecutionId>>,
+    pub waits: BTreeMap<ExecutionId, Vec<ExecutionId>>,
 }
 
 impl Reactive {
@@ -76,26 +76,6 @@ impl Reactive {
     fn alone(&self, cell_id: &CellId, names: BTreeSet<String>) -> Vec<String> {
         let others = || self.left.iter().filter(|(other, _)| *other != cell_id);
         names.into_iter().filter(|name| !others().any(|(_, left)| left.contains(name))).collect()
-    }
-
-    /// The kernel in which the variables are.
-    pub(crate) fn kernel_session(&self) -> Option<&KernelSessionId> {
-        self.kernel_session.as_ref()
-    }
-
-    /// Names of deleted cells that are still there.
-    pub(crate) fn orphans(&self) -> impl Iterator<Item = &String> {
-        self.orphans.iter()
-    }
-
-    /// From which runs those read that have not ended.
-    pub(crate) fn waits(&self) -> &BTreeMap<ExecutionId, Vec<ExecutionId>> {
-        &self.waits
-    }
-
-    /// Whether the kernel has lost what the cell's latest run left.
-    pub(crate) fn is_gone(&self, cell_id: &CellId) -> bool {
-        self.gone.contains(cell_id)
     }
 
     /// What a run of the cell left that another, of a text that leaves `leaves`, would not.

@@ -32,41 +32,33 @@ pub(crate) fn decide_create(
 
 pub(crate) fn decide_rename(notebook: &Document, context: &Context, title: &str) -> Result<Decision> {
     let title = checked_title(&context.limits, title)?;
-    if title == notebook.title {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(NotebookRenamed { title, previous: notebook.title.clone() }))
+    let previous = notebook.title.clone();
+    Ok(Decision::unless(title == previous, NotebookRenamed { title, previous }))
 }
 
 pub(crate) fn decide_metadata(notebook: &Document, context: &Context, metadata: RawObject) -> Result<Decision> {
     check_metadata(&context.limits, &metadata)?;
-    if metadata == notebook.metadata {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(NotebookMetadataSet { metadata, previous: notebook.metadata.clone() }))
+    let previous = notebook.metadata.clone();
+    Ok(Decision::unless(metadata == previous, NotebookMetadataSet { metadata, previous }))
 }
 
 pub(crate) fn decide_archive(notebook: &Document) -> Decision {
-    if notebook.archived { Decision::nothing() } else { Decision::one(NotebookArchived {}) }
+    Decision::unless(notebook.archived, NotebookArchived {})
 }
 
 pub(crate) fn decide_unarchive(notebook: &Document) -> Decision {
-    if notebook.archived { Decision::one(NotebookUnarchived {}) } else { Decision::nothing() }
+    Decision::unless(!notebook.archived, NotebookUnarchived {})
 }
 
 pub(crate) fn decide_policy(notebook: &Document, policy: Policy) -> Decision {
-    if policy == notebook.policy {
-        return Decision::nothing();
-    }
-    Decision::one(NotebookPolicyChanged { policy, previous: notebook.policy })
+    let previous = notebook.policy;
+    Decision::unless(policy == previous, NotebookPolicyChanged { policy, previous })
 }
 
 pub(crate) fn decide_reactivity(notebook: &Document, reactivity: Reactivity) -> Result<Decision> {
     check_not_archived(notebook)?;
-    if reactivity == notebook.reactivity {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(NotebookReactivitySet { reactivity, previous: notebook.reactivity }))
+    let previous = notebook.reactivity;
+    Ok(Decision::unless(reactivity == previous, NotebookReactivitySet { reactivity, previous }))
 }
 
 pub(crate) fn decide_name(notebook: &Document, context: &Context, version: Version, name: &str) -> Result<Decision> {
@@ -79,8 +71,6 @@ pub(crate) fn decide_name(notebook: &Document, context: &Context, version: Versi
         let message = format!("a notebook has at most {limit} named versions: name one of them anew");
         return Err(RejectionCode::LimitExceeded.because(message));
     }
-    if notebook.named_versions.get(&version) == Some(&name) {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(NotebookVersionNamed { version, name }))
+    let is_so = notebook.named_versions.get(&version) == Some(&name);
+    Ok(Decision::unless(is_so, NotebookVersionNamed { version, name }))
 }

@@ -33,7 +33,7 @@ pub(crate) fn next_of(notebook: &Notebook, id: &KernelSessionId) -> Option<Decid
 }
 
 fn is_busy(notebook: &Notebook, id: &KernelSessionId) -> bool {
-    match notebook.ledger.kernels.assigned(id) {
+    match notebook.ledger.kernels.of(id).and_then(|kernel| kernel.assigned.as_ref()) {
         Some(run) => notebook.executions.get(run).is_some_and(|run| !run.status.is_finished()),
         None => unfinished_on(notebook, id).any(|(_, execution)| execution.status != ExecutionStatus::Queued),
     }

@@ -43,7 +43,7 @@ impl Report {
         }
         let (report, is_limit_notice) = self.within_limit(notebook, context, execution, report)?;
         if execution.status.is_finished() {
-            return Ok(self.late(execution, report, is_limit_notice));
+            return Ok(self.late(notebook, execution, report, is_limit_notice));
         }
         self.check_order(execution)?;
         Ok(self.running(notebook, execution, report, is_limit_notice))
@@ -52,14 +52,11 @@ impl Report {
     /// Nothing is missing before it: what an agent could not report must not be passed over.
     fn check_order(&self, execution: &Execution) -> Result<()> {
         let expected = execution.output_seq + 1;
-        if self.seq == expected {
-            return Ok(());
-        }
-        let message = format!(
-            "report {} of execution {} comes before report {expected}: send from {expected} on",
-            self.seq, self.execution_id
-        );
-        Err(Rejection { expected_seq: Some(expected), ..RejectionCode::ReportGap.because(message) })
+        let missing = RejectionCode::ReportGap.when(self.seq != expected, || {
+            let Self { execution_id, seq, .. } = self;
+            format!("report {seq} of execution {execution_id} comes before report {expected}: send from {expected} on")
+        });
+        missing.map_err(|rejection| Rejection { expected_seq: Some(expected), ..rejection })
     }
 
     /// What goes beyond the run's limit becomes a notice (`true`), once; then outputs are refused.
@@ -70,9 +67,10 @@ impl Report {
         execution: &Execution,
         report: ExecutionReport,
     ) -> Result<(ExecutionReport, bool)> {
-        use ExecutionReport as R;
         let added = match &report {
-            R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. } => size_of(&report),
+            ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } | ExecutionReport::Clear { .. } => {
+                size_of(&report)
+            }
             _ => return Ok((report, false)),
         };
         let limit = context.limits.max_output_bytes_per_run;
@@ -86,7 +84,7 @@ impl Report {
         })?;
         Ok(match written.bytes + added <= limit {
             true => (report, false),
-            false => (R::Output { outputs: vec![limit_notice(limit)] }, true),
+            false => (ExecutionReport::Output { outputs: vec![limit_notice(limit)] }, true),
         })
     }
 
@@ -118,17 +116,20 @@ impl Report {
     }
 
     /// After the end: output of a lost execution is recovered, other late output (a thread) is appended, the rest is moot.
-    fn late(self, execution: &Execution, report: ExecutionReport, is_limit_notice: bool) -> Decision {
-        let Report { execution_id, seq: output_seq, .. } = self;
+    fn late(
+        self,
+        notebook: &Notebook,
+        execution: &Execution,
+        report: ExecutionReport,
+        is_limit_notice: bool,
+    ) -> Decision {
         match report {
             ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
+                let Report { execution_id, seq: output_seq, .. } = self;
                 Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs, is_limit_notice })
             }
-            ExecutionReport::Output { outputs } => {
-                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs, is_limit_notice })
-            }
-            ExecutionReport::UpdateDisplay { display_id, output } => {
-                Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
+            ExecutionReport::Output { .. } | ExecutionReport::UpdateDisplay { .. } => {
+                self.running(notebook, execution, report, is_limit_notice)
             }
             _ => Decision::nothing(),
         }
@@ -181,11 +182,9 @@ fn mask(report: &mut ExecutionReport) {
 
 fn check_size(context: &Context, report: &ExecutionReport) -> Result<()> {
     let limit = context.limits.max_output_bytes_per_report;
-    if size_of(report) <= limit {
-        return Ok(());
-    }
-    let message = format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports");
-    Err(RejectionCode::LimitExceeded.because(message))
+    RejectionCode::LimitExceeded.when(size_of(report) > limit, || {
+        format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports")
+    })
 }
 
 fn size_of(report: &ExecutionReport) -> usize {

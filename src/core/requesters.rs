@@ -18,12 +18,12 @@ const MINUTE_MS: Millis = 60_000;
 #[serde(default)]
 pub(crate) struct Requesters {
     /// Of those that have not ended.
-    tokens_of_turns: BTreeMap<TurnId, TokenId>,
-    tokens_of_calls: BTreeMap<ToolCallId, TokenId>,
+    pub tokens_of_turns: BTreeMap<TurnId, TokenId>,
+    pub tokens_of_calls: BTreeMap<ToolCallId, TokenId>,
     /// When the tool calls of the last minute were requested, oldest first, by person and token.
     recent: BTreeMap<String, Vec<Millis>>,
     /// When the last one was, by conversation.
-    last: BTreeMap<ConversationId, Millis>,
+    pub last: BTreeMap<ConversationId, Millis>,
 }
 
 fn key(user: &UserId, token: Option<&TokenId>) -> String {
@@ -31,21 +31,9 @@ fn key(user: &UserId, token: Option<&TokenId>) -> String {
 }
 
 impl Requesters {
-    pub(crate) fn token_of_turn(&self, id: &TurnId) -> Option<&TokenId> {
-        self.tokens_of_turns.get(id)
-    }
-
-    pub(crate) fn token_of_call(&self, id: &ToolCallId) -> Option<&TokenId> {
-        self.tokens_of_calls.get(id)
-    }
-
     /// Of the turns and calls that have not ended.
     pub(crate) fn open_tokens(&self) -> BTreeSet<&TokenId> {
         self.tokens_of_turns.values().chain(self.tokens_of_calls.values()).collect()
-    }
-
-    pub(crate) fn last_call(&self, id: &ConversationId) -> Option<Millis> {
-        self.last.get(id).copied()
     }
 
     /// The limit of a person's token: another conversation, or another session of the protocol, is no way round it.

@@ -4,7 +4,7 @@ use crate::access::check_is_reactor;
 use crate::call_decisions::{withdrawal, withdrawals};
 use crate::command_values::Revoked;
 use crate::context::Context;
-use crate::decision::{Decided, Decision, Outcome};
+use crate::decision::{Decided, Decision};
 use crate::notebook::Notebook;
 use crate::rejection::Result;
 use notarium_record::{
@@ -23,19 +23,19 @@ pub(crate) fn decide(notebook: &Notebook, context: &Context, revoked: &Revoked) 
             && is_call_of(notebook, id, call, revoked)
     });
     events.extend(calls.map(|(id, _)| withdrawal(id, WithdrawalCause::AccessRevoked)));
-    Ok(Decision { events, outcome: Outcome::default() })
+    Ok(Decision::of(events))
 }
 
 fn is_turn_of(notebook: &Notebook, id: &TurnId, turn: &Turn, revoked: &Revoked) -> bool {
     match revoked {
-        Revoked::Token(token) => notebook.ledger.requesters.token_of_turn(id) == Some(token),
+        Revoked::Token(token) => notebook.ledger.requesters.tokens_of_turns.get(id) == Some(token),
         Revoked::User(user) => matches!(&turn.requested_by, Actor::User { id } if id == user),
     }
 }
 
 fn is_call_of(notebook: &Notebook, id: &ToolCallId, call: &ToolCall, revoked: &Revoked) -> bool {
     match revoked {
-        Revoked::Token(token) => notebook.ledger.requesters.token_of_call(id) == Some(token),
+        Revoked::Token(token) => notebook.ledger.requesters.tokens_of_calls.get(id) == Some(token),
         Revoked::User(user) => matches!(&call.requested_by, Actor::Assistant { for_user, .. } if for_user == user),
     }
 }

@@ -106,7 +106,7 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     let beginning = conversations::begun_by_call(notebook, context, &conversation_id, conversation_title)?;
     check_turn(notebook, context, turn_id.as_ref())?;
     let requesters = &notebook.ledger.requesters;
-    let token = turn_id.as_ref().map_or(token, |turn_id| requesters.token_of_turn(turn_id).cloned());
+    let token = turn_id.as_ref().map_or(token, |turn_id| requesters.tokens_of_turns.get(turn_id).cloned());
     requesters.check_rate(context, &user, token.as_ref())?;
     let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {

@@ -26,9 +26,9 @@ pub(crate) fn removal(
     of: Option<ExecutionId>,
 ) -> Option<ExecutionRequested> {
     let reactive = &notebook.ledger.reactive;
-    let session = reactive.kernel_session()?;
+    let session = reactive.kernel_session.as_ref()?;
     kernel_sessions::usable(notebook, session).ok()?;
-    let names: BTreeSet<String> = reactive.orphans().cloned().chain(names).collect();
+    let names: BTreeSet<String> = reactive.orphans.iter().cloned().chain(names).collect();
     if names.is_empty() {
         return None;
     }
@@ -66,7 +66,7 @@ fn code_that_removes(names: &BTreeSet<String>) -> String {
 
 /// The ends of the runs that wait for one of these, over others too, when these do not succeed.
 pub(crate) fn blocked_after(notebook: &Notebook, failed: &[&ExecutionId]) -> Vec<ExecutionBlocked> {
-    let waits = notebook.ledger.reactive.waits();
+    let waits = &notebook.ledger.reactive.waits;
     if waits.is_empty() || failed.is_empty() {
         return Vec::new();
     }

@@ -44,7 +44,7 @@ pub(crate) fn plan(
     check_no_cycle(graph, &wanted)?;
     let doomed = graph.doomed();
     let runs = |cell: usize| !doomed[cell] && is_runnable(notebook, graph.id(cell));
-    let is_gone = |cell: &CellId| notebook.ledger.reactive.is_gone(cell);
+    let is_gone = |cell: &CellId| notebook.ledger.reactive.gone.contains(cell);
     let cells = loop {
         let before = wanted.clone();
         if notebook.reactivity == Reactivity::Eager {

@@ -93,7 +93,7 @@ pub struct NotebookGraph {
 
 /// Of names that are those of the notebook's cells, as far as they are known.
 pub fn notebook_graph(notebook: &Notebook, names: Arc<KnownNames>) -> NotebookGraph {
-    graph_of(notebook, &|cell| notebook.ledger.reactive.is_gone(cell), names)
+    graph_of(notebook, &|cell| notebook.ledger.reactive.gone.contains(cell), names)
 }
 
 /// The same for who has no ledger: a cell that was deleted and came back counts as if its variables had, too.
