@@ -92,30 +92,12 @@ pub enum TextError {
         /// As the JSON has it.
         found: String,
     },
-    /// The JSON is not a ChangeSet at all.
-    #[error("not a change set: {0}; send CodeMirror's ChangeSet JSON, for instance [5,[0,\"text\"],3]")]
-    Malformed(String),
     /// The texts given to [`ChangeSet::invert_with`] are not the ones that the change removed.
     #[error("the removed texts do not belong to this change (at deletion {index}): pass what apply returned")]
     RemovedMismatch {
         /// The deletion that does not fit, from 0.
         index: usize,
     },
-}
-
-/// Bounds that a caller puts on a change, beside those that always hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextLimits {
-    /// Most sections, at most [`MAX_SECTIONS`].
-    pub max_sections: usize,
-    /// Longest text before and after the change in UTF-16 units, at most [`MAX_TEXT_UNITS`].
-    pub max_text_units: usize,
-}
-
-impl Default for TextLimits {
-    fn default() -> Self {
-        Self { max_sections: MAX_SECTIONS, max_text_units: MAX_TEXT_UNITS }
-    }
 }
 
 /// One section of a change: `length` units of the old text, and what becomes of them.
@@ -227,20 +209,6 @@ impl ChangeSet {
     /// As [`ChangeSet::is_identity`], but true only in normal form; compose and map take short cuts exactly here.
     fn is_plain_identity(&self) -> bool {
         self.sections.len() < 2 && self.is_identity()
-    }
-
-    /// Checks this change against the caller's limits.
-    ///
-    /// # Errors
-    /// [`TextError::TooManySections`] or [`TextError::TooLong`].
-    pub fn check(&self, limits: &TextLimits) -> Result<(), TextError> {
-        if self.sections.len() > limits.max_sections {
-            return Err(TextError::TooManySections { max: limits.max_sections });
-        }
-        if self.length_before().max(self.length_after()) > limits.max_text_units {
-            return Err(TextError::TooLong { max_units: limits.max_text_units });
-        }
-        Ok(())
     }
 
     fn expect_length(&self, actual: usize) -> Result<(), TextError> {

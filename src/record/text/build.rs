@@ -1,6 +1,6 @@
 //! Building a change section by section, and walking along one: CodeMirror's `addSection` and `SectionIter`.
 
-use super::{ChangeSet, MAX_SECTIONS, MAX_TEXT_UNITS, Section, TextError, TextLimits, byte_offset};
+use super::{ChangeSet, MAX_SECTIONS, MAX_TEXT_UNITS, Section, TextError, byte_offset};
 
 /// Collects sections in CodeMirror's normal form: no empty section, no two neighbours that are both kept, both
 /// deletions or both insertions.
@@ -59,7 +59,12 @@ impl Builder {
     /// When the result is beyond what a reader of its JSON would accept.
     pub(super) fn finish(self) -> Result<ChangeSet, TextError> {
         let change = self.finish_unchecked();
-        change.check(&TextLimits { max_sections: MAX_SECTIONS, max_text_units: MAX_TEXT_UNITS })?;
+        if change.sections.len() > MAX_SECTIONS {
+            return Err(TextError::TooManySections { max: MAX_SECTIONS });
+        }
+        if change.length_before().max(change.length_after()) > MAX_TEXT_UNITS {
+            return Err(TextError::TooLong { max_units: MAX_TEXT_UNITS });
+        }
         Ok(change)
     }
 
