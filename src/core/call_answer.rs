@@ -18,9 +18,7 @@ impl CallAnswer {
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true }
     }
-}
 
-impl CallAnswer {
     /// What the model is told of the end of a call; `None`: the event is not an end.
     pub fn of(event: &Event) -> Option<CallAnswer> {
         Some(match event {

@@ -20,29 +20,24 @@ use notarium_record::{Because, Event, Grant, HistoryQuery};
 
 /// What [`decide_one`] will want from the past.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
-    match command {
-        Command::EditSource { cell_id, base, .. } => {
-            cells::required_for_edit(notebook, cell_id, *base).into_iter().collect()
-        }
-        Command::Undo { .. } | Command::Redo { .. } => {
-            undo::required_history(notebook, context, command).into_iter().collect()
-        }
+    let query = match command {
+        Command::EditSource { cell_id, base, .. } => cells::required_for_edit(notebook, cell_id, *base),
+        Command::Undo { .. } | Command::Redo { .. } => undo::required_history(notebook, context, command),
         Command::FlagMessage(FlagMessage { conversation_id, message_id, .. }) => {
-            conversations::required_for_message(notebook, conversation_id, message_id).into_iter().collect()
+            conversations::required_for_message(notebook, conversation_id, message_id)
         }
         Command::ConfirmToolCall { call_id, .. }
         | Command::DenyToolCall { call_id, .. }
         | Command::WithdrawToolCall { call_id, .. }
-        | Command::ReportToolCall { call_id, .. } => {
-            call_decisions::required_history(notebook, call_id).into_iter().collect()
-        }
+        | Command::ReportToolCall { call_id, .. } => call_decisions::required_history(notebook, call_id),
         Command::AddComment(AddComment { target: CommentTarget::Cell(place), .. })
-        | Command::MoveThread { place, .. } => comments::required_for_place(notebook, place).into_iter().collect(),
+        | Command::MoveThread { place, .. } => comments::required_for_place(notebook, place),
         command => {
             let execution = executions::named(command).and_then(|id| executions::required_history(notebook, id));
-            cells::required_for_named(notebook, command).chain(execution).collect()
+            return cells::required_for_named(notebook, command).chain(execution).collect();
         }
-    }
+    };
+    query.into_iter().collect()
 }
 
 /// One authorised command that is no batch and begins no others.

@@ -64,17 +64,11 @@ impl<'a> TargetChanges<'a> {
 
     /// Nobody here can see a change of a target of another kind than those known: it counts as changed.
     fn of(&self, target: &Open<Target>) -> Option<String> {
-        match target {
-            Open::Known(target) => self.of_known(target),
-            Open::Unknown(_) => {
-                Some(format!("this server cannot tell whether a target of the kind '{target}' has changed"))
-            }
-        }
-    }
-
-    fn of_known(&self, target: &Target) -> Option<String> {
+        let Some(known) = target.known() else {
+            return Some(format!("this server cannot tell whether a target of the kind '{target}' has changed"));
+        };
         let notebook = self.notebook;
-        match target {
+        match known {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {
                 None => Some(format!("cell {cell_id} is in the trash")),
                 Some(cell) if cell.cell_version != *cell_version => {
@@ -84,7 +78,7 @@ impl<'a> TargetChanges<'a> {
             },
             Target::Code { .. } => {
                 let now = self.code.get_or_init(|| code_target(notebook));
-                (now != target).then(|| "the notebook's code cells are not those that it was asked for".to_owned())
+                (now != known).then(|| "the notebook's code cells are not those that it was asked for".to_owned())
             }
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
                 Some(format!("kernel session {kernel_session} is over"))

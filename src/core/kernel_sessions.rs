@@ -1,5 +1,7 @@
 //! Kernel sessions as the notebook knows them: which one takes code, whose each is, and the launch of another.
 
+use serde_json::Value;
+
 use crate::checks::checked_title;
 use crate::context::Context;
 use crate::notebook::Notebook;
@@ -60,22 +62,9 @@ pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
 
 /// The notebook's own kernelspec, else `python3`.
 fn own_kernelspec(metadata: &RawObject) -> String {
-    written_kernelspec(metadata).unwrap_or_else(|| "python3".to_owned())
-}
-
-/// nbformat's `metadata.kernelspec.name`.
-fn written_kernelspec(metadata: &RawObject) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Kernelspec {
-        name: String,
-    }
-    #[derive(serde::Deserialize)]
-    struct Metadata {
-        kernelspec: Kernelspec,
-    }
-    let metadata: Metadata = serde_json::from_str(metadata.get()).ok()?;
-    let name = metadata.kernelspec.name;
-    (!name.is_empty() && name.len() <= 255).then_some(name)
+    let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
+    let written = metadata["kernelspec"]["name"].as_str().filter(|name| (1..=255).contains(&name.len()));
+    written.unwrap_or("python3").to_owned()
 }
 
 pub(crate) fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
@@ -109,7 +98,7 @@ pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Optio
 /// The language of the notebook's kernel, as the kernel told it.
 pub(crate) fn language(notebook: &Document) -> Option<String> {
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
-    let told: serde_json::Value = serde_json::from_str(kernel.language_info.get()).ok()?;
+    let told: Value = serde_json::from_str(kernel.language_info.get()).ok()?;
     told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 

@@ -6,7 +6,7 @@ use crate::decision::{Decided, Decision, Outcome};
 use crate::executions;
 use crate::function_restores;
 use crate::kernel_ends;
-use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
+use crate::kernel_sessions::{check_owner, launch, owned, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
 use crate::queues::{self, cancelled, unfinished_on};
 use crate::rejection::{RejectionCode, Result};
@@ -127,8 +127,7 @@ pub(crate) fn decide_started(
     language_info: RawObject,
     sandbox: RawObject,
 ) -> Result<Decision> {
-    let session = session(notebook, &id)?;
-    check_owner(context, session)?;
+    let session = owned(notebook, context, &id)?;
     check_metadata(&context.limits, &language_info)?;
     check_metadata(&context.limits, &sandbox)?;
     let agent = match (session.phase, &session.agent) {
@@ -153,8 +152,7 @@ pub(crate) fn decide_failed(
     id: KernelSessionId,
     why: Because<KernelCause>,
 ) -> Result<Decision> {
-    let session = session(notebook, &id)?;
-    check_owner(context, session)?;
+    let session = owned(notebook, context, &id)?;
     if session.fence.is_some() {
         return Err(wrong_phase(&id, session));
     }

@@ -109,7 +109,8 @@ impl Ledger {
 
     /// The tokens with which turns and tool calls were asked for that have not ended.
     pub fn open_tokens(&self) -> BTreeSet<&TokenId> {
-        self.requesters.open_tokens()
+        let Requesters { tokens_of_turns, tokens_of_calls, .. } = &self.requesters;
+        tokens_of_turns.values().chain(tokens_of_calls.values()).collect()
     }
 
     /// The effects of a tool call carry its id as their correlation.

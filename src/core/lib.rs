@@ -83,10 +83,7 @@ pub use call_decisions::{may_decide, sweep_due};
 pub use call_risk::required_judgement;
 pub use closed::Closed;
 pub use command::Command;
-pub use command_values::{
-    AddComment, CellFlagChanges, CommentPlace, CommentTarget, EditComment, ExecutionReport, ExecutionTarget,
-    FlagMessage, InsertCell, MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
-};
+pub use command_values::*;
 pub use context::{Context, IdSource};
 pub use conversations::MAX_MODEL_CALLS;
 pub use decide::{decide, required_history};

@@ -1,6 +1,6 @@
 //! By which tokens the turns and calls of assistants came, and how many calls a person may ask for with one. Part of the ledger.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +31,6 @@ fn key(user: &UserId, token: Option<&TokenId>) -> String {
 }
 
 impl Requesters {
-    /// Of the turns and calls that have not ended.
-    pub(crate) fn open_tokens(&self) -> BTreeSet<&TokenId> {
-        self.tokens_of_turns.values().chain(self.tokens_of_calls.values()).collect()
-    }
-
     /// The limit of a person's token: another conversation, or another session of the protocol, is no way round it.
     pub(crate) fn check_rate(&self, context: &Context, user: &UserId, token: Option<&TokenId>) -> Result<()> {
         let recent = self.recent.get(&key(user, token)).map_or(&[][..], Vec::as_slice);

@@ -27,10 +27,15 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Why arguments are not as the schema says, in the words that the built-in tools use.
-pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), String> {
+/// Which parameters are missing or unknown, in words for who calls. `is_given`: whether a value counts as one.
+pub(crate) fn check_names(
+    function: &str,
+    schema: &Value,
+    given: &Map<String, Value>,
+    is_given: impl Fn(&Value) -> bool,
+) -> Result<(), String> {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let missing: Vec<&str> = required.filter(|name| !given.contains_key(*name)).collect();
+    let missing: Vec<&str> = required.filter(|name| !given.get(*name).is_some_and(&is_given)).collect();
     if !missing.is_empty() {
         return Err(format!("Missing required parameters: {}", missing.join(", ")));
     }
@@ -43,6 +48,12 @@ pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(format!("Unknown parameters: {}. {function} takes: {known}", unknown.join(", ")));
     }
+    Ok(())
+}
+
+/// Why arguments are not as the schema says.
+pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), String> {
+    check_names(function, schema, given, |_| true)?;
     let checker = Checker { root: schema, steps_left: Cell::new(MAX_STEPS) };
     let checked = checker.fields("", schema, given, MAX_DEPTH);
     if checker.steps_left.get() == 0 {

@@ -3,10 +3,11 @@
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::authority::Operation;
 use crate::rejection::{RejectionCode, Result};
+use crate::schema::check_names;
 use notarium_record::{
     CellId, CellType, ExecutionId, KernelSessionId, NotebookId, RawObject, Risk, ToolCallId, TurnId, Version,
 };
@@ -61,27 +62,8 @@ impl Tool {
     /// Types the arguments; the refusal says what is missing, unknown or wrong.
     pub fn arguments(&self, arguments: &RawObject) -> Result<Arguments> {
         let refused = |message: String| RejectionCode::InvalidArguments.because(message);
-        let given: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
-        let schema = self.schema();
-        let has = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
-        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let missing: Vec<&str> = required.filter(|name| !has(name)).collect();
-        if !missing.is_empty() {
-            return Err(refused(format!("Missing required parameters: {}", missing.join(", "))));
-        }
-        let known: Vec<&str> =
-            schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let unknown: Vec<&str> = given
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| !known.contains(name))
-            .collect();
-        if !unknown.is_empty() {
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(refused(format!("Unknown parameters: {}. {} takes: {known}", unknown.join(", "), self.name)));
-        }
+        let given: Map<String, Value> = serde_json::from_str(arguments.get()).unwrap_or_default();
+        check_names(self.name, &self.schema(), &given, |value| !value.is_null()).map_err(refused)?;
         (self.parse)(arguments.get()).map_err(|error| refused(format!("{}: {error}", self.name)))
     }
 }
@@ -146,7 +128,7 @@ fn schema_of<T: JsonSchema>() -> Value {
     let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("title");
-        fields.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        fields.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }

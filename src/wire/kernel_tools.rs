@@ -76,12 +76,11 @@ fn code(tool: &str) -> Option<String> {
         "list_files" | "read_file" | "save_data" => FILES,
         _ => return None,
     };
-    let secret_files = SECRET_FILES.join(" ");
     let hidden = if template == FILES { format!("    \"HIDDEN_PLACES\": {HIDDEN},\n") } else { String::new() };
     Some(format!(
         "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
          __import__(\"builtins\").exec(r'''\n{COMMON}\n\n{template}\n\nanswer({tool})\n''', {{\n    \
-         \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{secret_files}'.split(),\n    \
+         \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{SECRET_FILES}'.split(),\n    \
          \"ARGUMENTS\": {PLACE},\n{hidden}}})\n"
     ))
 }
@@ -125,7 +124,7 @@ mod tests {
             assert!(!template.contains("'''") && template.ends_with('\n'));
             assert!(!template.contains(PLACE) && !template.contains(HIDDEN));
         }
-        assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));
+        assert!(!SECRET_FILES.contains(['\'', '\\']));
     }
 
     /// What a kernel is given for the open call `open` of a function.

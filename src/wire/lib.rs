@@ -25,30 +25,13 @@ pub mod schema;
 mod server_message;
 mod working_files;
 
-pub use client_message::{
-    CheckMessage, ClientMessage, CommandMessage, HelloMessage, KernelUsage, LastEvent, OfferedConnection,
-    OfferedKernelspec, PresenceState, ProtocolRange, SubscribeMessage, UnconfirmedText,
-};
-pub use comms::{
-    CommBuffer, CommChange, CommMessage, MAX_COMM_BUFFERS, MAX_COMM_BYTES, MAX_COMM_ID_BYTES, OpenComm,
-    PROGRESS_TARGET, SendCommMessage,
-};
-pub use connection_schema::{
-    CONNECTION_SCHEMAS, Column, ConnectionSchema, MAX_ASKED_BYTES, MAX_COLUMNS, MAX_TABLES, Table,
-};
-pub use kernel_questions::{
-    AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,
-    KernelQuestionMessage, MAX_MATCHES, QuestionKind, QuestionRefusal, characters_before, utf16_after,
-};
-pub use live::{ActivityKind, PendingActivity, TurnActivity};
-pub use server_message::{
-    AckMessage, CheckedMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, KernelStatus, NoCommonProtocol,
-    PeerState, RejectMessage, ServerMessage, SubscribedMessage, WelcomeMessage,
-};
-pub use working_files::{
-    FileAnswer, FileEntry, FileKind, FileRefusal, FileRequest, FolderPage, MAX_FILE_PATH_BYTES, MAX_LISTED_FILES,
-    WORKING_FILES, WrittenFile,
-};
+pub use client_message::*;
+pub use comms::*;
+pub use connection_schema::*;
+pub use kernel_questions::*;
+pub use live::*;
+pub use server_message::*;
+pub use working_files::*;
 
 /// The protocols that this build speaks.
 pub const PROTOCOLS: ProtocolRange = ProtocolRange { min: 1, max: 1 };

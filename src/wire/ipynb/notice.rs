@@ -5,100 +5,76 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of repair or conversion a [`Notice`] tells of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NoticeCode {
-    /// U+FEFF stood before the JSON, as Windows editors write it.
-    ByteOrderMark,
-    /// A string held half of a surrogate pair, which UTF-8 cannot carry.
-    LoneSurrogate,
-    /// A number was NaN or infinite, as Python writes it.
-    NotFinite,
-    /// An object had a key twice.
-    DuplicateKey,
-    /// `nbformat` was missing or no whole number.
-    VersionGuessed,
-    /// `nbformat_minor` is above 5.
-    NewerMinor,
-    /// `nbformat` was 1, 2 or 3.
-    Upgraded,
-    /// A file of nbformat 3 or older had several worksheets.
-    WorksheetsFlattened,
-    /// The notebook's `metadata` was missing or no object.
-    NotebookMetadata,
-    /// A top-level key is none of nbformat 4's; an export writes it back.
-    UnknownNotebookKey,
-    /// `kernelspec` or `language_info` lacked a name that nbformat requires.
-    KernelspecCompleted,
-    /// An entry of `cells` was no object; it is kept in the cell's metadata.
-    CellNotAnObject,
-    /// A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
-    CellType,
-    /// An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
-    CellId,
-    /// A cell's `metadata` was missing or no object.
-    CellMetadata,
-    /// A key that nbformat does not know in a cell of this type; an export writes it back.
-    UnknownCellKey,
-    /// A cell's `source` was missing, or neither a string nor a list of strings.
-    Source,
-    /// A source had other line breaks than `\n`.
-    LineEndings,
-    /// A cell's `attachments` were no object; an export writes them back.
-    Attachments,
-    /// An `execution_count` was no whole number.
-    ExecutionCount,
-    /// A code cell had no `outputs`.
-    OutputsMissing,
-    /// An entry of `outputs` was no object.
-    OutputNotAnObject,
-    /// An output lacked a field that nbformat requires.
-    OutputCompleted,
-    /// An output had the shape of nbformat 3: `pyout`, `pyerr`, or fields instead of a MIME bundle.
-    OutputUpgraded,
-    /// An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
-    UnknownOutput,
-    /// A field that its cell or output must not have, and that held nothing.
-    EmptyFieldDropped,
-    /// An earlier export had put something aside for content that has changed since.
-    StaleAside,
-}
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// What kind of repair or conversion a [`Notice`] tells of.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum NoticeCode { $($(#[$doc])* $name),* }
 
-impl NoticeCode {
-    fn text(self) -> &'static str {
-        match self {
-            Self::ByteOrderMark => "a byte order mark at the start was skipped",
-            Self::LoneSurrogate => "half a surrogate pair was replaced by U+FFFD",
-            Self::NotFinite => "NaN or an infinity, which JSON does not have, became null",
-            Self::DuplicateKey => "an object has the same key twice; the last one counts",
-            Self::VersionGuessed => "the format version is missing or odd; it was guessed from the shape",
-            Self::NewerMinor => "the file is newer than nbformat 4.5; what is not known was kept aside",
-            Self::Upgraded => "the notebook was upgraded from an older major version",
-            Self::WorksheetsFlattened => "several worksheets became one list of cells",
-            Self::NotebookMetadata => "the notebook's metadata is missing or not an object",
-            Self::UnknownNotebookKey => "a key that nbformat does not know was kept aside",
-            Self::KernelspecCompleted => "the kernelspec or language had no name to show; one was filled in",
-            Self::CellNotAnObject => "a cell is not an object; it was kept aside and an empty raw cell stands for it",
-            Self::CellType => "a cell type was converted",
-            Self::CellId => "a cell id is missing, invalid or used twice; the cell has a new one",
-            Self::CellMetadata => "a cell's metadata is missing or not an object",
-            Self::UnknownCellKey => "a key that nbformat does not know in such a cell was kept aside",
-            Self::Source => "a source is missing or is not text",
-            Self::LineEndings => "line endings CRLF or CR became LF",
-            Self::Attachments => "attachments are not an object; they were kept aside",
-            Self::ExecutionCount => "an execution count is not a whole number; it was kept aside",
-            Self::OutputsMissing => "a code cell has no list of outputs",
-            Self::OutputNotAnObject => "an output is not an object; it was wrapped in one",
-            Self::OutputCompleted => "a required field of an output was missing and filled in",
-            Self::OutputUpgraded => "an output of nbformat 3 was upgraded",
-            Self::UnknownOutput => "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside",
-            Self::EmptyFieldDropped => "an empty field that does not belong there was left out",
-            Self::StaleAside => {
-                "something kept aside belongs to content that another program has replaced; it was left out"
+        impl NoticeCode {
+            fn text(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
             }
         }
-    }
+    };
+}
+
+codes! {
+    /// U+FEFF stood before the JSON, as Windows editors write it.
+    ByteOrderMark = "a byte order mark at the start was skipped",
+    /// A string held half of a surrogate pair, which UTF-8 cannot carry.
+    LoneSurrogate = "half a surrogate pair was replaced by U+FFFD",
+    /// A number was NaN or infinite, as Python writes it.
+    NotFinite = "NaN or an infinity, which JSON does not have, became null",
+    /// An object had a key twice.
+    DuplicateKey = "an object has the same key twice; the last one counts",
+    /// `nbformat` was missing or no whole number.
+    VersionGuessed = "the format version is missing or odd; it was guessed from the shape",
+    /// `nbformat_minor` is above 5.
+    NewerMinor = "the file is newer than nbformat 4.5; what is not known was kept aside",
+    /// `nbformat` was 1, 2 or 3.
+    Upgraded = "the notebook was upgraded from an older major version",
+    /// A file of nbformat 3 or older had several worksheets.
+    WorksheetsFlattened = "several worksheets became one list of cells",
+    /// The notebook's `metadata` was missing or no object.
+    NotebookMetadata = "the notebook's metadata is missing or not an object",
+    /// A top-level key is none of nbformat 4's; an export writes it back.
+    UnknownNotebookKey = "a key that nbformat does not know was kept aside",
+    /// `kernelspec` or `language_info` lacked a name that nbformat requires.
+    KernelspecCompleted = "the kernelspec or language had no name to show; one was filled in",
+    /// An entry of `cells` was no object; it is kept in the cell's metadata.
+    CellNotAnObject = "a cell is not an object; it was kept aside and an empty raw cell stands for it",
+    /// A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
+    CellType = "a cell type was converted",
+    /// An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
+    CellId = "a cell id is missing, invalid or used twice; the cell has a new one",
+    /// A cell's `metadata` was missing or no object.
+    CellMetadata = "a cell's metadata is missing or not an object",
+    /// A key that nbformat does not know in a cell of this type; an export writes it back.
+    UnknownCellKey = "a key that nbformat does not know in such a cell was kept aside",
+    /// A cell's `source` was missing, or neither a string nor a list of strings.
+    Source = "a source is missing or is not text",
+    /// A source had other line breaks than `\n`.
+    LineEndings = "line endings CRLF or CR became LF",
+    /// A cell's `attachments` were no object; an export writes them back.
+    Attachments = "attachments are not an object; they were kept aside",
+    /// An `execution_count` was no whole number.
+    ExecutionCount = "an execution count is not a whole number; it was kept aside",
+    /// A code cell had no `outputs`.
+    OutputsMissing = "a code cell has no list of outputs",
+    /// An entry of `outputs` was no object.
+    OutputNotAnObject = "an output is not an object; it was wrapped in one",
+    /// An output lacked a field that nbformat requires.
+    OutputCompleted = "a required field of an output was missing and filled in",
+    /// An output had the shape of nbformat 3: `pyout`, `pyerr`, or fields instead of a MIME bundle.
+    OutputUpgraded = "an output of nbformat 3 was upgraded",
+    /// An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
+    UnknownOutput = "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside",
+    /// A field that its cell or output must not have, and that held nothing.
+    EmptyFieldDropped = "an empty field that does not belong there was left out",
+    /// An earlier export had put something aside for content that has changed since.
+    StaleAside = "something kept aside belongs to content that another program has replaced; it was left out",
 }
 
 /// One thing that the import changed, however often it occurred.
