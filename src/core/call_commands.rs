@@ -38,7 +38,7 @@ pub(crate) fn said_in_full(
 pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&mut IdSource>) -> Result<Vec<Command>> {
     Ok(match arguments {
         Arguments::CreateCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            let place = place(call.after.as_ref(), call.before.as_ref())?;
             vec![insertion(None, call.cell_type, &call.source, place)]
         }
         Arguments::CreateCells(call) => creations(call, ids),
@@ -48,7 +48,7 @@ pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&
             source: call.source.clone(),
         }],
         Arguments::MoveCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            let place = place(call.after.as_ref(), call.before.as_ref())?;
             vec![Command::MoveCell { cell_id: call.cell_id.clone(), place, cell_version: None }]
         }
         Arguments::DeleteCell(call) => {
@@ -97,12 +97,12 @@ fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: 
     })
 }
 
-fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>> {
+fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Place> {
     match (after, before) {
         (Some(_), Some(_)) => Err(RejectionCode::InvalidArguments.because("give after or before, not both")),
-        (Some(id), None) => Ok(Some(Place::After(id.clone()))),
-        (None, Some(id)) => Ok(Some(Place::Before(id.clone()))),
-        (None, None) => Ok(None),
+        (Some(id), None) => Ok(Place::After(id.clone())),
+        (None, Some(id)) => Ok(Place::Before(id.clone())),
+        (None, None) => Ok(Place::End),
     }
 }
 

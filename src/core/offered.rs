@@ -132,41 +132,25 @@ impl Found<'_> {
 
     /// One line for people.
     pub fn summary(self) -> String {
-        match self {
-            Found::Tool(tool) => tool.summary.to_owned(),
-            Found::Function(function, _) => summary(function),
-        }
+        let function = match self {
+            Found::Tool(tool) => return tool.summary.to_owned(),
+            Found::Function(function, _) => function,
+        };
+        let first = function.description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        format!("Call the function {} of this notebook: {first}", function.name)
     }
 
     fn offered(self) -> Offered {
+        let (name, description, schema, executor, version) = match self {
+            Found::Tool(tool) => (tool.name, tool.description, tool.schema(), tool.executor, None),
+            Found::Function(function, _) => {
+                let UserFunction { name, description, schema, version, .. } = function;
+                let schema = serde_json::from_str(schema.get()).unwrap_or_default();
+                (name.as_str(), description.as_str(), schema, Executor::Agent, Some(version.clone()))
+            }
+        };
+        let (name, description) = (name.to_owned(), description.to_owned());
         let (risk, operation, summary) = (self.risk(), self.operation(), self.summary());
-        match self {
-            Found::Tool(tool) => Offered {
-                name: tool.name.to_owned(),
-                summary,
-                description: tool.description.to_owned(),
-                schema: tool.schema(),
-                executor: tool.executor,
-                version: None,
-                risk,
-                operation,
-            },
-            Found::Function(function, _) => Offered {
-                name: function.name.clone(),
-                summary,
-                description: function.description.clone(),
-                schema: serde_json::from_str(function.schema.get()).unwrap_or_default(),
-                executor: Executor::Agent,
-                version: Some(function.version.clone()),
-                risk,
-                operation,
-            },
-        }
+        Offered { name, summary, description, schema, risk, operation, executor, version }
     }
-}
-
-/// One line for people.
-fn summary(function: &UserFunction) -> String {
-    let first = function.description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    format!("Call the function {} of this notebook: {first}", function.name)
 }

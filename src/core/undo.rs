@@ -125,30 +125,23 @@ fn nothing_left(history: &History, command: &Command) -> Rejection {
         _ => false,
     };
     let was = history.events.iter().any(|recorded| is_of(recorded));
-    let (code, message) = match command {
+    let message = match command {
         Command::Undo { turn_id: Some(id), .. } if !was => {
-            let message =
-                format!("this notebook has no turn {id}: GET …/turns or `notarium log` names those that there are");
-            (RejectionCode::UnknownTurn, message)
+            return RejectionCode::UnknownTurn.because(format!(
+                "this notebook has no turn {id}: GET …/turns or `notarium log` names those that there are"
+            ));
         }
-        Command::Undo { turn_id: Some(id), .. } => {
-            (RejectionCode::NothingToUndo, format!("nothing of turn {id} is left to undo: {NOT_UNDONE}"))
-        }
+        Command::Undo { turn_id: Some(id), .. } => format!("nothing of turn {id} is left to undo: {NOT_UNDONE}"),
         Command::Undo { correlation_id: Some(id), .. } if was => {
-            (RejectionCode::NothingToUndo, format!("nothing of call {id} is left to undo: {NOT_UNDONE}"))
+            format!("nothing of call {id} is left to undo: {NOT_UNDONE}")
         }
-        Command::Undo { correlation_id: Some(id), .. } => {
-            let message = format!(
-                "there is nothing of the id {id} to undo: check the id (`notarium log`, `notarium calls`); if it is right, {NOT_UNDONE}"
-            );
-            (RejectionCode::NothingToUndo, message)
-        }
-        Command::Redo { .. } => {
-            (RejectionCode::NothingToUndo, "you have undone nothing here that could be redone".to_owned())
-        }
-        _ => (RejectionCode::NothingToUndo, "nothing of yours is left to undo here".to_owned()),
+        Command::Undo { correlation_id: Some(id), .. } => format!(
+            "there is nothing of the id {id} to undo: check the id (`notarium log`, `notarium calls`); if it is right, {NOT_UNDONE}"
+        ),
+        Command::Redo { .. } => "you have undone nothing here that could be redone".to_owned(),
+        _ => "nothing of yours is left to undo here".to_owned(),
     };
-    Rejection::new(code, message)
+    RejectionCode::NothingToUndo.because(message)
 }
 
 fn check_steps(context: &Context, command: &Command) -> Result<()> {

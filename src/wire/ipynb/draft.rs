@@ -18,61 +18,27 @@ pub const JUPYTER_FLAGS: [&str; 2] = ["outputs_hidden", "source_hidden"];
 const CELL_ASIDE: [&str; 7] =
     ["attachments", "cell_type", "execution_count", "extra", "flags", "output_patches", "outputs"];
 
-#[derive(Debug, Default)]
-pub struct CellDraft {
-    pub id: String,
-    pub cell_type: String,
-    pub source: String,
-    pub metadata: Map,
-    pub attachments: Option<Map>,
-    pub execution_count: Option<i64>,
-    pub outputs: Vec<Json>,
-    pub flags: Map,
-    pub extra: Map,
-}
+/// Its values are not JSON text yet, or not any more.
+pub(super) type CellDraft = DocumentCell<Json>;
 
 impl CellDraft {
-    pub fn from_cell(cell: &DocumentCell) -> Self {
-        Self {
-            id: cell.id.clone(),
-            cell_type: cell.cell_type.clone(),
-            source: cell.source.clone(),
-            metadata: from_object(&cell.metadata),
-            attachments: cell.attachments.as_ref().map(from_object),
-            execution_count: cell.execution_count,
-            outputs: cell.outputs.iter().map(|output| Json::from_raw(output)).collect(),
-            flags: from_object(&cell.flags),
-            extra: from_object(&cell.extra),
-        }
+    pub(super) fn of(cell: &DocumentCell) -> Self {
+        cell.with_values(|raw| Json::from_raw(raw))
     }
 
-    pub fn into_cell(self) -> DocumentCell {
-        DocumentCell {
-            id: self.id,
-            cell_type: self.cell_type,
-            source: self.source,
-            metadata: to_object(&self.metadata),
-            attachments: self.attachments.as_ref().map(to_object),
-            execution_count: self.execution_count,
-            outputs: self.outputs.iter().map(Json::to_raw).collect(),
-            flags: to_object(&self.flags),
-            extra: to_object(&self.extra),
-        }
-    }
-
-    pub fn base(&self) -> Base {
+    pub(super) fn base(&self) -> Base {
         Base::of(&self.cell_type).unwrap_or(Base::Raw)
     }
 
     /// Deepest value in it.
-    pub fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         let maps = [&self.metadata, &self.flags, &self.extra];
         let maps = maps.into_iter().chain(&self.attachments).flat_map(Map::values);
         maps.chain(&self.outputs).map(Json::depth).max().unwrap_or(0)
     }
 
     /// Brings the draft to its one settled form.
-    pub fn settle(&mut self, notices: &mut Notices) {
+    pub(super) fn settle(&mut self, notices: &mut Notices) {
         self.settle_type();
         self.settle_source(notices);
         self.settle_outputs(notices);
@@ -99,7 +65,7 @@ impl CellDraft {
         }
     }
 
-    pub fn settle_outputs(&mut self, notices: &mut Notices) {
+    pub(super) fn settle_outputs(&mut self, notices: &mut Notices) {
         for value in &mut self.outputs {
             if !value.is_object() {
                 notices.add(NoticeCode::OutputNotAnObject);

@@ -14,8 +14,9 @@ pub use parse::{Failure, parse};
 pub type Map = BTreeMap<String, Json>;
 
 /// A JSON value. Numbers keep their text; keys are sorted, as nbformat writes them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Json {
+    #[default]
     Null,
     Bool(bool),
     Number(String),

@@ -1,7 +1,7 @@
 //! A long text of an output, written piece by piece as it stands in the file: nobody needs to hold all of it.
 
 use super::json::print_escaped;
-use super::output::is_line_end;
+use super::output::{is_line_end, split_lines};
 
 /// Stands in an output where a long value belongs: the first, the second …
 pub fn long_mark(number: usize) -> String {
@@ -53,31 +53,14 @@ impl LongText {
         if std::mem::take(&mut self.is_undecided) && !text.starts_with('\n') {
             self.close(out);
         }
-        let mut start = 0;
-        let mut characters = text.char_indices().peekable();
-        while let Some((at, character)) = characters.next() {
-            if !is_line_end(character) {
-                continue;
-            }
-            let end = at + character.len_utf8();
-            if character == '\r' {
-                match characters.peek() {
-                    Some((_, '\n')) => continue,
-                    Some(_) => {}
-                    None => {
-                        self.is_undecided = true;
-                        break;
-                    }
-                }
-            }
+        let mut lines = split_lines(text).peekable();
+        while let Some(line) = lines.next() {
             self.open(out);
-            print_escaped(out, &text[start..end]);
-            self.close(out);
-            start = end;
-        }
-        if start < text.len() {
-            self.open(out);
-            print_escaped(out, &text[start..]);
+            print_escaped(out, line);
+            self.is_undecided = line.ends_with('\r') && lines.peek().is_none();
+            if line.ends_with(is_line_end) && !self.is_undecided {
+                self.close(out);
+            }
         }
     }
 

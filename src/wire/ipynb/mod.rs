@@ -71,7 +71,7 @@ pub struct Document {
 
 /// One cell as a file holds it.
 #[derive(Debug, Clone, Default)]
-pub struct DocumentCell {
+pub struct DocumentCell<V = Box<RawValue>> {
     /// 1 to 64 of `a-z A-Z 0-9 - _`, unique in its document.
     pub id: String,
     /// `code`, `markdown`, `raw`, `sql` (a code cell to others) or `prompt` (a markdown cell to others).
@@ -79,18 +79,36 @@ pub struct DocumentCell {
     /// Lines end with `\n` only.
     pub source: String,
     /// The cell's own entries, unknown ones included, without those that have a field of their own here.
-    pub metadata: Object,
+    pub metadata: BTreeMap<String, V>,
     /// File name to MIME bundle.
-    pub attachments: Option<Object>,
+    pub attachments: Option<BTreeMap<String, V>>,
     /// The number in `In [3]:`; absent: not executed, or no code cell.
     pub execution_count: Option<i64>,
     /// Output objects of nbformat 4 with multi-line text joined; fields and types that nbformat does not know are kept.
-    pub outputs: Vec<Box<RawValue>>,
+    pub outputs: Vec<V>,
     /// Flag name to value, from `metadata.notarium.flags` and, for `source_hidden` and `outputs_hidden`, JupyterLab's
     /// `metadata.jupyter`. A flag that is off is absent.
-    pub flags: Object,
+    pub flags: BTreeMap<String, V>,
     /// Keys of the cell that nbformat 4 does not know, or whose value it could not take.
-    pub extra: Object,
+    pub extra: BTreeMap<String, V>,
+}
+
+impl<V> DocumentCell<V> {
+    /// The same cell with its values in another form.
+    fn with_values<W>(&self, form: impl Fn(&V) -> W) -> DocumentCell<W> {
+        let values = |map: &BTreeMap<String, V>| map.iter().map(|(key, value)| (key.clone(), form(value))).collect();
+        DocumentCell {
+            id: self.id.clone(),
+            cell_type: self.cell_type.clone(),
+            source: self.source.clone(),
+            metadata: values(&self.metadata),
+            attachments: self.attachments.as_ref().map(values),
+            execution_count: self.execution_count,
+            outputs: self.outputs.iter().map(&form).collect(),
+            flags: values(&self.flags),
+            extra: values(&self.extra),
+        }
+    }
 }
 
 /// What [`read()`] made of a file.

@@ -92,22 +92,22 @@ fn split(value: &mut Json) {
 }
 
 /// Python's `str.splitlines(True)`.
+pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.find(is_line_end).map_or(rest.len(), |at| match rest[at..].starts_with("\r\n") {
+            true => at + 2,
+            false => rest.ceil_char_boundary(at + 1),
+        });
+        let (line, after) = rest.split_at(end);
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+/// The same as a list.
 pub fn lines(text: &str) -> Json {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    let mut characters = text.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        if !is_line_end(character) || (character == '\r' && characters.peek().is_some_and(|(_, next)| *next == '\n')) {
-            continue;
-        }
-        let end = at + character.len_utf8();
-        lines.push(Json::text(&text[start..end]));
-        start = end;
-    }
-    if start < text.len() {
-        lines.push(Json::text(&text[start..]));
-    }
-    Json::Array(lines)
+    Json::Array(split_lines(text).map(Json::text).collect())
 }
 
 pub fn is_line_end(character: char) -> bool {

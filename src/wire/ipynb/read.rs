@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::{CellDraft, NotebookDraft, take_list, take_object, to_object};
 use super::json::{self, Failure, Json, Map};
 use super::notice::{NoticeCode, Notices};
-use super::output::plain_text;
+use super::output::{is_line_end, plain_text, split_lines};
 use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
 use super::{Document, Imported, IpynbError, Limits, MAX_DEPTH};
@@ -38,7 +38,7 @@ pub fn read(bytes: &[u8], limits: &Limits, new_id: &mut dyn FnMut() -> String) -
         metadata: to_object(&notebook.metadata),
         nbformat_original: (major, minor),
         extra: to_object(&notebook.extra),
-        cells: drafts.into_iter().map(CellDraft::into_cell).collect(),
+        cells: drafts.iter().map(|draft| draft.with_values(Json::to_raw)).collect(),
     };
     let title = title.filter(|title| !title.trim().is_empty());
     Ok(Imported { document, title, notices: notices.into_list() })
@@ -260,13 +260,8 @@ fn take_type(cell: &mut Map, source: &mut String, notices: &mut Notices) -> Stri
 fn heading(cell: &mut Map, source: &str) -> String {
     let level = cell.remove("level").and_then(|level| level.as_integer()).unwrap_or(1).clamp(0, 64);
     let hashes = "#".repeat(usize::try_from(level).unwrap_or(1));
-    let line: Vec<String> = match super::output::lines(source) {
-        Json::Array(lines) => {
-            lines.iter().map(|line| plain_text(line).trim_end_matches(super::output::is_line_end).to_owned()).collect()
-        }
-        _ => Vec::new(),
-    };
-    format!("{hashes} {}", line.join(" "))
+    let lines: Vec<&str> = split_lines(source).map(|line| line.trim_end_matches(is_line_end)).collect();
+    format!("{hashes} {}", lines.join(" "))
 }
 
 fn take_attachments(cell: &mut Map, notices: &mut Notices) -> Option<Map> {

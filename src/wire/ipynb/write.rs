@@ -42,13 +42,14 @@ impl Pieces {
 
     /// The text of one cell, with what stands before it.
     pub fn cell(&self, index: usize, cell: &DocumentCell) -> String {
-        let mut draft = CellDraft::from_cell(cell);
+        printed(index, cell_object(self.settled(index, cell)))
+    }
+
+    fn settled(&self, index: usize, cell: &DocumentCell) -> CellDraft {
+        let mut draft = CellDraft::of(cell);
         draft.settle(&mut Notices::default());
         draft.id = self.ids.get(index).cloned().unwrap_or_default();
-        let before = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " };
-        let mut text = before.to_owned();
-        Json::Object(cell_object(draft)).print(&mut text, Some(2));
-        text
+        draft
     }
 
     /// A code cell in parts: the text before its outputs, and the one after them. In between come those of its outputs, in order,
@@ -59,9 +60,7 @@ impl Pieces {
         if !cell.outputs.is_empty() || cell.metadata.get("notarium").is_some_and(|own| mends_outputs(own)) {
             return None;
         }
-        let mut draft = CellDraft::from_cell(cell);
-        draft.settle(&mut Notices::default());
-        draft.id = self.ids.get(index).cloned().unwrap_or_default();
+        let draft = self.settled(index, cell);
         if draft.base() != Base::Code {
             return None;
         }
@@ -71,8 +70,7 @@ impl Pieces {
             add_aside(metadata, Map::from([(OUTPUT_PATCHES.to_owned(), Json::Array(patches))]));
         }
         object.insert("outputs".to_owned(), Json::Array(vec![Json::Null]));
-        let mut text = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " }.to_owned();
-        Json::Object(object).print(&mut text, Some(2));
+        let text = printed(index, object);
         // Line breaks stand between values alone, and only keys of the cell itself are indented so.
         let (before, after) = text.split_once("\n   \"outputs\": [\n    null\n   ]")?;
         Some((format!("{before}\n   \"outputs\": ["), format!("\n   ]{after}")))
@@ -88,6 +86,13 @@ impl Pieces {
         text.push_str(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");
         text
     }
+}
+
+/// A cell with what stands before it.
+fn printed(index: usize, cell: Map) -> String {
+    let mut text = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " }.to_owned();
+    Json::Object(cell).print(&mut text, Some(2));
+    text
 }
 
 /// Whether it holds outputs, or what they lack.
