@@ -37,13 +37,10 @@ pub(crate) fn known<'a>(notebook: &'a Document, history: &History, call_id: &Too
     if let Some(call) = notebook.tool_calls.get(call_id) {
         return Ok(call);
     }
-    let message = match happened(history, call_id) {
-        Some(recorded) => format!("call {call_id} is over: {}", end_of(recorded)),
-        None => {
-            return Err(RejectionCode::UnknownToolCall.because(format!("no tool call {call_id}: list what waits")));
-        }
-    };
-    Err(RejectionCode::ToolCallState.because(message))
+    Err(match happened(history, call_id) {
+        Some(recorded) => RejectionCode::ToolCallState.because(format!("call {call_id} is over: {}", end_of(recorded))),
+        None => RejectionCode::UnknownToolCall.because(format!("no tool call {call_id}: list what waits")),
+    })
 }
 
 /// What ended a call, in words; `GET …/calls/{call}` has the name of who it was.

@@ -35,12 +35,9 @@ pub(crate) fn check_token(
         let message = "the token with which this turn was begun is bound to some notebooks: stay in this one";
         return Err(RejectionCode::Forbidden.because(message));
     }
-    match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
-        Some(scope) => {
-            let message =
-                format!("the token with which this turn was begun lacks the scope {}: do without", word(&scope));
-            Err(RejectionCode::Forbidden.because(message))
-        }
-        None => Ok(()),
-    }
+    let mut scopes = operations.iter().map(|operation| operation.scope());
+    scopes.find(|scope| !turn.scopes.contains(scope)).map_or(Ok(()), |scope| {
+        let message = format!("the token with which this turn was begun lacks the scope {}: do without", word(&scope));
+        Err(RejectionCode::Forbidden.because(message))
+    })
 }

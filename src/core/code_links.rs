@@ -24,17 +24,31 @@ pub struct Edge {
     pub(crate) symbol: Symbol,
 }
 
-/// Lists of one kind for every cell, one behind the other.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Lists {
-    /// Where each begins; one more than there are cells.
+/// Lists of one kind, one behind the other: of edges one for every cell.
+#[derive(Debug, Clone)]
+pub(crate) struct Lists<T = Edge> {
+    /// Where each begins; one more than there are lists.
     starts: Vec<usize>,
-    edges: Vec<Edge>,
+    items: Vec<T>,
 }
 
-impl Lists {
-    pub(crate) fn of(&self, cell: usize) -> &[Edge] {
-        &self.edges[self.starts[cell]..self.starts[cell + 1]]
+impl<T: Copy> Lists<T> {
+    /// So many lists, from items with the number of the list that each belongs to; `blank` is any item.
+    fn sorted(lists: usize, items: impl Iterator<Item = (usize, T)> + Clone, blank: T) -> Self {
+        let mut starts = vec![0; lists + 1];
+        items.clone().for_each(|(list, _)| starts[list + 1] += 1);
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
+        let mut next = starts.clone();
+        let mut sorted = vec![blank; starts[lists]];
+        for (list, item) in items {
+            sorted[next[list]] = item;
+            next[list] += 1;
+        }
+        Self { starts, items: sorted }
+    }
+
+    pub(crate) fn of(&self, list: usize) -> &[T] {
+        &self.items[self.starts[list]..self.starts[list + 1]]
     }
 }
 
@@ -59,18 +73,18 @@ impl Links {
     pub(crate) fn of(cells: &[&CellNames], is_private: &[bool]) -> Self {
         let left = Left::of(cells, is_private.len());
         let mut missing = BTreeMap::new();
-        let mut parents = Lists { starts: vec![0], edges: Vec::new() };
+        let mut parents = Lists { starts: vec![0], items: Vec::new() };
         for (cell, names) in cells.iter().enumerate() {
-            let start = parents.edges.len();
+            let start = parents.items.len();
             for symbol in &names.reads {
                 let sources = left.sources(cell, *symbol);
                 if sources.iter().all(Option::is_none) {
                     missing.entry(cell).or_insert_with(Vec::new).push(*symbol);
                 }
-                parents.edges.extend(sources.into_iter().flatten().map(|cell| Edge { cell, symbol: *symbol }));
+                parents.items.extend(sources.into_iter().flatten().map(|cell| Edge { cell, symbol: *symbol }));
             }
-            parents.edges[start..].sort_unstable();
-            parents.starts.push(parents.edges.len());
+            parents.items[start..].sort_unstable();
+            parents.starts.push(parents.items.len());
         }
         let children = turned(&parents);
         let clashes = left.clashes(cells, is_private);
@@ -81,36 +95,21 @@ impl Links {
 
 /// Which cells leave which name.
 struct Left {
-    starts: Vec<usize>,
-    cells: Vec<usize>,
-    /// Those that may leave any.
+    by_name: Lists<usize>,
+    /// Cells that may leave any.
     stars: Vec<usize>,
 }
 
 impl Left {
     fn of(all: &[&CellNames], symbols: usize) -> Self {
-        let mut starts = vec![0; symbols + 1];
-        for symbol in all.iter().flat_map(|names| &names.leaves) {
-            starts[*symbol as usize + 1] += 1;
-        }
-        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-        let mut next = starts.clone();
-        let mut cells = vec![0; starts.last().copied().unwrap_or_default()];
-        let mut stars = Vec::new();
-        for (cell, names) in all.iter().enumerate() {
-            for symbol in &names.leaves {
-                cells[next[*symbol as usize]] = cell;
-                next[*symbol as usize] += 1;
-            }
-            if names.has_star {
-                stars.push(cell);
-            }
-        }
-        Self { starts, cells, stars }
+        let cells = all.iter().enumerate();
+        let leaves = cells.clone().flat_map(|(cell, names)| names.leaves.iter().map(move |it| (*it as usize, cell)));
+        let stars = cells.clone().filter(|(_, names)| names.has_star).map(|(cell, _)| cell).collect();
+        Self { by_name: Lists::sorted(symbols, leaves, 0), stars }
     }
 
     fn who(&self, symbol: Symbol) -> &[usize] {
-        &self.cells[self.starts[symbol as usize]..self.starts[symbol as usize + 1]]
+        self.by_name.of(symbol as usize)
     }
 
     /// From where a cell reads a name.
@@ -141,18 +140,9 @@ impl Left {
 /// The same edges, from their other ends.
 fn turned(lists: &Lists) -> Lists {
     let count = lists.starts.len() - 1;
-    let mut starts = vec![0; count + 1];
-    lists.edges.iter().for_each(|edge| starts[edge.cell + 1] += 1);
-    (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
-    let mut next = starts.clone();
-    let mut edges = vec![Edge { cell: 0, symbol: 0 }; lists.edges.len()];
-    for cell in 0..count {
-        for edge in lists.of(cell) {
-            edges[next[edge.cell]] = Edge { cell, symbol: edge.symbol };
-            next[edge.cell] += 1;
-        }
-    }
-    Lists { starts, edges }
+    let turn = move |cell: usize, edge: &Edge| (edge.cell, Edge { cell, symbol: edge.symbol });
+    let edges = (0..count).flat_map(|cell| lists.of(cell).iter().map(move |edge| turn(cell, edge)));
+    Lists::sorted(count, edges, Edge { cell: 0, symbol: 0 })
 }
 
 /// The strongly connected components of more than one cell (Kosaraju's way: nothing here may recurse as deep as a notebook

@@ -151,8 +151,7 @@ fn prompt(notebook: &Notebook, context: &Context, text: Option<String>, cell_id:
 
 fn check_size(context: &Context, bytes: usize) -> Result<()> {
     let limit = context.limits.max_message_bytes;
-    RejectionCode::LimitExceeded.when(bytes > limit, || format!("a message has at most {limit} bytes: shorten it"))?;
-    Ok(())
+    RejectionCode::LimitExceeded.when(bytes > limit, || format!("a message has at most {limit} bytes: shorten it"))
 }
 
 pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision> {

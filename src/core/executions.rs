@@ -92,14 +92,10 @@ fn request(
     let is_bound = is_named || !context.away.contains(&session_id);
     events.push(
         ExecutionRequested {
-            execution_id: execution_id.clone(),
-            subject,
-            cause: ExecutionCause::Requested.into(),
             kernel_session: is_bound.then(|| session_id.clone()),
             timeout_ms,
             stop_on_error,
-            waits_for: Vec::new(),
-            leaves: None,
+            ..ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Requested)
         }
         .into(),
     );
@@ -339,16 +335,7 @@ pub(crate) fn decide_record(
         cell_version: cell.cell_version,
         source: cell.content.text_to_run().into(),
     };
-    let requested = ExecutionRequested {
-        execution_id: execution_id.clone(),
-        subject,
-        cause: ExecutionCause::Imported.into(),
-        kernel_session: None,
-        timeout_ms: None,
-        stop_on_error: false,
-        waits_for: Vec::new(),
-        leaves: None,
-    };
+    let requested = ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::Imported);
     let is_error = outputs.iter().any(Output::is_error);
     let outcome = if is_error { ExecutionOutcome::Error } else { ExecutionOutcome::Ok };
     let appended =

@@ -115,15 +115,8 @@ impl Lacking {
 fn run(context: &mut Context, session: &KernelSessionId, cell_id: CellId, cell: &Cell) -> (ExecutionId, Decided) {
     let execution_id: ExecutionId = context.ids.ulid().into();
     let source = cell.content.source.as_str().into();
-    let requested = ExecutionRequested {
-        execution_id: execution_id.clone(),
-        subject: ExecutionSubject::Cell { cell_id, cell_version: cell.cell_version, source },
-        cause: ExecutionCause::FunctionsRestored.into(),
-        kernel_session: Some(session.clone()),
-        timeout_ms: None,
-        stop_on_error: false,
-        waits_for: Vec::new(),
-        leaves: None,
-    };
+    let subject = ExecutionSubject::Cell { cell_id, cell_version: cell.cell_version, source };
+    let requested = ExecutionRequested::new(execution_id.clone(), subject, ExecutionCause::FunctionsRestored);
+    let requested = ExecutionRequested { kernel_session: Some(session.clone()), ..requested };
     (execution_id, requested.into())
 }

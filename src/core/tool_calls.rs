@@ -193,8 +193,7 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<()> {
     let limit = context.limits.max_waiting_tool_calls;
     RejectionCode::LimitExceeded.when(notebook.tool_calls.len() >= limit, || {
         format!("{limit} tool calls wait already: somebody must confirm or deny some of them")
-    })?;
-    Ok(())
+    })
 }
 
 // --- the gate ---

@@ -147,20 +147,16 @@ fn nothing_left(history: &History, command: &Command) -> Rejection {
 fn check_steps(context: &Context, command: &Command) -> Result<()> {
     let (Command::Undo { steps, .. } | Command::Redo { steps }) = command else { return Ok(()) };
     let limit = context.limits.max_undo_steps;
-    if *steps == 0 || usize::try_from(*steps).is_ok_and(|steps| steps > limit) {
-        return Err(RejectionCode::InvalidValue.because(format!("steps is 1 to {limit}")));
-    }
-    Ok(())
+    let fits = usize::try_from(*steps).is_ok_and(|steps| (1..=limit).contains(&steps));
+    RejectionCode::InvalidValue.when(!fits, || format!("steps is 1 to {limit}"))
 }
 
 /// Anyone who may edit undoes an assistant's turn; an assistant undoes only its own work.
 fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()> {
     let own = context.actor.key();
+    let is_others = groups.iter().any(|(actor, _)| *actor != own);
     let is_assistant = matches!(context.actor, Actor::Assistant { .. });
-    if is_assistant && groups.iter().any(|(actor, _)| *actor != own) {
-        return Err(RejectionCode::Forbidden.because("an assistant undoes only its own work"));
-    }
-    Ok(())
+    RejectionCode::Forbidden.when(is_assistant && is_others, || "an assistant undoes only its own work")
 }
 
 /// The inversion of some groups, one after the other, on the state that each leaves to the next.

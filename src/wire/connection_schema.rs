@@ -70,17 +70,12 @@ impl ConnectionSchema {
     /// Within the limits of an answer, whoever made it.
     pub(crate) fn bounded(mut self) -> Self {
         let mut room = Room { columns: MAX_COLUMNS, bytes: MAX_BYTES };
-        cut(&mut self.kind);
+        cut(&mut self.kind, MAX_NAME_BYTES);
         let all = self.tables.len();
         self.tables.truncate(MAX_TABLES);
         self.tables.retain_mut(|table| room.has(&table.texts()) && table.fit(&mut room));
         self.tables_left_out = self.tables_left_out.saturating_add((all - self.tables.len()) as u64);
         self
-    }
-
-    /// How many columns are told.
-    pub fn column_count(&self) -> usize {
-        self.tables.iter().map(|table| table.columns.len()).sum()
     }
 
     /// Whether the database has more than stands here.
@@ -134,8 +129,11 @@ impl Room {
     }
 }
 
-fn cut(text: &mut String) {
-    text.truncate(text.floor_char_boundary(MAX_NAME_BYTES));
+/// Whether something was cut off.
+pub(crate) fn cut(text: &mut String, max_bytes: usize) -> bool {
+    let is_longer = text.len() > max_bytes;
+    text.truncate(text.floor_char_boundary(max_bytes));
+    is_longer
 }
 
 #[cfg(test)]
@@ -154,7 +152,8 @@ mod tests {
     #[test]
     fn tables_and_columns_beyond_the_limits_are_counted() {
         let few = bounded(vec![table("a", 2), table("b", 0)]);
-        assert_eq!((few.tables.len(), few.column_count(), few.is_cut()), (2, 2, false));
+        let columns: usize = few.tables.iter().map(|table| table.columns.len()).sum();
+        assert_eq!((few.tables.len(), columns, few.is_cut()), (2, 2, false));
         let many = bounded(vec![table("t", 0); MAX_TABLES + 2]);
         assert_eq!((many.tables.len(), many.tables_left_out), (MAX_TABLES, 2));
         let wide = bounded(vec![table("a", MAX_COLUMNS - 1), table("b", 3)]);

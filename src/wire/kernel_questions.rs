@@ -7,7 +7,7 @@ use notarium_core::{CellId, KernelSessionId, NotebookId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connection_schema::ConnectionSchema;
+use crate::connection_schema::{ConnectionSchema, cut};
 
 /// Matches of one answer at most.
 pub const MAX_MATCHES: usize = 500;
@@ -265,13 +265,6 @@ impl Inspection {
         }
         self
     }
-}
-
-/// Whether something was cut off.
-fn cut(text: &mut String, max_bytes: usize) -> bool {
-    let is_longer = text.len() > max_bytes;
-    text.truncate(text.floor_char_boundary(max_bytes));
-    is_longer
 }
 
 /// How many characters stand before a place that is given in UTF-16 code units, as Jupyter counts. `None`: there is no such

@@ -32,17 +32,10 @@ pub(crate) fn removal(
     if names.is_empty() {
         return None;
     }
-    let source = code_that_removes(&names);
-    Some(ExecutionRequested {
-        execution_id: execution_id(),
-        subject: ExecutionSubject::Scratch { source: source.into(), purpose: REMOVAL.to_owned() },
-        cause: ExecutionCause::Dependency { of }.into(),
-        kernel_session: Some(session.clone()),
-        timeout_ms: None,
-        stop_on_error: false,
-        waits_for: Vec::new(),
-        leaves: None,
-    })
+    let source = code_that_removes(&names).into();
+    let subject = ExecutionSubject::Scratch { source, purpose: REMOVAL.to_owned() };
+    let requested = ExecutionRequested::new(execution_id(), subject, ExecutionCause::Dependency { of });
+    Some(ExecutionRequested { kernel_session: Some(session.clone()), ..requested })
 }
 
 /// What follows the deletion of a cell in a reactive notebook: the variables that it alone had bound are removed. Where who

@@ -36,6 +36,22 @@ pub struct ExecutionRequested {
     pub leaves: Option<Vec<String>>,
 }
 
+impl ExecutionRequested {
+    /// A run that is bound to no kernel, takes what time it needs, and hangs together with no other.
+    pub fn new(execution_id: ExecutionId, subject: ExecutionSubject, cause: ExecutionCause) -> Self {
+        Self {
+            execution_id,
+            subject,
+            cause: cause.into(),
+            kernel_session: None,
+            timeout_ms: None,
+            stop_on_error: false,
+            waits_for: Vec::new(),
+            leaves: None,
+        }
+    }
+}
+
 /// One winner: the session that runs it. Writes about it must carry that session's fence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionAssigned {
