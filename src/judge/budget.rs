@@ -1,18 +1,16 @@
 //! How much work one judgement may be: hostile code must not hold up the room that asks.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 /// Steps of following a name, and bytes of code in code: a notebook of 1 MiB stays below.
 const MAX_STEPS: u64 = 8_000_000;
 
 /// Shared by all that takes part in a judgement.
-#[derive(Clone)]
-pub(crate) struct Budget(Rc<Cell<u64>>);
+pub(crate) struct Budget(Cell<u64>);
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(Rc::new(Cell::new(MAX_STEPS)))
+        Self(Cell::new(MAX_STEPS))
     }
 }
 

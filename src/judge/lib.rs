@@ -29,6 +29,7 @@ mod names;
 mod python;
 mod sql;
 mod table;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

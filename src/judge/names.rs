@@ -9,13 +9,14 @@
 //! names `from m import *` binds nobody sees either: such a cell is a barrier ([`CellNames::has_star`]).
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
+    Alias, Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtFunctionDef, TypeParams,
 };
 
+use crate::harmless::builtins;
+use crate::words::Words;
 use crate::{MAX_CHECKED_BYTES, magics, python, sql};
 
 /// What a cell takes and gives.
@@ -255,30 +256,17 @@ impl Walker {
             _ => {
                 visitor::walk_stmt(self, statement);
                 self.is_import = true;
-                bound_by(statement, |name| self.write(name));
+                bound_by(statement).for_each(|name| self.write(name));
                 self.is_import = false;
-                self.has_star |= is_star(statement);
-                self.imports.extend(imported(statement));
+                let (from, aliases) = python::imports(statement).unwrap_or_default();
+                self.has_star |= aliases.iter().any(is_star);
+                self.imports.extend(aliases.iter().map(|alias| match &alias.asname {
+                    Some(name) => format!("{from}{} as {name}", alias.name),
+                    None => format!("{from}{}", alias.name),
+                }));
             }
         }
     }
-}
-
-/// What a statement imports, as [`CellNames::imports`] spells it.
-fn imported(statement: &Stmt) -> Vec<String> {
-    let (from, names) = match statement {
-        Stmt::Import(import) => (String::new(), &import.names),
-        Stmt::ImportFrom(import) => {
-            let module = import.module.as_ref().map_or("", |module| module.as_str());
-            (format!("{}{module}.", ".".repeat(import.level as usize)), &import.names)
-        }
-        _ => return Vec::new(),
-    };
-    let named = names.iter().map(|alias| match &alias.asname {
-        Some(name) => format!("{from}{} as {name}", alias.name),
-        None => format!("{from}{}", alias.name),
-    });
-    named.collect()
 }
 
 impl<'a> Visitor<'a> for Walker {
@@ -326,36 +314,20 @@ impl<'a> Visitor<'a> for Walker {
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
         self.deeper(|walker| {
-            captured(pattern).into_iter().for_each(|name| walker.write(name));
+            python::captured(pattern).into_iter().for_each(|name| walker.write(name));
             visitor::walk_pattern(walker, pattern);
         });
     }
 }
 
 /// The names that an import binds.
-fn bound_by(statement: &Stmt, mut bind: impl FnMut(&str)) {
-    let names = match statement {
-        Stmt::Import(import) => &import.names,
-        Stmt::ImportFrom(import) => &import.names,
-        _ => return,
-    };
-    for alias in names.iter().filter(|alias| alias.name.as_str() != "*") {
-        let first = alias.name.as_str().split('.').next().unwrap_or_default();
-        bind(alias.asname.as_ref().map_or(first, |name| name.as_str()));
-    }
+fn bound_by(statement: &Stmt) -> impl Iterator<Item = &str> {
+    let (_, aliases) = python::imports(statement).unwrap_or_default();
+    aliases.iter().filter(|alias| !is_star(alias)).map(python::imported_name)
 }
 
-fn is_star(statement: &Stmt) -> bool {
-    statement.as_import_from_stmt().is_some_and(|import| import.names.iter().any(|alias| alias.name.as_str() == "*"))
-}
-
-fn captured(pattern: &Pattern) -> Option<&str> {
-    match pattern {
-        Pattern::MatchAs(capture) => capture.name.as_deref(),
-        Pattern::MatchStar(rest) => rest.name.as_deref(),
-        Pattern::MatchMapping(mapping) => mapping.rest.as_deref(),
-        _ => None,
-    }
+fn is_star(alias: &Alias) -> bool {
+    alias.name.as_str() == "*"
 }
 
 /// Collects what a function's body binds, without what is inside functions and classes of its own.
@@ -389,7 +361,7 @@ impl<'a> Visitor<'a> for Bound {
             }
             Stmt::Nonlocal(nonlocal) => self.elsewhere.extend(nonlocal.names.iter().map(ToString::to_string)),
             _ => {
-                bound_by(statement, |name| self.add(name));
+                bound_by(statement).for_each(|name| self.add(name));
                 visitor::walk_stmt(self, statement);
             }
         }
@@ -422,34 +394,14 @@ impl<'a> Visitor<'a> for Bound {
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        captured(pattern).into_iter().for_each(|name| self.add(name));
+        python::captured(pattern).into_iter().for_each(|name| self.add(name));
         visitor::walk_pattern(self, pattern);
     }
 }
 
+/// Python's own names, and what IPython and newer versions put beside them.
 fn is_builtin(name: &str) -> bool {
-    static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| BUILTINS.split_whitespace().collect());
-    NAMES.contains(name)
+    static OTHERS: Words =
+        Words::of("Out PythonFinalizationError _ _IncompleteInputError __ ___ __class__ _dh _i _ih _oh");
+    builtins::HARMLESS.has(name) || builtins::OTHERS.has(name) || OTHERS.has(name)
 }
-
-/// `dir(builtins)` of Python 3.11 to 3.13, and what IPython puts beside it.
-const BUILTINS: &str = "\
-    ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError \
-    BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError \
-    ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning \
-    EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError \
-    FutureWarning GeneratorExit IOError ImportError ImportWarning In IndentationError IndexError \
-    InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError \
-    ModuleNotFoundError NameError None NotADirectoryError NotImplemented NotImplementedError OSError Out \
-    OverflowError PendingDeprecationWarning PermissionError ProcessLookupError PythonFinalizationError \
-    RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration \
-    StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True TypeError \
-    UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError \
-    UnicodeWarning UserWarning ValueError Warning ZeroDivisionError _ _IncompleteInputError __ ___ \
-    __build_class__ __class__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ _dh _i \
-    _ih _oh abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
-    compile complex copyright credits delattr dict dir display divmod enumerate eval exec exit filter float \
-    format frozenset get_ipython getattr globals hasattr hash help hex id input int isinstance issubclass \
-    iter len license list locals map max memoryview min next object oct open ord pow print property quit \
-    range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip \
-";

@@ -1,6 +1,6 @@
 //! Python as IPython reads it: what is parsed, and how deep.
 
-use ruff_python_ast::ModModule;
+use ruff_python_ast::{Alias, ModModule, Pattern, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 /// How deep a walk goes; deeper code is a danger of its own. Real cells stay below 60.
@@ -29,6 +29,34 @@ pub(crate) fn parse(code: &str) -> Option<Parsed<ModModule>> {
     }
     let parse = || parse_unchecked(code, ParseOptions::from(Mode::Ipython)).try_into_module();
     std::panic::catch_unwind(parse).ok().flatten()
+}
+
+/// What a statement imports, and from where: nothing, or a module with a dot behind it.
+pub(crate) fn imports(statement: &Stmt) -> Option<(String, &[Alias])> {
+    match statement {
+        Stmt::Import(import) => Some((String::new(), &import.names)),
+        Stmt::ImportFrom(import) => {
+            let module = import.module.as_deref().unwrap_or_default();
+            Some((format!("{}{module}.", ".".repeat(import.level as usize)), &import.names))
+        }
+        _ => None,
+    }
+}
+
+/// The name that an import binds, if it is no star.
+pub(crate) fn imported_name(alias: &Alias) -> &str {
+    let first = alias.name.split('.').next().unwrap_or_default();
+    alias.asname.as_deref().unwrap_or(first)
+}
+
+/// The name that a pattern itself binds.
+pub(crate) fn captured(pattern: &Pattern) -> Option<&str> {
+    match pattern {
+        Pattern::MatchAs(capture) => capture.name.as_deref(),
+        Pattern::MatchStar(rest) => rest.name.as_deref(),
+        Pattern::MatchMapping(mapping) => mapping.rest.as_deref(),
+        _ => None,
+    }
 }
 
 /// Whether it is Python without errors.

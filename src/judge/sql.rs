@@ -7,6 +7,7 @@ pub use cells::{is_elsewhere, sql_cell_names};
 pub(crate) use cells::{judge, of_text, python_of};
 
 use crate::DangerRule::{self, *};
+use crate::words::Words;
 
 /// Words that begin a statement which changes something; with their offsets.
 pub(crate) fn dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
@@ -44,25 +45,15 @@ fn is_operand(after: &str) -> bool {
 }
 
 fn rule_of(upper: &str) -> Option<(DangerRule, &'static str)> {
-    Some(match upper {
-        "DROP" => (SqlDestroys, "DROP"),
-        "DELETE" => (SqlDestroys, "DELETE"),
-        "TRUNCATE" => (SqlDestroys, "TRUNCATE"),
-        "UPDATE" => (SqlDestroys, "UPDATE"),
-        "ALTER" => (SqlDestroys, "ALTER"),
-        "MERGE" => (SqlDestroys, "MERGE"),
-        "REPLACE" => (SqlDestroys, "REPLACE"),
-        "GRANT" => (SqlDestroys, "GRANT"),
-        "REVOKE" => (SqlDestroys, "REVOKE"),
-        "RENAME" => (SqlDestroys, "RENAME"),
-        "VACUUM" => (SqlDestroys, "VACUUM"),
-        "ATTACH" => (SqlDestroys, "ATTACH"),
-        "EXEC" | "EXECUTE" | "CALL" => (SqlDestroys, "CALL"),
-        "COPY" | "UNLOAD" | "EXPORT" => (WritesFile, "COPY"),
-        "INSTALL" | "LOAD" => (NativeCode, "LOAD"),
-        "INSERT" | "UPSERT" => (InsertsRows, "INSERT"),
-        _ => return None,
-    })
+    static DESTROYING: Words =
+        Words::of("DROP DELETE TRUNCATE UPDATE ALTER MERGE REPLACE GRANT REVOKE RENAME VACUUM ATTACH");
+    match upper {
+        "EXEC" | "EXECUTE" | "CALL" => Some((SqlDestroys, "CALL")),
+        "COPY" | "UNLOAD" | "EXPORT" => Some((WritesFile, "COPY")),
+        "INSTALL" | "LOAD" => Some((NativeCode, "LOAD")),
+        "INSERT" | "UPSERT" => Some((InsertsRows, "INSERT")),
+        _ => DESTROYING.all().get(upper).map(|word| (SqlDestroys, *word)),
+    }
 }
 
 /// Words and the signs after which a statement may begin: a new line and a comment's end are among them. What is quoted or

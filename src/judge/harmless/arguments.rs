@@ -48,9 +48,7 @@ impl<'a> Checker<'a> {
             }
             Rule::AttributeByName => plain(self.is_attribute_told(path, call), self.rule_of_named(call)),
             Rule::NamesAttributes => {
-                let told = |name: &Expr| {
-                    self.texts(name, 0).is_some_and(|names| names.iter().all(|name| is_path_of_attributes(name)))
-                };
+                let told = |name: &Expr| self.is_text(name, |path| path.split('.').all(is_harmless_name));
                 let is_told = call.arguments.args.iter().take(1).all(told) && !has_stars(call);
                 plain(is_told, self.rule_of_later_name(call))
             }
@@ -70,18 +68,19 @@ impl<'a> Checker<'a> {
                 // The second is run as well, before the first.
                 first.is_some()
                     && call.arguments.args.iter().all(|code| self.is_callable(code) || code.is_number_literal_expr())
-                    && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &["number", "repeat"])),
+                    && call.arguments.keywords.iter().all(|keyword| is_named(keyword, "number repeat")),
                 RunsText,
             ),
-            Rule::LogsToScreen => {
-                let known = ["level", "format", "datefmt", "force", "style"];
-                plain(
-                    call.arguments.args.is_empty()
-                        && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known))
-                        && self.formats_plainly(path, call),
-                    WritesFile,
-                )
-            }
+            Rule::LogsToScreen => plain(
+                call.arguments.args.is_empty()
+                    && call
+                        .arguments
+                        .keywords
+                        .iter()
+                        .all(|keyword| is_named(keyword, "level format datefmt force style"))
+                    && self.formats_plainly(path, call),
+                WritesFile,
+            ),
             Rule::Variable => Some((self.rule_of_variable(first), false)),
             Rule::Fetches => {
                 let sends = call.arguments.find_argument_value("data", 1).is_some()
@@ -94,28 +93,14 @@ impl<'a> Checker<'a> {
     }
 
     fn reads_inside(&self, path: &str, call: &ExprCall) -> bool {
-        const PLACES: &[&str] = &[
-            "filepath_or_buffer",
-            "path_or_buf",
-            "path_or_buffer",
-            "path",
-            "io",
-            "fname",
-            "file",
-            "source",
-            "filename",
-            "file_name",
-            "mat_file",
-            "pathname",
-            "s",
-            "top",
-        ];
+        const PLACES: &str = "filepath_or_buffer path_or_buf path_or_buffer path io fname file source filename file_name mat_file \
+             pathname s top";
         let is_told = |keyword: &Keyword| match &keyword.arg {
             None => false,
             Some(name) if name == "allow_pickle" => {
                 matches!(&keyword.value, Expr::BooleanLiteral(value) if !value.value)
             }
-            Some(name) if PLACES.contains(&name.as_str()) => self.is_source(&keyword.value, 0),
+            Some(_) if is_named(keyword, PLACES) => self.is_source(&keyword.value, 0),
             Some(name) => !matches!(
                 name.as_str(),
                 "storage_options" | "opener" | "root_dir" | "dir_fd" | "filesystem" | "plugin" | "engine_kwargs"
@@ -139,8 +124,7 @@ impl<'a> Checker<'a> {
     fn are_display_options(&self, path: &str, call: &ExprCall) -> bool {
         const OTHERS: &[&str] =
             &["max_rows", "max_columns", "precision", "mode.copy_on_write", "mode.chained_assignment"];
-        let is_display = |text: &String| text.starts_with("display.") || OTHERS.contains(&text.as_str());
-        let told = |key: &Expr| self.texts(key, 0).is_some_and(|texts| texts.iter().all(is_display));
+        let told = |key: &Expr| self.is_text(key, |text| text.starts_with("display.") || OTHERS.contains(&text));
         // Of these two every second argument is a value.
         let has_values = path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context");
         let mut keys = call.arguments.args.iter().step_by(if has_values { 2 } else { 1 });
@@ -150,7 +134,7 @@ impl<'a> Checker<'a> {
     /// `{…}` in a format reaches what the formatted objects have; `%(…)s`, which a log is written in by default, does not.
     fn formats_plainly(&self, path: &str, call: &ExprCall) -> bool {
         let value = |name: &str, place| call.arguments.find_argument_value(name, place);
-        let is_percent = |style: &Expr| self.texts(style, 0).is_some_and(|texts| texts.iter().all(|text| text == "%"));
+        let is_percent = |style: &Expr| self.is_text(style, |text| text == "%");
         let by_percent = path.starts_with("logging.") && value("style", 2).is_none_or(is_percent);
         let format = value("fmt", 0).or_else(|| value("format", 0));
         !has_stars(call) && (by_percent || format.is_none_or(|format| self.is_plain_format(format, 0)))
@@ -173,14 +157,12 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn is_reading_map(&self, mode: &Expr) -> bool {
-        let reads = |text: &String| matches!(text.as_str(), "r" | "c");
-        mode.is_none_literal_expr() || self.texts(mode, 0).is_some_and(|texts| texts.iter().all(reads))
+        mode.is_none_literal_expr() || self.is_text(mode, |text| matches!(text, "r" | "c"))
     }
 
     fn has_reading_mode(&self, call: &ExprCall) -> bool {
         let mode = call.arguments.find_argument_value("mode", 1);
-        let reads = |text: &String| matches!(text.as_str(), "r" | "rb" | "rt" | "br" | "tr");
-        mode.is_none_or(|mode| self.texts(mode, 0).is_some_and(|texts| texts.iter().all(reads)))
+        mode.is_none_or(|mode| self.is_text(mode, |text| matches!(text, "r" | "rb" | "rt" | "br" | "tr")))
     }
 
     fn is_attribute_told(&self, path: &str, call: &ExprCall) -> bool {
@@ -191,8 +173,8 @@ impl<'a> Checker<'a> {
         let bases = self.path(&arguments[0]);
         let is_library = bases.iter().any(|meaning| !matches!(meaning, Meaning::Data | Meaning::Attribute));
         let sets = path.ends_with("setattr") || path.ends_with("delattr");
-        let may = |name: &String| {
-            let own = self.globals.attributes.contains_key(name.as_str());
+        let may = |name: &str| {
+            let own = self.globals.attributes.contains_key(name);
             match is_library {
                 true => !sets && bases.iter().all(|base| matches!(self.step(base.clone(), name), Meaning::Member(_))),
                 false => {
@@ -202,7 +184,7 @@ impl<'a> Checker<'a> {
                 }
             }
         };
-        self.texts(&arguments[1], 0).is_some_and(|names| names.iter().all(may))
+        self.is_text(&arguments[1], may)
     }
 
     fn is_word(&self, path: &str, call: &ExprCall) -> bool {
@@ -256,8 +238,12 @@ impl<'a> Checker<'a> {
 
     /// A dictionary, all keys of which change how pictures look.
     fn is_settings_value(&self, value: &Expr, group: &str) -> bool {
-        let keys = self.keys(value, 0);
-        keys.is_some_and(|keys| keys.iter().all(|key| rules::is_harmless_setting(&format!("{group}{key}"))))
+        self.has_keys(value, |key| rules::is_harmless_setting(&format!("{group}{key}")))
+    }
+
+    /// Whether the keys of a dictionary are known, and all are so.
+    pub(super) fn has_keys(&self, value: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
+        self.keys(value, 0).is_some_and(|keys| keys.iter().all(|key| is_so(key)))
     }
 
     /// The keys of a dictionary that is written out.
@@ -309,12 +295,12 @@ impl<'a> Checker<'a> {
 
     /// `pandas.eval('a + b')`: the text sees the names of the notebook.
     fn evaluates(&self, call: &ExprCall) -> bool {
-        let text = call.arguments.find_argument_value("expr", 0).and_then(|text| self.texts(text, 0));
-        let is_known = |keyword: &Keyword| is_named(keyword, &["expr", "engine", "parser"]);
+        let text = call.arguments.find_argument_value("expr", 0);
+        let is_known = |keyword: &Keyword| is_named(keyword, "expr engine parser");
         !has_stars(call)
             && call.arguments.args.len() <= 1
             && call.arguments.keywords.iter().all(is_known)
-            && text.is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(text)))
+            && text.is_some_and(|text| self.is_text(text, |text| self.is_harmless_text(text)))
     }
 
     /// Python in a text: names that nobody binds are columns.
@@ -359,22 +345,15 @@ impl<'a> Checker<'a> {
             Expr::Call(call) => {
                 matches!(&*call.func, Expr::Attribute(method) if matches!(method.attr.as_str(), "to_html" | "to_jshtml" | "render" | "_repr_html_"))
             }
-            Expr::Name(name) if depth < 3 => self.bound(name.id.as_str()).is_some_and(|bound| {
-                !bound.is_empty()
-                    && bound.iter().all(|what| matches!(what, What::Value(value) if self.is_shown(value, depth + 1)))
-            }),
+            Expr::Name(name) if depth < 3 => {
+                self.is_bound_to(name, |what| matches!(what, What::Value(value) if self.is_shown(value, depth + 1)))
+            }
             _ => false,
         }
     }
 
     pub(super) fn is_callable(&self, value: &Expr) -> bool {
-        match value {
-            Expr::Lambda(_) => true,
-            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
-                !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Function(_) | What::Class(_)))
-            }),
-            _ => false,
-        }
+        value.is_lambda_expr() || self.is_own_definition(value)
     }
 }
 
@@ -391,17 +370,14 @@ pub(super) fn has_stars(call: &ExprCall) -> bool {
         || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
 }
 
-pub(super) fn is_named(keyword: &Keyword, names: &[&str]) -> bool {
-    keyword.arg.as_ref().is_some_and(|name| names.contains(&name.as_str()))
+/// `names` are parted by blanks.
+pub(super) fn is_named(keyword: &Keyword, names: &str) -> bool {
+    keyword.arg.as_ref().is_some_and(|name| names.split(' ').any(|one| one == name.as_str()))
 }
 
 pub(crate) fn is_harmless_name(name: &str) -> bool {
     match name.starts_with('_') {
-        true => builtins::is_harmless_dunder(name) && !matches!(name, "__init__" | "__new__" | "__call__"),
+        true => builtins::HARMLESS_DUNDERS.has(name) && !matches!(name, "__init__" | "__new__" | "__call__"),
         false => attribute(name) == Attribute::Harmless && !rules::is_never_named(name),
     }
-}
-
-fn is_path_of_attributes(path: &str) -> bool {
-    path.split('.').all(is_harmless_name)
 }

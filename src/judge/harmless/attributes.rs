@@ -19,60 +19,45 @@ impl<'a> Checker<'a> {
     /// A function that is harmless but for what some arguments make it do.
     pub(super) fn told_member(&mut self, path: &str, expression: &'a Expr, call: Option<&'a ExprCall>, is_base: bool) {
         let name = path.rsplit('.').next().unwrap_or_default();
-        let is_told = path.starts_with("pandas.") && rules::names_functions(name);
-        match call {
-            None if !is_base && (is_told || path == "builtins.help") => {
-                self.add(RunsText, spoken(path), expression, true);
-            }
-            None if !is_base && draws(path) && rules::place_of_settings(name).is_some() => {
-                self.add(HandedOn, spoken(path), expression, true);
-            }
-            Some(call)
-                if draws(path) && (!self.has_plain_settings(name, call) || self.gives_unread_dictionary(call)) =>
-            {
-                self.add(UnknownSetting, path, expression, false);
-            }
-            // `help('module')` imports it.
-            Some(call)
-                if path == "builtins.help" && !call.arguments.args.iter().all(|thing| self.is_no_text(thing)) =>
-            {
-                self.add(RunsText, "help", expression, false);
-            }
-            Some(call) if is_told && !self.names_harmless_functions(name, call) => {
-                self.add(RunsText, path, expression, true);
-            }
-            // The sixteenth is a format.
-            Some(call) if path.starts_with("tqdm.") && call.arguments.args.len() > 15 => {
-                self.add(RunsText, path, expression, false);
-            }
-            Some(call)
-                if path.starts_with("altair.") && call.arguments.args.iter().any(|given| self.is_address(given)) =>
-            {
-                self.add(NetworkRead, path, expression, false);
-            }
-            _ => {}
+        let is_told = path.starts_with("pandas.") && rules::NAME_FUNCTIONS.has(name);
+        let Some(call) = call else {
+            let is_drawing = || draws(path) && rules::place_of_settings(name).is_some();
+            return match is_told || path == "builtins.help" {
+                _ if is_base => {}
+                true => self.add(RunsText, spoken(path), expression, true),
+                false if is_drawing() => self.add(HandedOn, spoken(path), expression, true),
+                false => {}
+            };
+        };
+        let given = &call.arguments.args;
+        if draws(path) && (!self.has_plain_settings(name, call) || self.gives_unread_dictionary(call)) {
+            self.add(UnknownSetting, path, expression, false);
+        // `help('module')` imports it.
+        } else if path == "builtins.help" && !given.iter().all(|thing| self.is_no_text(thing)) {
+            self.add(RunsText, "help", expression, false);
+        } else if is_told && !self.names_harmless_functions(name, call) {
+            self.add(RunsText, path, expression, true);
+        // The sixteenth is a format.
+        } else if path.starts_with("tqdm.") && given.len() > 15 {
+            self.add(RunsText, path, expression, false);
+        } else if path.starts_with("altair.") && given.iter().any(|given| self.is_address(given)) {
+            self.add(NetworkRead, path, expression, false);
         }
     }
 
     /// A module, function or class by its name.
     fn is_no_text(&self, thing: &Expr) -> bool {
-        let meant = self.path(thing);
         let is_library =
             |meaning: &Meaning| matches!(meaning, Meaning::Module(_) | Meaning::Member(_) | Meaning::Ruled(..));
-        let is_of_library = |base: &Expr| {
-            let meant = self.path(base);
-            !meant.is_empty() && meant.iter().all(is_library)
-        };
-        !meant.is_empty() && meant.iter().all(is_library)
+        let is_of_library = |thing: &Expr| self.means(thing, is_library);
+        is_of_library(thing)
             || self.is_own_definition(thing)
             || matches!(thing, Expr::Attribute(attribute) if is_of_library(&attribute.value))
     }
 
     pub(super) fn is_own_definition(&self, thing: &Expr) -> bool {
-        let Expr::Name(name) = thing else { return false };
-        self.bound(name.id.as_str()).is_some_and(|bound| {
-            !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Function(_) | What::Class(_)))
-        })
+        let is_definition = |what: &What| matches!(what, What::Function(_) | What::Class(_));
+        thing.as_name_expr().is_some_and(|name| self.is_bound_to(name, is_definition))
     }
 
     fn is_address(&self, given: &Expr) -> bool {
@@ -87,7 +72,7 @@ impl<'a> Checker<'a> {
             let led = bound
                 .iter()
                 .filter(|(cell, _)| *cell < self.globals.judged_from)
-                .find_map(|(_, what)| self.leads_from_object(*what));
+                .find_map(|(_, what)| self.leads_to(*what, true));
             if let Some(danger) = led {
                 let line = self.lines.at(attribute.attr.start().to_usize());
                 let danger = Danger { lines: vec![line], through: Some(format!(".{name}")), ..danger };
@@ -105,9 +90,9 @@ impl<'a> Checker<'a> {
         let is_harmless = match name {
             // Called on an object that is there, they make it anew: an opened file, for writing.
             "__init__" | "__new__" => call.is_some() && self.is_class(&attribute.value),
-            _ if name.starts_with("__") && name.ends_with("__") => builtins::is_harmless_dunder(name),
+            _ if name.starts_with("__") && name.ends_with("__") => builtins::HARMLESS_DUNDERS.has(name),
             _ if name.starts_with('_') => own.is_some() && !known::is_withheld_private(name),
-            _ if rules::names_functions(name) => call.is_some(),
+            _ if rules::NAME_FUNCTIONS.has(name) => call.is_some(),
             "update" => call.is_some() || self.is_own_container(&attribute.value, 0),
             _ if rules::place_of_settings(name).is_some() && name.starts_with("set_") => call.is_some(),
             "format" | "inspect" | "format_index" | "filter" => call.is_some(),
@@ -127,7 +112,7 @@ impl<'a> Checker<'a> {
             self.add(NetworkSend, &format!(".{name}"), attribute, true);
         }
         if !is_harmless {
-            let names_functions = rules::names_functions(name) || name == "filter";
+            let names_functions = rules::NAME_FUNCTIONS.has(name) || name == "filter";
             let unknown = if names_functions { RunsText } else { UnknownAttribute };
             let rule = self.rule_of(&format!(".{name}"), unknown, call);
             // What a writer answers is text or nothing.
@@ -152,9 +137,8 @@ impl<'a> Checker<'a> {
     }
 
     fn is_class(&self, base: &Expr) -> bool {
-        let meant = self.path(base);
         matches!(base, Expr::Call(call) if self.calls(call, "builtins.super"))
-            || !meant.is_empty() && meant.iter().all(|meaning| matches!(meaning, Meaning::Member(_)))
+            || self.means(base, |meaning| matches!(meaning, Meaning::Member(_)))
             || self.is_own_definition(base)
     }
 
@@ -169,22 +153,17 @@ impl<'a> Checker<'a> {
             Expr::Name(name) => {
                 // `A.method(other)` makes `self` any object: then these names must do no harm on it.
                 if name.id.as_str() == "self" && self.classes.last().is_some_and(|class| defines(class)) {
-                    return rules::is_mild(attribute);
+                    return rules::MILD_METHODS.has(attribute);
                 }
-                self.bound(name.id.as_str()).is_some_and(|bound| {
-                    !bound.is_empty()
-                        && bound.iter().all(|what| match what {
-                            What::Value(value) => value.is_call_expr() && self.is_of_own_class(value, attribute),
-                            What::Class(class) => defines(class),
-                            What::Inserted(_) => true,
-                            _ => false,
-                        })
+                self.is_bound_to(name, |what| match what {
+                    What::Value(value) => value.is_call_expr() && self.is_of_own_class(value, attribute),
+                    What::Class(class) => defines(class),
+                    What::Inserted(_) => true,
+                    _ => false,
                 })
             }
             Expr::Call(call) => match &*call.func {
-                Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
-                    !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Class(class) if defines(class)))
-                }),
+                Expr::Name(name) => self.is_bound_to(name, |what| matches!(what, What::Class(class) if defines(class))),
                 _ => false,
             },
             _ => false,

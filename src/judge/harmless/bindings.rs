@@ -25,7 +25,7 @@ pub(crate) enum What<'a> {
 pub(crate) struct Names<'a> {
     pub(crate) values: BTreeMap<&'a str, Vec<(usize, What<'a>)>>,
     pub(crate) imports: BTreeMap<&'a str, BTreeSet<String>>,
-    pub(crate) stars: BTreeSet<&'a str>,
+    pub(crate) stars: BTreeSet<String>,
     /// Declared `global` or `nonlocal` in a function.
     pub(crate) elsewhere: BTreeSet<&'a str>,
 }

@@ -11,25 +11,16 @@ use super::walk::{Checker, Found, GIVE_ANYTHING, Meaning, spoken};
 use crate::DangerRule::{self, *};
 use crate::known::{self, Attribute};
 use crate::magics::{self, Magic};
+use crate::words::Words;
 use crate::{Danger, Lines, python, sql, table};
 
 /// Functions and classes whose first or second argument says whether they write.
-const OPENERS: &[&str] =
-    &["open", "File", "ZipFile", "TarFile", "GzipFile", "Dataset", "HDFStore", "FileIO", "fdopen", "memmap"];
+static OPENERS: Words = Words::of("open File ZipFile TarFile GzipFile Dataset HDFStore FileIO fdopen memmap");
 /// Functions that run their first argument as SQL, and are not known to do anything else.
-const EXECUTE: &[&str] = &[
-    "execute",
-    "executemany",
-    "executescript",
-    "execute_query",
-    "execute_async",
-    "exec_driver_sql",
-    "run_query",
-    "mogrify",
-    "read_sql",
-    "read_sql_query",
-    "sql",
-];
+static EXECUTE: Words = Words::of(
+    "execute executemany executescript execute_query execute_async exec_driver_sql run_query mogrify read_sql \
+     read_sql_query sql",
+);
 /// Texts that are longer are not read as code.
 const MAX_TEXT_BYTES: usize = 2_000;
 /// Code in a text in code in a text … is followed so far.
@@ -45,8 +36,9 @@ impl<'a> Checker<'a> {
         call: Option<&'a ExprCall>,
     ) {
         let root = path.split('.').next().unwrap_or_default();
-        let is_data =
-            call.is_some() && known::is_module(root) && !GIVE_ANYTHING.iter().any(|start| path.starts_with(start));
+        let is_data = call.is_some()
+            && known::is_module(root)
+            && !GIVE_ANYTHING.all().iter().any(|start| path.starts_with(start));
         let rule = self.rule_of(path, unknown, call);
         let found = if rule == UnknownName { root } else { spoken(path) };
         self.add(rule, found, expression, !is_data || unknown == UnknownName);
@@ -141,8 +133,8 @@ impl<'a> Checker<'a> {
                 self.add_magic(&magics::of_line(&words.join(" ")), call);
                 Some(HiddenCode)
             }
-            name if OPENERS.contains(&name) => self.rule_of_mode(call, 1).or_else(|| self.rule_of_short_mode(first?)),
-            name if EXECUTE.contains(&name) => (first.is_some() && !self.add_sql(first, call)).then_some(DynamicCode),
+            name if OPENERS.has(name) => self.rule_of_mode(call, 1).or_else(|| self.rule_of_short_mode(first?)),
+            name if EXECUTE.has(name) => (first.is_some() && !self.add_sql(first, call)).then_some(DynamicCode),
             _ => None,
         }
     }
@@ -283,8 +275,7 @@ impl<'a> Checker<'a> {
 
     /// A variable of the environment by its name.
     pub(super) fn rule_of_variable(&self, name: Option<&Expr>) -> DangerRule {
-        let names = name.and_then(|name| self.texts(name, 0));
-        match names.is_some_and(|names| !names.iter().any(|name| table::sounds_secret(name))) {
+        match name.is_some_and(|name| self.is_text(name, |name| !table::sounds_secret(name))) {
             true => EnvironmentRead,
             false => SecretRead,
         }
@@ -352,7 +343,7 @@ fn table_rule(path: &str, unknown: DangerRule) -> DangerRule {
 /// An attribute that does harm, reached by its name.
 fn hidden_by(name: impl AsRef<str>) -> Option<DangerRule> {
     let name = name.as_ref();
-    let is_hidden = rules::names_functions(name) || name == "__init__" || table::rule_of_attribute(name).is_some();
+    let is_hidden = rules::NAME_FUNCTIONS.has(name) || name == "__init__" || table::rule_of_attribute(name).is_some();
     is_hidden.then_some(HiddenCode)
 }
 

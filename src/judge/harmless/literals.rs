@@ -1,6 +1,8 @@
 //! Texts and places that can be read off the code: only what every binding of a name says counts.
 
-use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Number, Operator};
+use ruff_python_ast::{
+    Expr, ExprCall, ExprFString, ExprName, FStringPart, InterpolatedStringElement, Number, Operator,
+};
 
 use super::bindings::What;
 use super::scope::elements;
@@ -24,7 +26,47 @@ fn is_secret(part: &str) -> bool {
     endings.iter().any(|ending| part.ends_with(ending)) || words.iter().any(|word| part.starts_with(word))
 }
 
+/// The text with these words for its fields; `None`: there are none for one of them.
+fn with_fields(text: &ExprFString, words: impl Fn(&Expr) -> Option<&'static str>) -> Option<String> {
+    let element = |element: &InterpolatedStringElement| match element {
+        InterpolatedStringElement::Literal(literal) => Some(literal.value.to_string()),
+        InterpolatedStringElement::Interpolation(field) => words(&field.expression).map(str::to_owned),
+    };
+    let part = |part: &FStringPart| match part {
+        FStringPart::Literal(literal) => Some(literal.value.to_string()),
+        FStringPart::FString(inner) => inner.elements.iter().map(element).collect(),
+    };
+    text.value.iter().map(part).collect()
+}
+
 impl<'a> Checker<'a> {
+    /// Whether the name is bound, and all that it is bound to is so.
+    pub(super) fn is_bound_to(&self, name: &ExprName, is_so: impl Fn(&What<'a>) -> bool) -> bool {
+        self.bound(name.id.as_str()).is_some_and(|bound| !bound.is_empty() && bound.iter().all(is_so))
+    }
+
+    /// Whether the name is bound to values that are so, whatever is put into them.
+    pub(super) fn holds(&self, name: &ExprName, is_so: impl Fn(&Expr) -> bool) -> bool {
+        let bound = self.bound(name.id.as_str()).unwrap_or_default();
+        let is_so = |what: &What| match what {
+            What::Value(value) => is_so(value),
+            What::Inserted(_) => true,
+            _ => false,
+        };
+        bound.iter().any(|what| matches!(what, What::Value(_))) && bound.iter().all(is_so)
+    }
+
+    /// Whether a dotted name stands for something, and for nothing that is not so.
+    pub(super) fn means(&self, expression: &Expr, is_so: impl Fn(&Meaning) -> bool) -> bool {
+        let meant = self.path(expression);
+        !meant.is_empty() && meant.iter().all(is_so)
+    }
+
+    /// Whether the texts that an expression can be are known, and all are so.
+    pub(super) fn is_text(&self, expression: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
+        self.texts(expression, 0).is_some_and(|texts| texts.iter().all(|text| is_so(text)))
+    }
+
     /// The texts that an expression can be; `None`: nobody knows.
     pub(crate) fn texts(&self, expression: &Expr, depth: usize) -> Option<Vec<String>> {
         if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
@@ -53,28 +95,7 @@ impl<'a> Checker<'a> {
                 (left.len() * right.len() <= 200)
                     .then(|| left.iter().flat_map(|one| right.iter().map(move |two| format!("{one}{two}"))).collect())
             }
-            Expr::FString(text) => {
-                let mut whole = String::new();
-                for part in text.value.iter() {
-                    match part {
-                        FStringPart::Literal(literal) => whole.push_str(literal),
-                        FStringPart::FString(inner) => {
-                            for element in &inner.elements {
-                                match element {
-                                    InterpolatedStringElement::Literal(literal) => whole.push_str(&literal.value),
-                                    InterpolatedStringElement::Interpolation(field)
-                                        if self.is_number(&field.expression) =>
-                                    {
-                                        whole.push('0');
-                                    }
-                                    InterpolatedStringElement::Interpolation(_) => return None,
-                                }
-                            }
-                        }
-                    }
-                }
-                Some(vec![whole])
-            }
+            Expr::FString(text) => Some(vec![with_fields(text, |field| self.is_number(field).then_some("0"))?]),
             _ => None,
         }
     }
@@ -87,17 +108,7 @@ impl<'a> Checker<'a> {
         let next = |inner: &Expr| self.text_with_gaps(inner, depth + 1);
         match expression {
             Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
-            Expr::FString(text) => {
-                let element = |element: &InterpolatedStringElement| match element {
-                    InterpolatedStringElement::Literal(literal) => literal.value.to_string(),
-                    InterpolatedStringElement::Interpolation(_) => "?".to_owned(),
-                };
-                let part = |part: &FStringPart| match part {
-                    FStringPart::Literal(literal) => literal.value.to_string(),
-                    FStringPart::FString(inner) => inner.elements.iter().map(element).collect(),
-                };
-                Some(text.value.iter().map(part).collect())
-            }
+            Expr::FString(text) => with_fields(text, |_| Some("?")),
             Expr::BinOp(sum) if sum.op == Operator::Add => {
                 let (left, right) = (next(&sum.left), next(&sum.right));
                 let or_gap = |text: &Option<String>| text.clone().unwrap_or_else(|| " ? ".to_owned());
@@ -125,27 +136,23 @@ impl<'a> Checker<'a> {
     fn is_number(&self, expression: &Expr) -> bool {
         match expression {
             Expr::NumberLiteral(number) => matches!(number.value, Number::Int(_)),
-            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
-                !bound.is_empty()
-                    && bound.iter().all(|what| match what {
-                        What::Value(value) => value.is_number_literal_expr(),
-                        What::Part(Expr::Call(call)) => self.calls(call, "builtins.range"),
-                        _ => false,
-                    })
+            Expr::Name(name) => self.is_bound_to(name, |what| match what {
+                What::Value(value) => value.is_number_literal_expr(),
+                What::Part(Expr::Call(call)) => self.calls(call, "builtins.range"),
+                _ => false,
             }),
             _ => false,
         }
     }
 
     pub(crate) fn calls(&self, call: &ExprCall, path: &str) -> bool {
-        let meant = self.path(&call.func);
-        !meant.is_empty()
-            && meant
-                .iter()
-                .all(|meaning| matches!(meaning, Meaning::Member(found) | Meaning::Ruled(found, _) if found == path))
+        self.means(
+            &call.func,
+            |meaning| matches!(meaning, Meaning::Member(found) | Meaning::Ruled(found, _) if found == path),
+        )
     }
 
-    fn calls_any(&self, call: &ExprCall, paths: &[&str]) -> bool {
+    pub(super) fn calls_any(&self, call: &ExprCall, paths: &[&str]) -> bool {
         paths.iter().any(|path| self.calls(call, path))
     }
 
@@ -158,13 +165,10 @@ impl<'a> Checker<'a> {
             return texts.iter().all(|text| is_inside(text));
         }
         match expression {
-            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
-                !bound.is_empty()
-                    && bound.iter().all(|what| match what {
-                        What::Value(value) => self.is_place(value, depth + 1),
-                        What::Part(whole) => self.are_places(whole, depth + 1),
-                        _ => false,
-                    })
+            Expr::Name(name) => self.is_bound_to(name, |what| match what {
+                What::Value(value) => self.is_place(value, depth + 1),
+                What::Part(whole) => self.are_places(whole, depth + 1),
+                _ => false,
             }),
             Expr::BinOp(join) if join.op == Operator::Div => {
                 self.is_place(&join.left, depth + 1) && self.is_place(&join.right, depth + 1)
@@ -173,7 +177,6 @@ impl<'a> Checker<'a> {
                 call.arguments.keywords.is_empty()
                     && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
             }
-            Expr::Call(call) if self.calls(call, "os.getcwd") => false,
             _ => false,
         }
     }
@@ -196,10 +199,9 @@ impl<'a> Checker<'a> {
                 }
                 _ => false,
             },
-            Expr::Name(name) if depth <= MAX_FOLLOWED => self.bound(name.id.as_str()).is_some_and(|bound| {
-                !bound.is_empty()
-                    && bound.iter().all(|what| matches!(what, What::Value(value) if self.are_places(value, depth + 1)))
-            }),
+            Expr::Name(name) if depth <= MAX_FOLLOWED => {
+                self.is_bound_to(name, |what| matches!(what, What::Value(value) if self.are_places(value, depth + 1)))
+            }
             _ => elements(expression).is_some_and(|parts| parts.iter().all(|part| self.is_place(part, depth + 1))),
         }
     }
@@ -227,14 +229,7 @@ impl<'a> Checker<'a> {
         }
         match expression {
             Expr::Call(call) => self.calls_any(call, MAKERS),
-            Expr::Name(name) if depth <= MAX_FOLLOWED => self.bound(name.id.as_str()).is_some_and(|bound| {
-                let is_opened = |what: &What| match what {
-                    What::Value(value) => self.is_opened(value, depth + 1),
-                    What::Inserted(_) => true,
-                    _ => false,
-                };
-                bound.iter().any(|what| matches!(what, What::Value(_))) && bound.iter().all(is_opened)
-            }),
+            Expr::Name(name) if depth <= MAX_FOLLOWED => self.holds(name, |value| self.is_opened(value, depth + 1)),
             _ => false,
         }
     }

@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
                 !args.iter().any(is_star) && args.iter().skip(9).all(|given| self.is_flag(given))
             }
             "filter" => self.filters_plainly(call),
-            _ if rules::names_functions(name) => {
+            _ if rules::NAME_FUNCTIONS.has(name) => {
                 return (!self.names_harmless_functions(name, call)).then_some(RunsText);
             }
             _ => return (!self.has_plain_settings(name, call)).then_some(UnknownSetting),
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
             let arguments = &call.arguments;
             !has_stars(call)
                 && !is_unbound
-                && !arguments.keywords.iter().any(|keyword| is_named(keyword, &["target"]))
+                && !arguments.keywords.iter().any(|keyword| is_named(keyword, "target"))
                 && (arguments.args.len() != 1 || is_no_target(&arguments.args[0]))
         });
         (self.globals.mentions.has_paths && !is_harmless).then_some(rule)
@@ -67,22 +67,19 @@ impl<'a> Checker<'a> {
             "to_csv" | "to_json" | "to_html" | "to_latex" | "to_markdown" | "to_string" | "to_xml" | "write_csv"
             | "write_json" | "write_ndjson" => {
                 let is_none = |value: &Expr| value.is_none_literal_expr() || self.is_memory(value);
-                let path = ["path_or_buf", "buf", "path_or_buffer", "file", "path"];
+                let path = "path_or_buf buf path_or_buffer file path";
                 let named =
-                    |keyword: &Keyword| keyword.arg.is_some() && (!is_named(keyword, &path) || is_none(&keyword.value));
+                    |keyword: &Keyword| keyword.arg.is_some() && (!is_named(keyword, path) || is_none(&keyword.value));
                 !has_stars(call)
                     && call.arguments.args.first().is_none_or(is_none)
                     && call.arguments.keywords.iter().all(named)
             }
             "query" | "eval" => {
                 let given = call.arguments.find_argument_value("expr", 0);
-                let known = ["expr", "inplace"];
-                call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known))
+                call.arguments.keywords.iter().all(|keyword| is_named(keyword, "expr inplace"))
                     && !has_stars(call)
                     && (name == "eval" && call.arguments.args.is_empty() && call.arguments.keywords.is_empty()
-                        || given
-                            .and_then(|given| self.texts(given, 0))
-                            .is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(text))))
+                        || given.is_some_and(|given| self.is_text(given, |text| self.is_harmless_text(text))))
             }
             "read_text" | "read_bytes" | "exists" | "iterdir" => self.is_place(base, 0),
             "glob" | "rglob" => self.finds_places(base, call, 0),
@@ -105,25 +102,17 @@ impl<'a> Checker<'a> {
 
     pub(crate) fn is_memory(&self, value: &Expr) -> bool {
         match value {
-            Expr::Call(call) => self.calls(call, "io.StringIO") || self.calls(call, "io.BytesIO"),
-            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
-                let is_memory = |what: &What| match what {
-                    What::Value(value) => matches!(value, Expr::Call(_)) && self.is_memory(value),
-                    What::Inserted(_) => true,
-                    _ => false,
-                };
-                bound.iter().any(|what| matches!(what, What::Value(_))) && bound.iter().all(is_memory)
-            }),
+            Expr::Call(call) => self.calls_any(call, &["io.StringIO", "io.BytesIO"]),
+            Expr::Name(name) => self.holds(name, |value| value.is_call_expr() && self.is_memory(value)),
             _ => self.is_standard_stream(value),
         }
     }
 
     fn is_standard_stream(&self, value: &Expr) -> bool {
-        let meant = self.path(value);
-        !meant.is_empty()
-            && meant
-                .iter()
-                .all(|meaning| matches!(meaning, Meaning::Member(path) if path == "sys.stdout" || path == "sys.stderr"))
+        self.means(
+            value,
+            |meaning| matches!(meaning, Meaning::Member(path) if path == "sys.stdout" || path == "sys.stderr"),
+        )
     }
 
     /// `'{0.__class__}'.format(x)` walks through objects.
@@ -135,12 +124,11 @@ impl<'a> Checker<'a> {
             }
             base => is_style(base),
         };
-        is_styled && self.are_plain_formats(call)
-            || self.texts(base, 0).is_some_and(|texts| texts.iter().all(|text| is_plain_format(text)))
+        is_styled && self.are_plain_formats(call) || self.is_text(base, is_plain_format)
     }
 
     fn are_plain_formats(&self, call: &ExprCall) -> bool {
-        let named = call.arguments.keywords.iter().filter(|keyword| is_named(keyword, &["formatter", "fmt"]));
+        let named = call.arguments.keywords.iter().filter(|keyword| is_named(keyword, "formatter fmt"));
         let mut formats = call.arguments.args.iter().chain(named.map(|keyword| &keyword.value));
         !has_stars(call) && formats.all(|format| self.is_plain_format(format, 0))
     }
@@ -157,11 +145,8 @@ impl<'a> Checker<'a> {
             Expr::Lambda(_) => true,
             Expr::Dict(dict) => dict.iter_values().all(|value| self.is_plain_format(value, depth + 1)),
             Expr::Name(name) if !self.is_member(format) && !self.is_own_definition(format) => {
-                self.bound(name.id.as_str()).is_some_and(|bound| {
-                    let is_plain =
-                        |what: &What| matches!(what, What::Value(value) if self.is_plain_format(value, depth + 1));
-                    !bound.is_empty() && bound.iter().all(is_plain)
-                })
+                let is_plain = |value: &Expr| self.is_plain_format(value, depth + 1);
+                self.is_bound_to(name, |what| matches!(what, What::Value(value) if is_plain(value)))
             }
             Expr::Name(_) => true,
             Expr::Attribute(_) => self.is_member(format),
@@ -171,30 +156,10 @@ impl<'a> Checker<'a> {
 
     /// `df.agg('mean')` calls what the text names, with whatever else is given. A text that nobody knows harms only then.
     pub(super) fn names_harmless_functions(&self, method: &str, call: &ExprCall) -> bool {
-        const PLAIN: &[&str] = &[
-            "axis",
-            "raw",
-            "result_type",
-            "by_row",
-            "engine",
-            "meta",
-            "values",
-            "index",
-            "columns",
-            "data",
-            "fill_value",
-            "margins",
-            "dropna",
-            "margins_name",
-            "observed",
-            "sort",
-            "rownames",
-            "colnames",
-            "normalize",
-            "include_groups",
-        ];
+        const PLAIN: &str = "axis raw result_type by_row engine meta values index columns data fill_value margins dropna \
+             margins_name observed sort rownames colnames normalize include_groups";
         let (arguments, keywords) = (&call.arguments.args, &call.arguments.keywords);
-        let is_function = |keyword: &&Keyword| is_named(keyword, &["func", "aggfunc"]);
+        let is_function = |keyword: &&Keyword| is_named(keyword, "func aggfunc");
         let is_renamed = |keyword: &&Keyword| {
             matches!(method, "agg" | "aggregate") && elements(&keyword.value).is_some_and(|pair| pair.len() == 2)
         };
@@ -222,9 +187,9 @@ impl<'a> Checker<'a> {
     /// `groups.filter('to_csv', True, 'x.csv')` calls what the text names with all that stands behind it. Frames and polars
     /// filter by other things.
     fn filters_plainly(&self, call: &ExprCall) -> bool {
-        const PLAIN: &[&str] = &["func", "items", "like", "regex", "axis", "dropna"];
+        const PLAIN: &str = "func items like regex axis dropna";
         let (arguments, keywords) = (&call.arguments.args, &call.arguments.keywords);
-        let named = keywords.iter().filter(|keyword| is_named(keyword, &["func"])).map(|keyword| &keyword.value);
+        let named = keywords.iter().filter(|keyword| is_named(keyword, "func")).map(|keyword| &keyword.value);
         let mut functions = arguments.first().into_iter().chain(named);
         let is_column_of_polars = |left: &Expr| matches!(left, Expr::Call(column) if self.calls(column, "polars.col"));
         let is_no_text = |given: &Expr| match given {
@@ -269,16 +234,13 @@ impl<'a> Checker<'a> {
             Expr::UnaryOp(minus) => minus.operand.is_number_literal_expr(),
             Expr::Attribute(_) => self.is_member(function),
             Expr::Dict(dict) => dict.iter_values().all(is_inner),
-            Expr::Call(call) => ["functools.partial", "numpy.vectorize"].iter().any(|path| self.calls(call, path)),
+            Expr::Call(call) => self.calls_any(call, &["functools.partial", "numpy.vectorize"]),
             Expr::Name(name) => {
                 self.is_member(function)
-                    || self.bound(name.id.as_str()).is_some_and(|bound| {
-                        !bound.is_empty()
-                            && bound.iter().all(|what| match what {
-                                What::Function(_) | What::Class(_) => true,
-                                What::Value(value) => is_inner(value),
-                                _ => false,
-                            })
+                    || self.is_bound_to(name, |what| match what {
+                        What::Function(_) | What::Class(_) => true,
+                        What::Value(value) => is_inner(value),
+                        _ => false,
                     })
             }
             other => elements(other).is_some_and(|parts| parts.iter().all(is_inner)),
@@ -291,9 +253,7 @@ impl<'a> Checker<'a> {
 
     /// A function or class of a library by its name.
     fn is_member(&self, value: &Expr) -> bool {
-        let meant = self.path(value);
-        !meant.is_empty()
-            && meant.iter().all(|meaning| matches!(meaning, Meaning::Member(path) if !path.contains("__")))
+        self.means(value, |meaning| matches!(meaning, Meaning::Member(path) if !path.contains("__")))
     }
 
     /// Arguments by name that make any call do more.
@@ -335,9 +295,7 @@ impl<'a> Checker<'a> {
         match value {
             Expr::Dict(dict) => dict.iter_values().all(|value| self.are_formulas(value)),
             Expr::NoneLiteral(_) | Expr::NumberLiteral(_) | Expr::BooleanLiteral(_) => true,
-            _ => self
-                .texts(value, 0)
-                .is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(&text.replace('~', "-")))),
+            _ => self.is_text(value, |text| self.is_harmless_text(&text.replace('~', "-"))),
         }
     }
 
@@ -350,9 +308,8 @@ impl<'a> Checker<'a> {
     fn shows_pictures(&self, call: &ExprCall) -> bool {
         const KINDS: &[&str] =
             &["text/plain", "text/markdown", "image/png", "image/jpeg", "application/json", "application/vnd.vega"];
-        let is_picture = |kind: &String| KINDS.iter().any(|known| kind.starts_with(known));
-        let keys = call.arguments.args.first().and_then(|shown| self.keys(shown, 0));
-        keys.is_some_and(|keys| keys.iter().all(is_picture))
+        let is_picture = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known));
+        call.arguments.args.first().is_some_and(|shown| self.has_keys(shown, is_picture))
     }
 
     fn displays(&self, call: &ExprCall) -> bool {

@@ -9,7 +9,7 @@
 mod arguments;
 mod attributes;
 mod bindings;
-mod builtins;
+pub(crate) mod builtins;
 mod cells;
 mod dangers;
 mod literals;

@@ -1,6 +1,7 @@
 //! Functions that are judged by their arguments, and names that are judged by hand.
 
 use crate::DangerRule::{self, *};
+use crate::words::Words;
 
 /// How a call is judged by what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,153 +122,46 @@ pub(crate) fn of(path: &str) -> Option<Rule> {
 }
 
 /// Modules all of whose names may be imported at once.
-pub(crate) fn is_harmless_star(module: &str) -> bool {
-    const MODULES: &[&str] = &[
-        "math",
-        "cmath",
-        "numpy",
-        "numpy.random",
-        "numpy.linalg",
-        "matplotlib.pyplot",
-        "ipywidgets",
-        "IPython.display",
-        "itertools",
-        "collections",
-        "operator",
-        "string",
-        "random",
-        "statistics",
-        "typing",
-        "dataclasses",
-        "decimal",
-        "fractions",
-        "datetime",
-        "scipy.stats",
-    ];
-    MODULES.contains(&module)
-}
+pub(crate) static HARMLESS_STARS: Words = Words::of(
+    "math cmath numpy numpy.random numpy.linalg matplotlib.pyplot ipywidgets IPython.display itertools collections \
+     operator string random statistics typing dataclasses decimal fractions datetime scipy.stats",
+);
 
 /// Names that such modules have beside those that are known to be harmless: they may hide one of the notebook.
-pub(crate) fn is_hidden_by_star(name: &str) -> bool {
-    matches!(
-        name,
-        "save"
-            | "savez"
-            | "savez_compressed"
-            | "savetxt"
-            | "load"
-            | "loadtxt"
-            | "genfromtxt"
-            | "fromfile"
-            | "fromregex"
-            | "memmap"
-            | "DataSource"
-            | "bmat"
-            | "info"
-            | "test"
-            | "f2py"
-            | "lib"
-            | "core"
-            | "ctypeslib"
-            | "savefig"
-            | "imsave"
-            | "imread"
-            | "switch_backend"
-            | "rc"
-            | "rc_context"
-            | "rcParams"
-            | "style"
-            | "attrgetter"
-            | "methodcaller"
-            | "Formatter"
-            | "get_type_hints"
-            | "make_dataclass"
-            | "HTML"
-            | "Javascript"
-            | "Image"
-            | "IFrame"
-            | "SVG"
-            | "Markdown"
-            | "FileUpload"
-    )
-}
+pub(crate) static HIDDEN_BY_STARS: Words = Words::of(
+    "save savez savez_compressed savetxt load loadtxt genfromtxt fromfile fromregex memmap DataSource bmat info test \
+     f2py lib core ctypeslib savefig imsave imread switch_backend rc rc_context rcParams style attrgetter \
+     methodcaller Formatter get_type_hints make_dataclass HTML Javascript Image IFrame SVG Markdown FileUpload",
+);
 
 /// Methods that a class of the notebook may have and call on `self`, whatever `self` is.
-pub(crate) fn is_mild(attribute: &str) -> bool {
-    matches!(
-        attribute,
-        "run"
-            | "load"
-            | "load_data"
-            | "get_data"
-            | "send"
-            | "connect"
-            | "fetch"
-            | "fetch_data"
-            | "kill"
-            | "accept"
-            | "bind"
-            | "initialize"
-            | "download"
-            | "export"
-            | "retrieve"
-            | "use"
-    )
-}
+pub(crate) static MILD_METHODS: Words = Words::of(
+    "run load load_data get_data send connect fetch fetch_data kill accept bind initialize download export retrieve \
+     use",
+);
 
 /// Attributes of objects of the libraries that make them open files, run programs or build other objects.
 pub(crate) fn is_told_attribute(name: &str) -> bool {
-    matches!(
-        name.trim_start_matches('_'),
-        "input" | "memory" | "usetex" | "klass" | "default_args" | "default_kwargs" | "allow_pickle" | "bar_format"
-    )
+    static TOLD: Words = Words::of("input memory usetex klass default_args default_kwargs allow_pickle bar_format");
+    TOLD.has(name.trim_start_matches('_'))
 }
 
 /// Attributes that nobody may reach by their names in a text.
 pub(crate) fn is_never_named(attribute: &str) -> bool {
-    names_functions(attribute)
-        || matches!(
-            attribute,
-            "rename"
-                | "replace"
-                | "move"
-                | "show"
-                | "format"
-                | "format_index"
-                | "inspect"
-                | "update"
-                | "hist"
-                | "boxplot"
-        )
-        || place_of_settings(attribute).is_some()
+    static NEVER: Words = Words::of("rename replace move show format format_index inspect update hist boxplot");
+    NAME_FUNCTIONS.has(attribute) || NEVER.has(attribute) || place_of_settings(attribute).is_some()
 }
 
 /// Attributes that run what they are told by a text: `df.agg('to_csv')`.
-pub(crate) fn names_functions(attribute: &str) -> bool {
-    matches!(attribute, "agg" | "aggregate" | "apply" | "transform" | "pivot_table" | "crosstab")
-}
+pub(crate) static NAME_FUNCTIONS: Words = Words::of("agg aggregate apply transform pivot_table crosstab");
 
 /// Arguments by name that make a harmless call do more.
 pub(crate) fn is_told_keyword(name: &str) -> bool {
-    matches!(
-        own_name(name),
-        "usetex"
-            | "backend"
-            | "eval_str"
-            | "allow_pickle"
-            | "memory"
-            | "qhull_options"
-            | "storage_options"
-            | "renderer"
-            | "url"
-            | "filename"
-            | "out_file"
-            | "memory_map"
-            | "plugin"
-            | "dashboard_url"
-            | "engine_kwargs"
-            | "filesystem"
-    )
+    static TOLD: Words = Words::of(
+        "usetex backend eval_str allow_pickle memory qhull_options storage_options renderer url filename out_file \
+         memory_map plugin dashboard_url engine_kwargs filesystem",
+    );
+    TOLD.has(own_name(name))
 }
 
 /// Keys that do more than say how something looks, in whatever dictionary is handed on as arguments by name.
@@ -325,61 +219,18 @@ pub(crate) fn own_name(keyword: &str) -> &str {
 
 /// What draws pictures and starts no program and no server for it.
 pub(crate) fn is_harmless_backend(name: &str) -> bool {
-    const KNOWN: &[&str] = &[
-        "agg",
-        "cairo",
-        "pdf",
-        "ps",
-        "svg",
-        "template",
-        "inline",
-        "nbagg",
-        "notebook",
-        "widget",
-        "ipympl",
-        "macosx",
-        "tkagg",
-        "tkcairo",
-        "qtagg",
-        "qt5agg",
-        "qt4agg",
-        "qtcairo",
-        "gtk3agg",
-        "gtk4agg",
-        "gtk3cairo",
-        "gtk4cairo",
-        "wxagg",
-    ];
-    KNOWN.contains(&name.to_ascii_lowercase().as_str())
+    static BACKENDS: Words = Words::of(
+        "agg cairo pdf ps svg template inline nbagg notebook widget ipympl macosx tkagg tkcairo qtagg qt5agg qt4agg \
+         qtcairo gtk3agg gtk4agg gtk3cairo gtk4cairo wxagg",
+    );
+    BACKENDS.has(&name.to_ascii_lowercase())
 }
 
 /// Settings of pictures that change how they look and nothing else.
 pub(crate) fn is_harmless_setting(key: &str) -> bool {
-    let group = key.split('.').next().unwrap_or_default();
-    let is_told = is_drawn_elsewhere(key);
-    matches!(
-        group,
-        "figure"
-            | "axes"
-            | "axes3d"
-            | "font"
-            | "lines"
-            | "xtick"
-            | "ytick"
-            | "legend"
-            | "grid"
-            | "image"
-            | "patch"
-            | "boxplot"
-            | "errorbar"
-            | "hist"
-            | "scatter"
-            | "contour"
-            | "polaraxes"
-            | "text"
-            | "mathtext"
-            | "patches"
-            | "hatch"
-            | "savefig"
-    ) && !is_told
+    static GROUPS: Words = Words::of(
+        "figure axes axes3d font lines xtick ytick legend grid image patch boxplot errorbar hist scatter contour \
+         polaraxes text mathtext patches hatch savefig",
+    );
+    GROUPS.has(key.split('.').next().unwrap_or_default()) && !is_drawn_elsewhere(key)
 }

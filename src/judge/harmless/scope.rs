@@ -12,7 +12,7 @@ use super::bindings::{Names, What};
 use super::shared::{self, Shared};
 use crate::Danger;
 use crate::budget::Budget;
-use crate::python::MAX_DEPTH;
+use crate::python::{self, MAX_DEPTH};
 
 /// All cells together.
 #[derive(Default)]
@@ -131,31 +131,19 @@ impl<'n, 'a> Collector<'n, 'a> {
     }
 
     fn import(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::Import(import) => {
-                for alias in &import.names {
-                    let path = alias.name.as_str();
-                    let first = path.split('.').next().unwrap_or_default();
-                    let (name, path) = match &alias.asname {
-                        Some(name) => (name.as_str(), path),
-                        None => (first, first),
-                    };
-                    self.names.imports.entry(name).or_default().insert(path.to_owned());
+        let (from, aliases) = python::imports(statement).unwrap_or_default();
+        for alias in aliases {
+            let name = python::imported_name(alias);
+            let path = match &alias.asname {
+                _ if name == "*" => {
+                    self.names.stars.insert(from.trim_matches('.').to_owned());
+                    continue;
                 }
-            }
-            Stmt::ImportFrom(import) => {
-                let module = import.module.as_ref().map_or("", |module| module.as_str());
-                for alias in &import.names {
-                    if alias.name.as_str() == "*" {
-                        self.names.stars.insert(module);
-                        continue;
-                    }
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-                    let dots = ".".repeat(import.level as usize);
-                    self.names.imports.entry(name).or_default().insert(format!("{dots}{module}.{}", alias.name));
-                }
-            }
-            _ => {}
+                // `import a.b` binds `a`.
+                None if from.is_empty() => name.to_owned(),
+                _ => format!("{from}{}", alias.name),
+            };
+            self.names.imports.entry(name).or_default().insert(path);
         }
     }
 }
@@ -242,13 +230,7 @@ impl<'a> Visitor<'a> for Collector<'_, 'a> {
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
-        let name = match pattern {
-            Pattern::MatchAs(capture) => capture.name.as_ref(),
-            Pattern::MatchStar(rest) => rest.name.as_ref(),
-            Pattern::MatchMapping(mapping) => mapping.rest.as_ref(),
-            _ => None,
-        };
-        name.into_iter().for_each(|name| self.bind(name.as_str(), What::Nothing));
+        python::captured(pattern).into_iter().for_each(|name| self.bind(name, What::Nothing));
         visitor::walk_pattern(self, pattern);
     }
 }

@@ -26,28 +26,22 @@ impl<'a> Checker<'a> {
     /// Whether what is called hands no arguments by name on that it does not know.
     fn takes_no_settings(&self, call: &ExprCall) -> bool {
         const MAKERS: &[&str] = &["builtins.dict", "collections.OrderedDict", "collections.Counter"];
-        match &*call.func {
-            Expr::Attribute(method) if method.attr.as_str() == "format" => true,
-            Expr::Name(name) => {
-                MAKERS.iter().any(|maker| self.calls(call, maker))
-                    || self.bound(name.id.as_str()).is_some_and(|bound| {
-                        !bound.is_empty()
-                            && bound.iter().all(|what| match what {
-                                What::Function(function) => {
-                                    function.parameters.kwarg.is_none() && function.decorator_list.is_empty()
-                                }
-                                _ => false,
-                            })
-                    })
+        let takes_none = |what: &What| match what {
+            What::Function(function) => function.parameters.kwarg.is_none() && function.decorator_list.is_empty(),
+            _ => false,
+        };
+        self.calls_any(call, MAKERS)
+            || match &*call.func {
+                Expr::Attribute(method) => method.attr.as_str() == "format",
+                Expr::Name(name) => self.is_bound_to(name, takes_none),
+                _ => false,
             }
-            _ => MAKERS.iter().any(|maker| self.calls(call, maker)),
-        }
     }
 
     /// `**kwargs` of a function of the notebook: who calls it is checked for the same names.
     fn are_own_keywords(&self, value: &Expr) -> bool {
-        let is_own = |bound: Vec<What<'_>>| bound.iter().all(|what| matches!(what, What::Keywords));
-        matches!(value, Expr::Name(name) if self.bound(name.id.as_str()).is_some_and(is_own))
+        let is_own = |what: &What| matches!(what, What::Keywords);
+        value.as_name_expr().is_some_and(|name| self.is_bound_to(name, is_own))
     }
 
     /// A dictionary of arguments none of which does more, or no dictionary.
@@ -57,14 +51,14 @@ impl<'a> Checker<'a> {
         }
         match value {
             Expr::Dict(dict) => {
-                self.keys(value, 0).is_some_and(|keys| !keys.iter().any(|key| rules::is_told_key(key)))
+                self.has_keys(value, |key| !rules::is_told_key(key))
                     && dict
                         .iter_values()
                         .all(|inner| !inner.is_dict_expr() || self.are_plain_settings(inner, depth + 1))
             }
             Expr::Name(_) if self.are_own_keywords(value) => true,
             other if other.is_literal_expr() || other.is_f_string_expr() => true,
-            other => self.keys(other, 0).is_some_and(|keys| !keys.iter().any(|key| rules::is_told_key(key))),
+            other => self.has_keys(other, |key| !rules::is_told_key(key)),
         }
     }
 
@@ -102,10 +96,7 @@ impl<'a> Checker<'a> {
     }
 
     fn is_surely_text(&self, given: &Expr) -> bool {
-        given.is_literal_expr()
-            || given.is_f_string_expr()
-            || self.texts(given, 0).is_some()
-            || self.is_no_dictionary(given)
+        self.texts(given, 0).is_some() || self.is_no_dictionary(given)
     }
 
     /// By its form alone.
@@ -153,7 +144,7 @@ impl<'a> Checker<'a> {
         match base {
             Expr::Dict(_) | Expr::Set(_) | Expr::DictComp(_) | Expr::SetComp(_) => true,
             Expr::Call(call) => {
-                MAKERS.iter().any(|maker| self.calls(call, maker))
+                self.calls_any(call, MAKERS)
                     || self
                         .path(&call.func)
                         .iter()
@@ -185,8 +176,7 @@ impl<'a> Checker<'a> {
 
     /// `setp(text, 'color', 'red')`
     pub(super) fn sets_plainly(&self, call: &ExprCall) -> bool {
-        let told =
-            |name: &Expr| self.texts(name, 0).is_some_and(|names| !names.iter().any(|name| rules::is_told_key(name)));
+        let told = |name: &Expr| self.is_text(name, |name| !rules::is_told_key(name));
         !call.arguments.args.iter().any(Expr::is_starred_expr)
             && call.arguments.args.iter().skip(1).step_by(2).all(told)
     }

@@ -8,44 +8,21 @@ use ruff_python_ast::{CmpOp, Comprehension, Expr, ExprCall, ExprContext, Interpo
 
 use super::bindings::{Names, What};
 use super::rules;
-use crate::python::MAX_DEPTH;
+use crate::python::{self, MAX_DEPTH};
+use crate::words::Words;
 
 /// Builtins that keep and change nothing of what they are given.
-const READERS: &[&str] = &[
-    "all",
-    "any",
-    "bool",
-    "dict",
-    "enumerate",
-    "filter",
-    "frozenset",
-    "isinstance",
-    "len",
-    "list",
-    "map",
-    "max",
-    "min",
-    "print",
-    "range",
-    "repr",
-    "reversed",
-    "set",
-    "sorted",
-    "str",
-    "sum",
-    "tuple",
-    "type",
-    "zip",
-];
+static READERS: Words = Words::of(
+    "all any bool dict enumerate filter frozenset isinstance len list map max min print range repr reversed set \
+     sorted str sum tuple type zip",
+);
 
 /// Methods of lists and dictionaries that add nothing to them.
-const READING_METHODS: &[&str] = &[
-    "clear", "copy", "count", "format", "get", "index", "items", "join", "keys", "pop", "popitem", "remove", "reverse",
-    "sort", "values",
-];
+static READING_METHODS: Words =
+    Words::of("clear copy count format get index items join keys pop popitem remove reverse sort values");
 
 /// Libraries the classes of which change no list that they are given.
-const LIBRARIES: &[&str] = &["pandas", "numpy", "polars", "sklearn", "scipy", "matplotlib", "seaborn", "plotly"];
+static LIBRARIES: Words = Words::of("pandas numpy polars sklearn scipy matplotlib seaborn plotly");
 
 /// Where the names of the notebook are used otherwise than to read what stands in them.
 #[derive(Default)]
@@ -111,16 +88,16 @@ impl<'a> Finder<'_, '_, 'a> {
     }
 
     fn bind(&mut self, name: &str) {
-        self.shared.binds_builtin |= READERS.contains(&name);
+        self.shared.binds_builtin |= READERS.has(name);
     }
 
     fn call(&mut self, call: &'a ExprCall) {
         match &*call.func {
-            Expr::Attribute(method) if READING_METHODS.contains(&method.attr.as_str()) => self.read(&method.value),
+            Expr::Attribute(method) if READING_METHODS.has(method.attr.as_str()) => self.read(&method.value),
             Expr::Attribute(method) if sets_plain_key(call) => self.key(&method.value),
             func => self.visit_expr(func),
         }
-        let is_reader = matches!(&*call.func, Expr::Name(name) if READERS.contains(&name.id.as_str()));
+        let is_reader = matches!(&*call.func, Expr::Name(name) if READERS.has(name.id.as_str()));
         let is_class = self.is_class_of_library(&call.func);
         for given in &call.arguments.args {
             match given {
@@ -150,7 +127,7 @@ impl<'a> Finder<'_, '_, 'a> {
             },
             _ => return false,
         };
-        let is_library = |path: &String| LIBRARIES.contains(&path.split('.').next().unwrap_or_default());
+        let is_library = |path: &String| LIBRARIES.has(path.split('.').next().unwrap_or_default());
         last.starts_with(|first: char| first.is_ascii_uppercase())
             && self.imports.imports.get(root).is_some_and(|paths| paths.iter().all(is_library))
             && !self.imports.values.contains_key(root)
@@ -225,12 +202,8 @@ impl<'a> Visitor<'a> for Finder<'_, '_, 'a> {
                 visitor::walk_stmt(self, statement);
             }
             Stmt::Import(_) | Stmt::ImportFrom(_) => {
-                let aliases = match statement {
-                    Stmt::Import(import) => &import.names,
-                    Stmt::ImportFrom(import) => &import.names,
-                    _ => return,
-                };
-                aliases.iter().for_each(|alias| self.bind(alias.asname.as_ref().unwrap_or(&alias.name).as_str()));
+                let (_, aliases) = python::imports(statement).unwrap_or_default();
+                aliases.iter().for_each(|alias| self.bind(python::imported_name(alias)));
             }
             _ => visitor::walk_stmt(self, statement),
         }

@@ -3,8 +3,7 @@
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     Alias, CmpOp, Comprehension, Decorator, Expr, ExprAttribute, ExprCall, ExprCompare, ExprContext, ExprSubscript,
-    InterpolatedStringElement, IpyEscapeKind, Operator, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
-    StmtImportFrom,
+    InterpolatedStringElement, Operator, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef, StmtImportFrom,
 };
 use ruff_text_size::Ranged;
 
@@ -108,7 +107,7 @@ impl<'a> Checker<'a> {
                 }
             }
             for keyword in &arguments.keywords {
-                let is_total = is_named(keyword, &["total"]) && keyword.value.is_boolean_literal_expr();
+                let is_total = is_named(keyword, "total") && keyword.value.is_boolean_literal_expr();
                 if !is_total && self.definers(&keyword.value).as_deref() != Some("abc.ABCMeta") {
                     self.add(HooksIn, "metaclass=", keyword, true);
                     self.visit_expr(&keyword.value);
@@ -153,7 +152,7 @@ impl<'a> Checker<'a> {
         let is_hook = name.starts_with("__") && name.ends_with("__") && name.len() > 4;
         let shows =
             matches!(name, "_repr_javascript_" | "_repr_mimebundle_" | "_ipython_display_" | "_get_param_names");
-        if is_hook && !builtins::is_harmless_dunder(name) || shows {
+        if is_hook && !builtins::HARMLESS_DUNDERS.has(name) || shows {
             self.add(HooksIn, name, node, true);
         }
     }
@@ -195,7 +194,7 @@ impl<'a> Checker<'a> {
                     Some(rule) => self.add(rule, &path, alias, true),
                     None => self.add(UnknownModule, if module.is_empty() { "." } else { module }, alias, true),
                 }
-            } else if alias.name.as_str() == "*" && !rules::is_harmless_star(module) {
+            } else if alias.name.as_str() == "*" && !rules::HARMLESS_STARS.has(module) {
                 self.add(UnknownModule, &format!("{module}.*"), alias, true);
             } else if alias.name.as_str() != "*"
                 && let Meaning::Unknown(path) = of_path(&path)
@@ -234,25 +233,17 @@ impl<'a> Checker<'a> {
             };
             self.add(rule, &format!(".{name} ="), target, true);
         }
-        match base {
-            Expr::Name(_) | Expr::Attribute(_)
-                if !meanings.iter().any(
-                    |meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("pandas.options.")),
-                ) =>
-            {
-                self.usage(base, None, true);
-            }
-            Expr::Name(_) | Expr::Attribute(_) => {}
-            base => self.visit_expr(base),
+        let is_option =
+            |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("pandas.options."));
+        if !meanings.iter().any(is_option) {
+            self.base(base);
         }
     }
 
     /// True when the base needs no further look: settings of pictures.
     fn setting(&mut self, subscript: &'a ExprSubscript) -> bool {
-        let meanings = self.path(&subscript.value);
-        let is_settings = !meanings.is_empty()
-            && meanings.iter().all(|meaning| matches!(meaning, Meaning::Unknown(path) if path.ends_with(".rcParams") || path.ends_with(".rcParamsDefault")));
-        if !is_settings {
+        let is_settings = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.ends_with(".rcParams") || path.ends_with(".rcParamsDefault"));
+        if !self.means(&subscript.value, is_settings) {
             return false;
         }
         let keys = self.texts(&subscript.slice, 0);
@@ -299,12 +290,8 @@ impl<'a> Checker<'a> {
     /// `isinstance(a, type(b))`, `'{}'.format(type(b))`.
     fn compares(&self, func: &Expr) -> bool {
         const COMPARE: &[&str] = &["builtins.isinstance", "builtins.issubclass"];
-        let meant = self.path(func);
         matches!(func, Expr::Attribute(method) if method.attr.as_str() == "format" && method.value.is_string_literal_expr())
-            || !meant.is_empty()
-                && meant
-                    .iter()
-                    .all(|meaning| matches!(meaning, Meaning::Member(path) if COMPARE.contains(&path.as_str())))
+            || self.means(func, |meaning| matches!(meaning, Meaning::Member(path) if COMPARE.contains(&path.as_str())))
     }
 
     /// `type(a) == int`: no method of the notebook gets the type.
@@ -321,9 +308,7 @@ impl<'a> Checker<'a> {
             Expr::Call(call) => self.calls(call, "builtins.type"),
             Expr::NoneLiteral(_) | Expr::StringLiteral(_) => true,
             Expr::Name(_) | Expr::Attribute(_) => {
-                let meant = self.path(side);
-                !meant.is_empty() && meant.iter().all(|meaning| matches!(meaning, Meaning::Member(_)))
-                    || self.is_own_definition(side)
+                self.means(side, |meaning| matches!(meaning, Meaning::Member(_))) || self.is_own_definition(side)
             }
             other => elements(other).is_some_and(|parts| parts.iter().all(|part| self.is_plain_type(part))),
         }
@@ -332,10 +317,6 @@ impl<'a> Checker<'a> {
     /// `'df' in globals()` only asks.
     fn asks_for_names(&self, place: &Expr) -> bool {
         matches!(place, Expr::Call(call) if call.arguments.is_empty() && (self.calls(call, "builtins.globals") || self.calls(call, "builtins.locals")))
-    }
-
-    fn escape(&mut self, kind: IpyEscapeKind, value: &str, node: &impl Ranged) {
-        self.add_magic(&magics::of_escape(kind, value), node);
     }
 }
 
@@ -346,7 +327,9 @@ impl<'a> Visitor<'a> for Checker<'a> {
             Stmt::ClassDef(class) => checker.class(class),
             Stmt::Import(import) => import.names.iter().for_each(|alias| checker.import(alias)),
             Stmt::ImportFrom(import) => checker.import_from(import),
-            Stmt::IpyEscapeCommand(escape) => checker.escape(escape.kind, &escape.value, escape),
+            Stmt::IpyEscapeCommand(escape) => {
+                checker.add_magic(&magics::of_escape(escape.kind, &escape.value), escape);
+            }
             Stmt::Expr(shown) => {
                 checker.look_at(&shown.value);
                 checker.visit_expr(&shown.value);
@@ -408,7 +391,9 @@ impl<'a> Visitor<'a> for Checker<'a> {
                     checker.add(BrowserScript, words, text, false);
                 }
             }
-            Expr::IpyEscapeCommand(escape) => checker.escape(escape.kind, &escape.value, escape),
+            Expr::IpyEscapeCommand(escape) => {
+                checker.add_magic(&magics::of_escape(escape.kind, &escape.value), escape);
+            }
             Expr::Lambda(lambda) => checker.lambda(lambda.parameters.as_deref(), &lambda.body),
             Expr::ListComp(list) => checker.comprehension(&list.generators, &[&list.elt]),
             Expr::SetComp(set) => checker.comprehension(&set.generators, &[&set.elt]),
@@ -450,5 +435,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
 fn names_internals(text: &str) -> bool {
     let words = text.split(|found: char| !found.is_ascii_alphanumeric() && found != '_');
     let mut hooks = words.filter(|word| word.len() > 4 && word.starts_with("__") && word.ends_with("__"));
-    hooks.any(|word| word != "__main__" && !builtins::is_harmless_dunder(word) && word.chars().any(char::is_alphabetic))
+    hooks.any(|word| {
+        word != "__main__" && !builtins::HARMLESS_DUNDERS.has(word) && word.chars().any(char::is_alphabetic)
+    })
 }

@@ -12,6 +12,7 @@ use super::rules::{self, Rule};
 use super::scope::Globals;
 use crate::DangerRule::{self, *};
 use crate::known::{self, Member};
+use crate::words::Words;
 use crate::{Danger, Findings, Grade, Lines, table};
 
 /// What a name or a dotted name stands for.
@@ -45,19 +46,8 @@ pub(crate) struct Scope<'a> {
 }
 
 /// Modules known by none of whose answers is data: what they give can be anything.
-pub(super) const GIVE_ANYTHING: &[&str] = &[
-    "builtins.",
-    "io.",
-    "functools.",
-    "operator.",
-    "types.",
-    "sys.",
-    "gc.",
-    "inspect.",
-    "typing.",
-    "copy.",
-    "weakref.",
-];
+pub(super) static GIVE_ANYTHING: Words =
+    Words::of("builtins. io. functools. operator. types. sys. gc. inspect. typing. copy. weakref.");
 const MAX_FOLLOWED: usize = 40;
 /// Names of one dotted name.
 const MAX_NAMES: usize = 60;
@@ -139,7 +129,7 @@ impl<'a> Checker<'a> {
     }
 
     fn is_more_than_own(&self, name: &str) -> bool {
-        builtins::is_other_builtin(name) || self.starred(name).next().is_some()
+        builtins::OTHERS.has(name) || !self.starred(name).is_empty()
     }
 
     fn scope_of(&self, name: &str) -> Option<&Scope<'a>> {
@@ -156,35 +146,33 @@ impl<'a> Checker<'a> {
         None
     }
 
-    fn starred(&self, name: &str) -> impl Iterator<Item = String> {
+    /// The paths of the name in modules that are imported with a star.
+    fn starred(&self, name: &str) -> Vec<String> {
         let has = |module: &str| {
             known::members(module).any(|member| member == name)
                 || table::is_module(module) && table::rule_of(&format!("{module}.{name}")).is_some()
         };
         let modules = self.globals.names.stars.iter().filter(|module| self.globals.budget.spend(1) && has(module));
-        modules.map(|module| format!("{module}.{name}")).collect::<Vec<_>>().into_iter()
+        modules.map(|module| format!("{module}.{name}")).collect()
     }
 
     fn of_name(&self, name: &str) -> Vec<Meaning> {
-        if let Some(scope) = self.scope_of(name)
-            && !scope.is_class
-        {
-            return of_imports(&scope.names, name)
-                .chain(scope.names.values.contains_key(name).then_some(Meaning::Data))
-                .collect();
+        let scope = self.scope_of(name);
+        let mut meanings: Vec<Meaning> = scope.into_iter().flat_map(|scope| of_imports(&scope.names, name)).collect();
+        if let Some(scope) = scope.filter(|scope| !scope.is_class) {
+            meanings.extend(scope.names.values.contains_key(name).then_some(Meaning::Data));
+            return meanings;
         }
-        let mut meanings: Vec<Meaning> =
-            self.scope_of(name).into_iter().flat_map(|scope| of_imports(&scope.names, name)).collect();
         meanings.extend(of_imports(&self.globals.names, name));
-        meanings.extend(self.starred(name).map(|path| of_path(&path)));
-        if rules::is_hidden_by_star(name) {
+        meanings.extend(self.starred(name).iter().map(|path| of_path(path)));
+        if rules::HIDDEN_BY_STARS.has(name) {
             let stars = self.globals.names.stars.iter();
             meanings.extend(stars.map(|module| Meaning::Unknown(format!("{module}.{name}"))));
         }
-        if builtins::is_other_builtin(name) {
+        if builtins::OTHERS.has(name) {
             meanings.push(of_path(&format!("builtins.{name}")));
         }
-        if builtins::is_harmless_builtin(name) {
+        if builtins::HARMLESS.has(name) {
             meanings.push(Meaning::Member(format!("builtins.{name}")));
         }
         meanings.extend(self.of_values(name));
@@ -222,7 +210,7 @@ impl<'a> Checker<'a> {
         let mut meanings: Vec<Meaning> = is_bound.then_some(Meaning::Data).into_iter().collect();
         for (cell, what) in bound {
             if *cell < self.globals.judged_from
-                && let Some(danger) = self.leads_to(*what)
+                && let Some(danger) = self.leads_to(*what, false)
             {
                 meanings.push(Meaning::Leads(name.to_owned(), danger));
                 break;
@@ -244,22 +232,14 @@ impl<'a> Checker<'a> {
         meanings
     }
 
-    /// As [`Self::leads_to`] for what is set on an object, which may be what the function around it was given.
-    pub(super) fn leads_from_object(&self, what: What<'a>) -> Option<Danger> {
-        self.leads(what, true)
-    }
-
     /// The same notebook, in no function.
     fn outside(&self) -> Checker<'a> {
         Checker::new(self.globals, Lines::of("", 1))
     }
 
-    /// The first thing that a definition of a cell that is not judged could do. Cycles are harmless by themselves.
-    fn leads_to(&self, what: What<'a>) -> Option<Danger> {
-        self.leads(what, false)
-    }
-
-    fn leads(&self, what: What<'a>, is_of_object: bool) -> Option<Danger> {
+    /// The first thing that a definition of a cell that is not judged could do. Cycles are harmless by themselves. What is set on
+    /// an object may be what the function around it was given.
+    pub(super) fn leads_to(&self, what: What<'a>, is_of_object: bool) -> Option<Danger> {
         let (key, is_value) = match what {
             What::Value(value) | What::Part(value) | What::Inserted(value) => (std::ptr::from_ref(value).addr(), true),
             What::Function(function) => (std::ptr::from_ref(function).addr(), false),
@@ -362,10 +342,7 @@ impl<'a> Checker<'a> {
             if !attribute.attr.starts_with("__") || is_of_class(attribute.attr.as_str()) {
                 self.look_at(&attribute.value);
             }
-            match without_class(attribute) {
-                base @ (Expr::Name(_) | Expr::Attribute(_)) => self.usage(base, None, true),
-                base => self.visit_expr(base),
-            }
+            self.base(without_class(attribute));
         }
         for meaning in meanings {
             match (meaning, call) {
@@ -398,6 +375,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What an attribute is taken of.
+    pub(super) fn base(&mut self, base: &'a Expr) {
+        match base {
+            Expr::Name(_) | Expr::Attribute(_) => self.usage(base, None, true),
+            base => self.visit_expr(base),
+        }
+    }
+
     /// What is only shown or compared: nobody can call it later.
     pub(crate) fn look_at(&mut self, expression: &Expr) {
         match expression {
@@ -424,7 +409,7 @@ fn without_class(attribute: &ExprAttribute) -> &Expr {
 }
 
 fn of_imports(names: &Names<'_>, name: &str) -> impl Iterator<Item = Meaning> {
-    names.imports.get(name).into_iter().flatten().map(|path| of_path(path)).collect::<Vec<_>>().into_iter()
+    names.imports.get(name).into_iter().flatten().map(|path| of_path(path))
 }
 
 /// What a dotted name of a module stands for.
@@ -442,7 +427,7 @@ pub(crate) fn of_path(path: &str) -> Meaning {
         return Meaning::Member(path.to_owned());
     }
     let known = path.rsplit_once('.').and_then(|(module, name)| match module {
-        "builtins" => builtins::is_harmless_builtin(name).then_some(Member::Harmless),
+        "builtins" => builtins::HARMLESS.has(name).then_some(Member::Harmless),
         _ => known::member(module, name),
     });
     match known {

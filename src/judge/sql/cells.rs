@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use super::tokens::{Dialect, Kind, Token, tokens};
 use crate::CellNames;
 use crate::DangerRule::{self, *};
+use crate::words::Words;
 
 /// With this line before its source an SQL cell is given to a kernel.
 const MAGIC: &str = "notarium_sql";
@@ -20,80 +21,20 @@ static FUNCTIONS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
 });
 
 /// Words of SQL that stand before brackets and call nothing.
-const NO_FUNCTIONS: &[&str] = &[
-    "all",
-    "and",
-    "any",
-    "array",
-    "as",
-    "between",
-    "by",
-    "case",
-    "cube",
-    "distinct",
-    "else",
-    "except",
-    "exclude",
-    "exists",
-    "explain",
-    "filter",
-    "from",
-    "group",
-    "having",
-    "ilike",
-    "in",
-    "intersect",
-    "is",
-    "join",
-    "lateral",
-    "like",
-    "limit",
-    "materialized",
-    "not",
-    "offset",
-    "on",
-    "or",
-    "over",
-    "partition",
-    "pivot",
-    "qualify",
-    "recursive",
-    "rollup",
-    "select",
-    "sets",
-    "similar",
-    "some",
-    "then",
-    "to",
-    "union",
-    "unpivot",
-    "using",
-    "values",
-    "when",
-    "where",
-    "with",
-    "within",
-];
+static NO_FUNCTIONS: Words = Words::of(
+    "all and any array as between by case cube distinct else except exclude exists explain filter from group having \
+     ilike in intersect is join lateral like limit materialized not offset on or over partition pivot qualify \
+     recursive rollup select sets similar some then to union unpivot using values when where with within",
+);
 
 /// Statements that read.
-const READING: &[&str] = &["select", "with", "values", "table", "from", "show", "describe", "summarize", "explain"];
+static READING: Words = Words::of("select with values table from show describe summarize explain");
 
 /// Functions of DuckDB whose first argument is a file.
-const READ_FILES: &[&str] = &[
-    "read_csv",
-    "read_csv_auto",
-    "sniff_csv",
-    "read_parquet",
-    "parquet_scan",
-    "parquet_schema",
-    "parquet_metadata",
-    "read_json",
-    "read_json_auto",
-    "read_ndjson",
-    "read_ndjson_auto",
-    "read_text",
-    "read_blob",
-];
+static READ_FILES: Words = Words::of(
+    "read_csv read_csv_auto sniff_csv read_parquet parquet_scan parquet_schema parquet_metadata read_json \
+     read_json_auto read_ndjson read_ndjson_auto read_text read_blob",
+);
 
 /// What the first line says: `-- @connection write > variable`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -203,11 +144,9 @@ fn is_reading(statement: &[Token<'_>]) -> bool {
     match words.next() {
         Some((Kind::Word, first)) if first == "explain" => {
             let passed = ["analyze", "verbose", "query", "plan"];
-            words
-                .find(|(_, word)| !passed.contains(&word.as_str()))
-                .is_some_and(|(_, word)| READING.contains(&word.as_str()))
+            words.find(|(_, word)| !passed.contains(&word.as_str())).is_some_and(|(_, word)| READING.has(word.as_str()))
         }
-        Some((Kind::Word, first)) => READING.contains(&first.as_str()),
+        Some((Kind::Word, first)) => READING.has(first.as_str()),
         _ => false,
     }
 }
@@ -217,13 +156,13 @@ fn of_call(statement: &[Token<'_>], dialect: Dialect, index: usize, name: &str) 
     let token = &statement[index];
     let is_word = token.kind == Kind::Word;
     let before = |steps: usize| index.checked_sub(steps).and_then(|at| statement.get(at));
-    if is_word && NO_FUNCTIONS.contains(&name) || is_columns(statement, index) {
+    if is_word && NO_FUNCTIONS.has(name) || is_columns(statement, index) {
         return None;
     }
     // A function of another schema may be anybody's.
     let is_foreign = before(1).is_some_and(|dot| dot.is("."))
         && before(2).and_then(Token::name).is_none_or(|schema| !matches!(schema.as_str(), "pg_catalog" | "main"));
-    if READ_FILES.contains(&name) && !is_foreign {
+    if READ_FILES.has(name) && !is_foreign {
         // SQLite has none of them, and reads brackets in another way.
         return of_files(&statement[index + 2..], token.at).filter(|_| dialect != Dialect::Sqlite);
     }
