@@ -5,24 +5,18 @@ use std::cell::Cell;
 /// Steps of following a name, and bytes of code in code: a notebook of 1 MiB stays below.
 const MAX_STEPS: u64 = 8_000_000;
 
-/// Shared by all that takes part in a judgement.
+/// What all that takes part in a judgement has spent.
+#[derive(Default)]
 pub(crate) struct Budget(Cell<u64>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MAX_STEPS))
-    }
-}
 
 impl Budget {
     /// False when nothing is left: what follows is not looked at, and the answer is that it was not.
     pub(crate) fn spend(&self, steps: usize) -> bool {
-        let left = self.0.get().saturating_sub(steps as u64);
-        self.0.set(left);
-        left > 0
+        self.0.set(self.0.get().saturating_add(steps as u64));
+        !self.is_spent()
     }
 
     pub(crate) fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.0.get() >= MAX_STEPS
     }
 }

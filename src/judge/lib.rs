@@ -251,14 +251,11 @@ impl Findings {
 
     fn into_dangers(self) -> Vec<Danger> {
         let flat = self.0.into_iter().flat_map(|(rule, by_words)| by_words.into_iter().map(move |found| (rule, found)));
-        let mut dangers: Vec<Danger> = flat
-            .map(|(rule, ((found, through), lines))| Danger {
-                rule,
-                found,
-                lines: lines.into_iter().collect(),
-                through,
-            })
-            .collect();
+        let danger = |(rule, ((found, through), lines)): (_, ((_, _), BTreeSet<u32>))| {
+            let lines = lines.into_iter().collect();
+            Danger { rule, found, lines, through }
+        };
+        let mut dangers: Vec<Danger> = flat.map(danger).collect();
         dangers.sort_by_key(|danger| (danger.grade(), danger.lines.first().copied(), danger.rule));
         dangers
     }

@@ -43,10 +43,8 @@ pub(crate) fn plain(code: &str) -> String {
 }
 
 fn without_prompt(line: &str) -> &str {
-    for prompt in [">>> ", "... ", ">>>", "..."] {
-        if let Some(rest) = line.strip_prefix(prompt) {
-            return rest;
-        }
+    if let Some(rest) = [">>> ", "... ", ">>>", "..."].iter().find_map(|prompt| line.strip_prefix(prompt)) {
+        return rest;
     }
     let is_ipython = line.starts_with("In [") || line.trim_start().starts_with("...");
     line.split_once("]: ").or_else(|| line.split_once("...: ")).filter(|_| is_ipython).map_or(line, |(_, rest)| rest)

@@ -2,11 +2,10 @@
 
 use ruff_python_ast::{Expr, ExprCall, Keyword};
 
-use super::bindings::What;
 use super::builtins;
 use super::cells::shows_script;
 use super::rules::{self, Rule};
-use super::scope::elements;
+use super::scope::{What, elements};
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::{self, *};
 use crate::known::{Attribute, attribute};
@@ -48,7 +47,7 @@ impl<'a> Checker<'a> {
             }
             Rule::AttributeByName => plain(self.is_attribute_told(path, call), self.rule_of_named(call)),
             Rule::NamesAttributes => {
-                let told = |name: &Expr| self.is_text(name, |path| path.split('.').all(is_harmless_name));
+                let told = |name: &Expr| self.texts_are(name, |path| path.split('.').all(is_harmless_name));
                 let is_told = call.arguments.args.iter().take(1).all(told) && !has_stars(call);
                 plain(is_told, self.rule_of_later_name(call))
             }
@@ -124,7 +123,7 @@ impl<'a> Checker<'a> {
     fn are_display_options(&self, path: &str, call: &ExprCall) -> bool {
         const OTHERS: &[&str] =
             &["max_rows", "max_columns", "precision", "mode.copy_on_write", "mode.chained_assignment"];
-        let told = |key: &Expr| self.is_text(key, |text| text.starts_with("display.") || OTHERS.contains(&text));
+        let told = |key: &Expr| self.texts_are(key, |text| text.starts_with("display.") || OTHERS.contains(&text));
         // Of these two every second argument is a value.
         let has_values = path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context");
         let mut keys = call.arguments.args.iter().step_by(if has_values { 2 } else { 1 });
@@ -134,7 +133,7 @@ impl<'a> Checker<'a> {
     /// `{…}` in a format reaches what the formatted objects have; `%(…)s`, which a log is written in by default, does not.
     fn formats_plainly(&self, path: &str, call: &ExprCall) -> bool {
         let value = |name: &str, place| call.arguments.find_argument_value(name, place);
-        let is_percent = |style: &Expr| self.is_text(style, |text| text == "%");
+        let is_percent = |style: &Expr| self.texts_are(style, |text| text == "%");
         let by_percent = path.starts_with("logging.") && value("style", 2).is_none_or(is_percent);
         let format = value("fmt", 0).or_else(|| value("format", 0));
         !has_stars(call) && (by_percent || format.is_none_or(|format| self.is_plain_format(format, 0)))
@@ -157,12 +156,12 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn is_reading_map(&self, mode: &Expr) -> bool {
-        mode.is_none_literal_expr() || self.is_text(mode, |text| matches!(text, "r" | "c"))
+        mode.is_none_literal_expr() || self.texts_are(mode, |text| matches!(text, "r" | "c"))
     }
 
     fn has_reading_mode(&self, call: &ExprCall) -> bool {
         let mode = call.arguments.find_argument_value("mode", 1);
-        mode.is_none_or(|mode| self.is_text(mode, |text| matches!(text, "r" | "rb" | "rt" | "br" | "tr")))
+        mode.is_none_or(|mode| self.texts_are(mode, |text| matches!(text, "r" | "rb" | "rt" | "br" | "tr")))
     }
 
     fn is_attribute_told(&self, path: &str, call: &ExprCall) -> bool {
@@ -184,24 +183,18 @@ impl<'a> Checker<'a> {
                 }
             }
         };
-        self.is_text(&arguments[1], may)
+        self.texts_are(&arguments[1], may)
     }
 
     fn is_word(&self, path: &str, call: &ExprCall) -> bool {
-        let is_drawn = |text: &String| {
+        let is_drawn = |text: &str| {
             !matches!(path, "matplotlib.use" | "matplotlib.pyplot.switch_backend") || rules::is_harmless_backend(text)
         };
-        let is_plain = |text: &String| {
+        let is_plain = |text: &str| {
             is_drawn(text) && text.chars().all(|found| found.is_ascii_alphanumeric() || "-_".contains(found))
         };
         let told = |word: &Expr| {
-            let texts = match elements(word) {
-                Some(parts) => {
-                    parts.iter().map(|part| self.texts(part, 0)).collect::<Option<Vec<_>>>().map(|all| all.concat())
-                }
-                None => self.texts(word, 0),
-            };
-            texts.is_some_and(|texts| texts.iter().all(is_plain))
+            elements(word).unwrap_or(std::slice::from_ref(word)).iter().all(|part| self.texts_are(part, is_plain))
         };
         let named = |keyword: &Keyword| match keyword.arg.as_ref().map(|name| name.as_str()) {
             Some("rc") => self.is_settings_value(&keyword.value, ""),
@@ -238,11 +231,11 @@ impl<'a> Checker<'a> {
 
     /// A dictionary, all keys of which change how pictures look.
     fn is_settings_value(&self, value: &Expr, group: &str) -> bool {
-        self.has_keys(value, |key| rules::is_harmless_setting(&format!("{group}{key}")))
+        self.keys_are(value, |key| rules::is_harmless_setting(&format!("{group}{key}")))
     }
 
     /// Whether the keys of a dictionary are known, and all are so.
-    pub(super) fn has_keys(&self, value: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn keys_are(&self, value: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
         self.keys(value, 0).is_some_and(|keys| keys.iter().all(|key| is_so(key)))
     }
 
@@ -300,7 +293,7 @@ impl<'a> Checker<'a> {
         !has_stars(call)
             && call.arguments.args.len() <= 1
             && call.arguments.keywords.iter().all(is_known)
-            && text.is_some_and(|text| self.is_text(text, |text| self.is_harmless_text(text)))
+            && text.is_some_and(|text| self.texts_are(text, |text| self.is_harmless_text(text)))
     }
 
     /// Python in a text: names that nobody binds are columns.
@@ -332,15 +325,10 @@ impl<'a> Checker<'a> {
         }
         match shown {
             Expr::FString(text) => {
-                text.value.elements().next().is_some_and(|first| {
-                    first
-                        .as_literal()
-                        .is_some_and(|literal| literal.value.trim_start().starts_with(['<', '#', '$', '*', '\\']))
-                }) && text
-                    .value
-                    .elements()
-                    .filter_map(|element| element.as_literal())
-                    .all(|literal| !shows_script(&literal.value))
+                let first = text.value.elements().next().and_then(|first| first.as_literal());
+                let mut literals = text.value.elements().filter_map(|element| element.as_literal());
+                first.is_some_and(|first| first.value.trim_start().starts_with(['<', '#', '$', '*', '\\']))
+                    && literals.all(|literal| !shows_script(&literal.value))
             }
             Expr::Call(call) => {
                 matches!(&*call.func, Expr::Attribute(method) if matches!(method.attr.as_str(), "to_html" | "to_jshtml" | "render" | "_repr_html_"))

@@ -3,9 +3,9 @@
 use ruff_python_ast::{Expr, ExprAttribute, ExprCall, Stmt, StmtClassDef};
 use ruff_text_size::Ranged;
 
-use super::bindings::What;
 use super::builtins;
 use super::rules;
+use super::scope::What;
 use super::walk::{Checker, Found, Meaning, spoken};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute};
@@ -145,9 +145,7 @@ impl<'a> Checker<'a> {
     /// Whether the value is an object of a class of the notebook that has this attribute itself.
     fn is_of_own_class(&self, value: &Expr, attribute: &str) -> bool {
         let defines = |class: &StmtClassDef| {
-            class.body.iter().any(
-                |statement| matches!(statement, Stmt::FunctionDef(function) if function.name.as_str() == attribute),
-            )
+            class.body.iter().filter_map(Stmt::as_function_def_stmt).any(|function| function.name.as_str() == attribute)
         };
         match value {
             Expr::Name(name) => {

@@ -162,13 +162,12 @@ fn with_timed_code(text: &str) -> String {
 /// What a magic that measures runs; `None`: it measures nothing, or has options that do more.
 fn timed<'a>(name: &str, rest: &'a str) -> Option<&'a str> {
     let code = match name {
-        "time" => rest,
+        "time" | "prun" => rest,
         "timeit" => without_options(rest),
-        "prun" => rest,
         _ => return None,
     };
     let code = code.trim();
     // What ends on this line for IPython must end here too: no text may go on over the lines below.
-    let is_whole = || code.is_empty() || python::parse(code).is_some_and(|parsed| parsed.has_valid_syntax());
+    let is_whole = || code.is_empty() || python::is_valid(code);
     (!code.starts_with('-') && is_whole()).then_some(code)
 }

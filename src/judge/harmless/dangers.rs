@@ -50,7 +50,9 @@ impl<'a> Checker<'a> {
         if unknown == UnknownFunction && table::is_never_handed_on(path) {
             return HiddenCode;
         }
-        let Some((_, name)) = path.rsplit_once('.') else { return table_rule(path, unknown) };
+        let Some((_, name)) = path.rsplit_once('.') else {
+            return table::rule_of(path).filter(|_| unknown == UnknownFunction).unwrap_or(unknown);
+        };
         // `t.os.remove` leads to `os`, whatever `t` is.
         let leads_on = || path.split('.').skip(1).any(table::is_never_handed_on);
         let by_path = (unknown == UnknownFunction || leads_on()).then(|| table::rule_of(path)).flatten();
@@ -240,10 +242,7 @@ impl<'a> Checker<'a> {
             return if is_library { HiddenCode } else { ComputedAttribute };
         };
         let of_library = |name: &String| {
-            let stepped = bases.iter().map(|base| self.step(base.clone(), name));
-            stepped
-                .filter_map(|path| if let Meaning::Unknown(path) = path { table::rule_of(&path) } else { None })
-                .next()
+            bases.iter().find_map(|base| self.step(base.clone(), name).unknown().and_then(table::rule_of))
         };
         let rule = |name: &String| {
             of_library(name).or_else(|| hidden_by(name)).or_else(|| self.moves(name).then_some(HiddenCode))
@@ -275,7 +274,7 @@ impl<'a> Checker<'a> {
 
     /// A variable of the environment by its name.
     pub(super) fn rule_of_variable(&self, name: Option<&Expr>) -> DangerRule {
-        match name.is_some_and(|name| self.is_text(name, |name| !table::sounds_secret(name))) {
+        match name.is_some_and(|name| self.texts_are(name, |name| !table::sounds_secret(name))) {
             true => EnvironmentRead,
             false => SecretRead,
         }
@@ -289,16 +288,14 @@ impl<'a> Checker<'a> {
             }
             place => self.path(place),
         };
-        let places = || {
-            meanings.iter().filter_map(|meaning| if let Meaning::Unknown(path) = meaning { Some(path) } else { None })
-        };
+        let places = || meanings.iter().filter_map(Meaning::unknown);
         if places().any(|path| path == "os.environ") {
             let rule =
                 if subscript.ctx.is_load() { self.rule_of_variable(Some(&subscript.slice)) } else { UnknownSetting };
             self.add(rule, "os.environ[…]", subscript, false);
             return true;
         }
-        let is_namespace = |path: &String| {
+        let is_namespace = |path: &str| {
             ["()", "__dict__", "__builtins__", "sys.modules", "builtins.vars"].iter().any(|end| path.ends_with(end))
         };
         if places().any(is_namespace) {
@@ -315,8 +312,7 @@ impl<'a> Checker<'a> {
 
     /// `'KEY' in os.environ` asks for no value.
     pub(super) fn is_only_asked(&self, place: &Expr) -> bool {
-        let asked = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path == "os.environ" || path == "sys.modules");
-        self.path(place).iter().any(asked)
+        self.path(place).iter().filter_map(Meaning::unknown).any(|path| matches!(path, "os.environ" | "sys.modules"))
     }
 }
 
@@ -334,10 +330,6 @@ impl Rule {
             _ => HandedOn,
         }
     }
-}
-
-fn table_rule(path: &str, unknown: DangerRule) -> DangerRule {
-    table::rule_of(path).filter(|_| unknown == UnknownFunction).unwrap_or(unknown)
 }
 
 /// An attribute that does harm, reached by its name.

@@ -4,8 +4,7 @@ use ruff_python_ast::{
     Expr, ExprCall, ExprFString, ExprName, FStringPart, InterpolatedStringElement, Number, Operator,
 };
 
-use super::bindings::What;
-use super::scope::elements;
+use super::scope::{What, elements};
 use super::walk::{Checker, Meaning};
 
 const MAX_FOLLOWED: usize = 6;
@@ -46,7 +45,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether the name is bound to values that are so, whatever is put into them.
-    pub(super) fn holds(&self, name: &ExprName, is_so: impl Fn(&Expr) -> bool) -> bool {
+    pub(super) fn holds_values(&self, name: &ExprName, is_so: impl Fn(&Expr) -> bool) -> bool {
         let bound = self.bound(name.id.as_str()).unwrap_or_default();
         let is_so = |what: &What| match what {
             What::Value(value) => is_so(value),
@@ -63,7 +62,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether the texts that an expression can be are known, and all are so.
-    pub(super) fn is_text(&self, expression: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn texts_are(&self, expression: &Expr, is_so: impl Fn(&str) -> bool) -> bool {
         self.texts(expression, 0).is_some_and(|texts| texts.iter().all(|text| is_so(text)))
     }
 
@@ -152,8 +151,9 @@ impl<'a> Checker<'a> {
         )
     }
 
-    pub(super) fn calls_any(&self, call: &ExprCall, paths: &[&str]) -> bool {
-        paths.iter().any(|path| self.calls(call, path))
+    /// `paths` are parted by blanks.
+    pub(super) fn calls_any(&self, call: &ExprCall, paths: &str) -> bool {
+        paths.split(' ').any(|path| self.calls(call, path))
     }
 
     /// Whether it is a place in the working folder, or several.
@@ -173,9 +173,8 @@ impl<'a> Checker<'a> {
             Expr::BinOp(join) if join.op == Operator::Div => {
                 self.is_place(&join.left, depth + 1) && self.is_place(&join.right, depth + 1)
             }
-            Expr::Call(call) if self.calls_any(call, &["os.path.join", "pathlib.Path", "builtins.str"]) => {
-                call.arguments.keywords.is_empty()
-                    && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
+            Expr::Call(call) if self.calls_any(call, "os.path.join pathlib.Path builtins.str") => {
+                self.is_given_places(call, depth + 1)
             }
             _ => false,
         }
@@ -186,11 +185,8 @@ impl<'a> Checker<'a> {
             return false;
         }
         match expression {
-            Expr::Call(call) if self.calls_any(call, &["glob.glob", "glob.iglob"]) => {
-                call.arguments.keywords.is_empty()
-                    && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
-            }
-            Expr::Call(call) if self.calls_any(call, &["builtins.sorted", "builtins.list"]) => {
+            Expr::Call(call) if self.calls_any(call, "glob.glob glob.iglob") => self.is_given_places(call, depth + 1),
+            Expr::Call(call) if self.calls_any(call, "builtins.sorted builtins.list") => {
                 call.arguments.args.iter().all(|part| self.are_places(part, depth + 1))
             }
             Expr::Call(call) => match &*call.func {
@@ -208,9 +204,11 @@ impl<'a> Checker<'a> {
 
     /// `folder.glob(pattern)`: the pattern leads out of the folder no more than the folder does, whatever its argument is called.
     pub(crate) fn finds_places(&self, folder: &Expr, call: &ExprCall, depth: usize) -> bool {
-        self.is_place(folder, depth)
-            && call.arguments.keywords.is_empty()
-            && call.arguments.args.iter().all(|part| self.is_place(part, depth))
+        self.is_place(folder, depth) && self.is_given_places(call, depth)
+    }
+
+    fn is_given_places(&self, call: &ExprCall, depth: usize) -> bool {
+        call.arguments.keywords.is_empty() && call.arguments.args.iter().all(|part| self.is_place(part, depth))
     }
 
     /// What a reader may be given: a place, or something in memory or opened for reading.
@@ -222,14 +220,15 @@ impl<'a> Checker<'a> {
     }
 
     fn is_opened(&self, expression: &Expr, depth: usize) -> bool {
-        const MAKERS: &[&str] =
-            &["io.StringIO", "io.BytesIO", "builtins.open", "io.open", "gzip.open", "bz2.open", "pandas.ExcelFile"];
+        const MAKERS: &str = "io.StringIO io.BytesIO builtins.open io.open gzip.open bz2.open pandas.ExcelFile";
         if !self.globals.budget.spend(1) {
             return false;
         }
         match expression {
             Expr::Call(call) => self.calls_any(call, MAKERS),
-            Expr::Name(name) if depth <= MAX_FOLLOWED => self.holds(name, |value| self.is_opened(value, depth + 1)),
+            Expr::Name(name) if depth <= MAX_FOLLOWED => {
+                self.holds_values(name, |value| self.is_opened(value, depth + 1))
+            }
             _ => false,
         }
     }

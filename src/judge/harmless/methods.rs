@@ -3,9 +3,8 @@
 use ruff_python_ast::{Expr, ExprCall, Keyword};
 
 use super::arguments::{has_stars, is_harmless_name, is_named};
-use super::bindings::What;
 use super::rules;
-use super::scope::elements;
+use super::scope::{What, elements};
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::{self, *};
 use crate::known::{Attribute, attribute};
@@ -79,7 +78,7 @@ impl<'a> Checker<'a> {
                 call.arguments.keywords.iter().all(|keyword| is_named(keyword, "expr inplace"))
                     && !has_stars(call)
                     && (name == "eval" && call.arguments.args.is_empty() && call.arguments.keywords.is_empty()
-                        || given.is_some_and(|given| self.is_text(given, |text| self.is_harmless_text(text))))
+                        || given.is_some_and(|given| self.texts_are(given, |text| self.is_harmless_text(text))))
             }
             "read_text" | "read_bytes" | "exists" | "iterdir" => self.is_place(base, 0),
             "glob" | "rglob" => self.finds_places(base, call, 0),
@@ -102,8 +101,8 @@ impl<'a> Checker<'a> {
 
     pub(crate) fn is_memory(&self, value: &Expr) -> bool {
         match value {
-            Expr::Call(call) => self.calls_any(call, &["io.StringIO", "io.BytesIO"]),
-            Expr::Name(name) => self.holds(name, |value| value.is_call_expr() && self.is_memory(value)),
+            Expr::Call(call) => self.calls_any(call, "io.StringIO io.BytesIO"),
+            Expr::Name(name) => self.holds_values(name, |value| value.is_call_expr() && self.is_memory(value)),
             _ => self.is_standard_stream(value),
         }
     }
@@ -124,7 +123,7 @@ impl<'a> Checker<'a> {
             }
             base => is_style(base),
         };
-        is_styled && self.are_plain_formats(call) || self.is_text(base, is_plain_format)
+        is_styled && self.are_plain_formats(call) || self.texts_are(base, is_plain_format)
     }
 
     fn are_plain_formats(&self, call: &ExprCall) -> bool {
@@ -234,7 +233,7 @@ impl<'a> Checker<'a> {
             Expr::UnaryOp(minus) => minus.operand.is_number_literal_expr(),
             Expr::Attribute(_) => self.is_member(function),
             Expr::Dict(dict) => dict.iter_values().all(is_inner),
-            Expr::Call(call) => self.calls_any(call, &["functools.partial", "numpy.vectorize"]),
+            Expr::Call(call) => self.calls_any(call, "functools.partial numpy.vectorize"),
             Expr::Name(name) => {
                 self.is_member(function)
                     || self.is_bound_to(name, |what| match what {
@@ -295,7 +294,7 @@ impl<'a> Checker<'a> {
         match value {
             Expr::Dict(dict) => dict.iter_values().all(|value| self.are_formulas(value)),
             Expr::NoneLiteral(_) | Expr::NumberLiteral(_) | Expr::BooleanLiteral(_) => true,
-            _ => self.is_text(value, |text| self.is_harmless_text(&text.replace('~', "-"))),
+            _ => self.texts_are(value, |text| self.is_harmless_text(&text.replace('~', "-"))),
         }
     }
 
@@ -309,7 +308,7 @@ impl<'a> Checker<'a> {
         const KINDS: &[&str] =
             &["text/plain", "text/markdown", "image/png", "image/jpeg", "application/json", "application/vnd.vega"];
         let is_picture = |kind: &str| KINDS.iter().any(|known| kind.starts_with(known));
-        call.arguments.args.first().is_some_and(|shown| self.has_keys(shown, is_picture))
+        call.arguments.args.first().is_some_and(|shown| self.keys_are(shown, is_picture))
     }
 
     fn displays(&self, call: &ExprCall) -> bool {

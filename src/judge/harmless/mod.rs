@@ -8,7 +8,6 @@
 
 mod arguments;
 mod attributes;
-mod bindings;
 pub(crate) mod builtins;
 mod cells;
 mod dangers;

@@ -3,8 +3,8 @@
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::arguments::has_stars;
-use super::bindings::What;
 use super::rules;
+use super::scope::What;
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::*;
 
@@ -25,7 +25,7 @@ impl<'a> Checker<'a> {
 
     /// Whether what is called hands no arguments by name on that it does not know.
     fn takes_no_settings(&self, call: &ExprCall) -> bool {
-        const MAKERS: &[&str] = &["builtins.dict", "collections.OrderedDict", "collections.Counter"];
+        const MAKERS: &str = "builtins.dict collections.OrderedDict collections.Counter";
         let takes_none = |what: &What| match what {
             What::Function(function) => function.parameters.kwarg.is_none() && function.decorator_list.is_empty(),
             _ => false,
@@ -49,17 +49,12 @@ impl<'a> Checker<'a> {
         if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
             return false;
         }
-        match value {
-            Expr::Dict(dict) => {
-                self.has_keys(value, |key| !rules::is_told_key(key))
-                    && dict
-                        .iter_values()
-                        .all(|inner| !inner.is_dict_expr() || self.are_plain_settings(inner, depth + 1))
-            }
-            Expr::Name(_) if self.are_own_keywords(value) => true,
-            other if other.is_literal_expr() || other.is_f_string_expr() => true,
-            other => self.has_keys(other, |key| !rules::is_told_key(key)),
-        }
+        let is_plain = |inner: &Expr| !inner.is_dict_expr() || self.are_plain_settings(inner, depth + 1);
+        self.are_own_keywords(value)
+            || value.is_literal_expr()
+            || value.is_f_string_expr()
+            || self.keys_are(value, |key| !rules::is_told_key(key))
+                && value.as_dict_expr().is_none_or(|dict| dict.iter_values().all(is_plain))
     }
 
     /// What stands where a function that draws takes a dictionary of settings.
@@ -111,9 +106,9 @@ impl<'a> Checker<'a> {
             Expr::UnaryOp(unary) => self.is_no_dictionary(&unary.operand),
             Expr::BinOp(made) => self.is_no_dictionary(&made.left) || self.is_no_dictionary(&made.right),
             Expr::Call(call) => {
-                ["str", "len", "round", "set", "list", "tuple", "format", "range", "sorted"]
-                    .iter()
-                    .any(|maker| self.calls(call, &format!("builtins.{maker}")))
+                const MAKERS: &str = "builtins.str builtins.len builtins.round builtins.set builtins.list \
+                                      builtins.tuple builtins.format builtins.range builtins.sorted";
+                self.calls_any(call, MAKERS)
                     || matches!(&*call.func, Expr::Attribute(method) if matches!(method.attr.as_str(), "format" | "encode" | "split" | "strip" | "lower" | "join"))
             }
             other => other.is_literal_expr() || other.is_f_string_expr(),
@@ -128,16 +123,8 @@ impl<'a> Checker<'a> {
 
     /// A dictionary, a set or a counter that the notebook makes.
     pub(super) fn is_own_container(&self, base: &Expr, depth: usize) -> bool {
-        const MAKERS: &[&str] = &[
-            "builtins.dict",
-            "builtins.set",
-            "collections.Counter",
-            "collections.defaultdict",
-            "collections.OrderedDict",
-            "tqdm.tqdm",
-            "tqdm.notebook.tqdm",
-            "tqdm.auto.tqdm",
-        ];
+        const MAKERS: &str = "builtins.dict builtins.set collections.Counter collections.defaultdict \
+                              collections.OrderedDict tqdm.tqdm tqdm.notebook.tqdm tqdm.auto.tqdm";
         if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
             return false;
         }
@@ -176,7 +163,7 @@ impl<'a> Checker<'a> {
 
     /// `setp(text, 'color', 'red')`
     pub(super) fn sets_plainly(&self, call: &ExprCall) -> bool {
-        let told = |name: &Expr| self.is_text(name, |name| !rules::is_told_key(name));
+        let told = |name: &Expr| self.texts_are(name, |name| !rules::is_told_key(name));
         !call.arguments.args.iter().any(Expr::is_starred_expr)
             && call.arguments.args.iter().skip(1).step_by(2).all(told)
     }

@@ -8,11 +8,10 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 
 use super::arguments::{has_one_argument, is_harmless_name, is_named};
-use super::bindings::Names;
 use super::builtins;
 use super::cells::shows_script;
 use super::rules::{self, Rule};
-use super::scope::{elements, of_comprehension, of_function};
+use super::scope::{Names, elements, of_comprehension, of_function};
 use super::walk::{Checker, LOOKS, Meaning, Scope, of_path, spoken};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute, attribute};
@@ -225,25 +224,23 @@ impl<'a> Checker<'a> {
             self.add(rules::harm_of_setting(name), &format!(".{name} ="), target, true);
         }
         if is_library || is_class || name.starts_with("__") || name.starts_with('_') && !is_own {
-            let is_core = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("builtins") || path.starts_with("importlib"));
+            let is_core = |path: &str| path.starts_with("builtins") || path.starts_with("importlib");
             let rule = match rules::harm_of_setting(name) {
-                _ if meanings.iter().any(is_core) => Internals,
+                _ if meanings.iter().filter_map(Meaning::unknown).any(is_core) => Internals,
                 UnknownSetting => ChangesLibrary,
                 told => told,
             };
             self.add(rule, &format!(".{name} ="), target, true);
         }
-        let is_option =
-            |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.starts_with("pandas.options."));
-        if !meanings.iter().any(is_option) {
+        if !meanings.iter().filter_map(Meaning::unknown).any(|path| path.starts_with("pandas.options.")) {
             self.base(base);
         }
     }
 
     /// True when the base needs no further look: settings of pictures.
     fn setting(&mut self, subscript: &'a ExprSubscript) -> bool {
-        let is_settings = |meaning: &Meaning| matches!(meaning, Meaning::Unknown(path) if path.ends_with(".rcParams") || path.ends_with(".rcParamsDefault"));
-        if !self.means(&subscript.value, is_settings) {
+        let is_settings = |path: &str| path.ends_with(".rcParams") || path.ends_with(".rcParamsDefault");
+        if !self.means(&subscript.value, |meaning| meaning.unknown().is_some_and(is_settings)) {
             return false;
         }
         let keys = self.texts(&subscript.slice, 0);

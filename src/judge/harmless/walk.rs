@@ -6,10 +6,9 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, ExprAttribute, ExprCall, StmtClassDef};
 use ruff_text_size::Ranged;
 
-use super::bindings::{Names, What};
 use super::builtins;
 use super::rules::{self, Rule};
-use super::scope::Globals;
+use super::scope::{Globals, Names, What};
 use crate::DangerRule::{self, *};
 use crate::known::{self, Member};
 use crate::words::Words;
@@ -32,6 +31,13 @@ pub(crate) enum Meaning {
     Unbound(String),
     /// Another cell binds it to what could do this.
     Leads(String, Danger),
+}
+
+impl Meaning {
+    /// The path, if it is of a module and not known.
+    pub(super) fn unknown(&self) -> Option<&str> {
+        if let Self::Unknown(path) = self { Some(path) } else { None }
+    }
 }
 
 pub(crate) struct Found {
@@ -216,8 +222,7 @@ impl<'a> Checker<'a> {
                 break;
             }
             // `read = pd.read_csv`: what is set on it is set on the library.
-            if let What::Value(Expr::Attribute(_) | Expr::Name(_)) = what
-                && let What::Value(value) = what
+            if let What::Value(value @ (Expr::Attribute(_) | Expr::Name(_))) = what
                 && self.globals.following.get() < 4
             {
                 self.globals.following.set(self.globals.following.get() + 1);
