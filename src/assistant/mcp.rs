@@ -47,12 +47,6 @@ pub struct Person {
     pub covers: Arc<dyn Fn(&NotebookId) -> bool + Send + Sync>,
 }
 
-impl fmt::Debug for Person {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Person").field("user_id", &self.user_id).field("token_id", &self.token_id).finish()
-    }
-}
-
 /// An answer; its body may be a stream.
 pub type McpResponse = Response<BoxBody<Bytes, Infallible>>;
 

@@ -9,7 +9,7 @@ use notarium_core::NotebookId;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{StreamableHttpClientTransport, Transport, stdio_pipes};
+use rmcp::transport::{StdioReader, StdioWriter, StreamableHttpClientTransport, Transport, stdio_pipes};
 use rmcp::{RoleClient, RoleServer};
 
 /// Where a bridge leads, and by which right.
@@ -34,13 +34,15 @@ pub enum BridgeError {
     Client(reqwest::Error),
 }
 
+type Client = AsyncRwTransport<RoleServer, StdioReader, StdioWriter>;
+type Server = StreamableHttpClientTransport<reqwest::Client>;
 type Sent = (Option<RequestId>, Result<(), String>);
 
 /// Carries messages until standard input ends. A server that restarts is found again: what was asked meanwhile is answered
 /// with an error, and a session that it has forgotten is begun anew.
 pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     let (input, output) = stdio_pipes();
-    let mut client = AsyncRwTransport::<RoleServer, _, _>::new(input, output);
+    let mut client = Client::new(input, output);
     let mut server = connection(options)?;
     let carried = carry(&mut client, &mut server).await;
     // Ends the session; if that fails, the server ends it by itself later.
@@ -48,20 +50,16 @@ pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     carried
 }
 
-fn connection(options: BridgeOptions) -> Result<StreamableHttpClientTransport<reqwest::Client>, BridgeError> {
+fn connection(options: BridgeOptions) -> Result<Server, BridgeError> {
     let query = options.notebook.map(|notebook| format!("?notebook={notebook}")).unwrap_or_default();
     let uri: Arc<str> = format!("{}/mcp{query}", options.server).into();
     let config = StreamableHttpClientTransportConfig::with_uri(uri).auth_header(options.token);
     // The token goes to this server and to no other.
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
-    Ok(StreamableHttpClientTransport::with_client(http.map_err(BridgeError::Client)?, config))
+    Ok(Server::with_client(http.map_err(BridgeError::Client)?, config))
 }
 
-async fn carry<C, S>(client: &mut C, server: &mut S) -> Result<(), BridgeError>
-where
-    C: Transport<RoleServer, Error = std::io::Error>,
-    S: Transport<RoleClient>,
-{
+async fn carry(client: &mut Client, server: &mut Server) -> Result<(), BridgeError> {
     let mut sending: FuturesUnordered<BoxFuture<'static, Sent>> = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -72,7 +70,9 @@ where
             message = server.receive() => match message {
                 Some(message) => client.send(message).await.map_err(BridgeError::Output)?,
                 None => {
-                    fail(client, &mut sending).await?;
+                    while let Some(sent) = sending.next().await {
+                        answer(client, sent).await?;
+                    }
                     return Err(BridgeError::Lost);
                 }
             },
@@ -81,7 +81,7 @@ where
     }
 }
 
-fn send<S: Transport<RoleClient>>(server: &mut S, message: ClientJsonRpcMessage) -> BoxFuture<'static, Sent> {
+fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static, Sent> {
     let id = match &message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
         _ => None,
@@ -91,23 +91,10 @@ fn send<S: Transport<RoleClient>>(server: &mut S, message: ClientJsonRpcMessage)
 }
 
 /// A request that did not reach the server is answered here.
-async fn answer<C>(client: &mut C, (id, sent): Sent) -> Result<(), BridgeError>
-where
-    C: Transport<RoleServer, Error = std::io::Error>,
-{
+async fn answer(client: &mut Client, (id, sent): Sent) -> Result<(), BridgeError> {
     let Err(error) = sent else { return Ok(()) };
     tracing::warn!(%error, "a message did not reach the server");
     let Some(id) = id else { return Ok(()) };
     let error = ErrorData::internal_error(format!("the Notarium server cannot be reached: {error}"), None);
     client.send(ServerJsonRpcMessage::error(error, Some(id))).await.map_err(BridgeError::Output)
-}
-
-async fn fail<C>(client: &mut C, sending: &mut FuturesUnordered<BoxFuture<'static, Sent>>) -> Result<(), BridgeError>
-where
-    C: Transport<RoleServer, Error = std::io::Error>,
-{
-    while let Some(sent) = sending.next().await {
-        answer(client, sent).await?;
-    }
-    Ok(())
 }

@@ -74,8 +74,8 @@ impl Handler {
 
     async fn called(&self, visitor: &Visitor, name: &str, arguments: JsonObject) -> Result<CallEnd, ErrorData> {
         match name {
-            tools::AWAIT => Ok(self.awaited(visitor, arguments).await),
-            tools::LIST_NOTEBOOKS => Ok(self.listed_notebooks(visitor, &arguments).await),
+            tools::AWAIT => Ok(CallEnd::of(self.awaited(visitor, arguments).await)),
+            tools::LIST_NOTEBOOKS => Ok(CallEnd::of(self.listed_notebooks(visitor, &arguments).await)),
             _ => self.requested(visitor, name, arguments).await,
         }
     }
@@ -114,38 +114,29 @@ impl Handler {
     }
 
     /// Needs no notebook's log: nothing is done.
-    async fn listed_notebooks(&self, visitor: &Visitor, arguments: &JsonObject) -> CallEnd {
+    async fn listed_notebooks(&self, visitor: &Visitor, arguments: &JsonObject) -> Result<CallToolResult, String> {
         let query = match arguments.get("query") {
             Some(Value::String(query)) => Some(query.as_str()),
             Some(Value::Null) | None => None,
-            Some(_) => return CallEnd::refused("query is a text"),
+            Some(_) => return Err("query is a text".to_owned()),
         };
-        match notebooks::visible(&self.host, visitor, query).await {
-            Ok(found) => CallEnd::Answered(results::value(&json!({ "notebooks": found }))),
-            Err(rejection) => CallEnd::refused(&rejection.message),
-        }
+        let found = notebooks::visible(&self.host, visitor, query).await.map_err(|rejection| rejection.message)?;
+        Ok(results::value(&json!({ "notebooks": found })))
     }
 
-    async fn awaited(&self, visitor: &Visitor, mut arguments: JsonObject) -> CallEnd {
-        let notebook = match notebooks::chosen(&self.host, visitor, &mut arguments).await {
-            Ok(notebook) => notebook,
-            Err(message) => return CallEnd::refused(&message),
-        };
-        let call_id = match arguments.get("call_id") {
-            Some(Value::String(id)) => id.parse(),
-            _ => return CallEnd::refused("Missing required parameters: call_id"),
-        };
-        let Ok(call_id) = call_id else { return CallEnd::refused("call_id is no id of a call") };
+    async fn awaited(&self, visitor: &Visitor, mut arguments: JsonObject) -> Result<CallToolResult, String> {
+        let notebook = notebooks::chosen(&self.host, visitor, &mut arguments).await?;
+        let call_id = arguments.get("call_id").and_then(Value::as_str);
+        let call_id = call_id.ok_or("Missing required parameters: call_id")?;
+        let call_id = call_id.parse().map_err(|_| "call_id is no id of a call")?;
         let seconds = match arguments.get("seconds") {
             None | Some(Value::Null) => Some(tools::DEFAULT_AWAIT_SECONDS),
             Some(seconds) => seconds.as_u64(),
         };
-        let Some(seconds) = seconds else { return CallEnd::refused("seconds is a whole number from 0 to 60") };
+        let seconds = seconds.ok_or("seconds is a whole number from 0 to 60")?;
         let patience = Duration::from_secs(seconds.min(tools::MAX_AWAIT_SECONDS));
-        match self.caller.await_call(&visitor.actor, &notebook, &call_id, patience).await {
-            Ok(called) => CallEnd::Answered(results::result(&called)),
-            Err(rejection) => CallEnd::refused(&rejection.message),
-        }
+        let called = self.caller.await_call(&visitor.actor, &notebook, &call_id, patience).await;
+        called.map(|called| results::result(&called)).map_err(|rejection| rejection.message)
     }
 
     /// A call as a task: the client asks for it with `tasks/get`, and may go away meanwhile.
@@ -176,6 +167,10 @@ enum CallEnd {
 }
 
 impl CallEnd {
+    fn of(answer: Result<CallToolResult, String>) -> Self {
+        answer.map_or_else(|message| Self::refused(&message), Self::Answered)
+    }
+
     fn refused(message: &str) -> Self {
         Self::Answered(results::refused(message))
     }

@@ -62,8 +62,6 @@ fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
 /// The notebooks that person, token and connection allow, the last changed first.
 pub async fn visible(host: &Arc<dyn Host>, visitor: &Visitor, query: Option<&str>) -> Result<Vec<Listed>, Rejection> {
     let mut found = host.notebooks(&visitor.actor, query, MAX_LISTED).await?;
-    found.retain(|listed| {
-        visitor.covers(&listed.notebook_id) && visitor.notebook.as_ref().is_none_or(|own| *own == listed.notebook_id)
-    });
+    found.retain(|listed| visitor.reaches(&listed.notebook_id));
     Ok(found)
 }

@@ -41,28 +41,19 @@ impl Target {
     }
 }
 
+/// Path below the list, name, title, description.
+const TEMPLATES: [[&str; 4]; 3] = [
+    ["{id}", "notebook", "A notebook", "Its cells with versions, status and previews of outputs, and what runs."],
+    ["{id}/cells/{cell}", "cell", "A cell", "One cell with its version, status and previews of outputs."],
+    ["{id}/runs/{run}", "run", "A run", "One execution: what it ran, how it stands, previews of its outputs."],
+];
+
 pub fn templates() -> Vec<ResourceTemplate> {
-    let template = |path: &str, name: &str, title: &str, description: &str| {
-        ResourceTemplate::new(format!("{LIST}/{path}"), name)
-            .with_title(title)
-            .with_description(description)
-            .with_mime_type(JSON)
+    let template = |[path, name, title, description]: [&str; 4]| {
+        let template = ResourceTemplate::new(format!("{LIST}/{path}"), name).with_title(title);
+        template.with_description(description).with_mime_type(JSON)
     };
-    vec![
-        template(
-            "{id}",
-            "notebook",
-            "A notebook",
-            "Its cells with versions, status and previews of outputs, and what runs.",
-        ),
-        template("{id}/cells/{cell}", "cell", "A cell", "One cell with its version, status and previews of outputs."),
-        template(
-            "{id}/runs/{run}",
-            "run",
-            "A run",
-            "One execution: what it ran, how it stands, previews of its outputs.",
-        ),
-    ]
+    TEMPLATES.map(template).into()
 }
 
 pub fn listed(notebooks: &[Listed]) -> Vec<Resource> {
@@ -87,18 +78,14 @@ pub async fn read(
 ) -> Result<ReadResourceResult, Rejection> {
     let value = match target {
         Target::List => json!({ "notebooks": visible(host, visitor, None).await? }),
-        Target::Notebook(id) => {
+        Target::Notebook(id) | Target::Cell(id, _) | Target::Run(id, _) => {
             let notebook = visitor.read(host, id).await?;
-            with_blobs(&**host, id, |blobs| state(&notebook, None, blobs)).await?
-        }
-        Target::Cell(id, cell_id) => {
-            let notebook = visitor.read(host, id).await?;
-            let rendered = with_blobs(&**host, id, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
-            rendered["cells"][0].clone()
-        }
-        Target::Run(id, run) => {
-            let notebook = visitor.read(host, id).await?;
-            with_blobs(&**host, id, |blobs| execution(&notebook, run, blobs)).await?
+            let render = |blobs: &ReadBlob| match target {
+                Target::Run(_, run) => execution(&notebook, run, blobs),
+                Target::Cell(_, cell) => state(&notebook, Some(cell), blobs).map(|state| state["cells"][0].clone()),
+                _ => state(&notebook, None, blobs),
+            };
+            with_blobs(&**host, id, render).await?
         }
     };
     let contents = ResourceContents::text(mask_keys(&value.to_string()), uri).with_mime_type(JSON);

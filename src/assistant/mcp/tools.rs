@@ -35,12 +35,8 @@ pub fn find(name: &str) -> Option<Tool> {
 pub fn functions(notebook: &Document) -> impl Iterator<Item = Tool> {
     let registered = offered(notebook).into_iter().filter(|tool| tool.version.is_some());
     registered.map(|function| {
-        let mut schema = object(function.schema);
-        add_notebook(&mut schema);
-        let mut tool = Tool::new(function.name, function.description, Arc::new(schema));
-        tool.title = Some(function.summary);
-        tool.annotations = Some(annotations(function.risk));
-        tool
+        let tool = Tool::new(function.name, function.description, with_notebook(function.schema));
+        tool.with_title(function.summary).with_annotations(annotations(function.risk))
     })
 }
 
@@ -53,18 +49,12 @@ pub fn missing_scope(name: &str, arguments: &JsonObject, scopes: &Scopes) -> Opt
 }
 
 fn listed(row: &Row) -> Tool {
-    let mut schema = object(row.schema());
-    if row.name != LIST_NOTEBOOKS {
-        add_notebook(&mut schema);
-    }
+    let schema = if row.name == LIST_NOTEBOOKS { object(row.schema()).into() } else { with_notebook(row.schema()) };
     let description = match row.risk {
         Risk::Destructive => format!("{} The call waits for a person: then use {AWAIT}.", row.description),
         _ => row.description.to_owned(),
     };
-    let mut tool = Tool::new(row.name, description, Arc::new(schema));
-    tool.title = Some(row.summary.to_owned());
-    tool.annotations = Some(annotations(row.risk));
-    tool
+    Tool::new(row.name, description, schema).with_title(row.summary).with_annotations(annotations(row.risk))
 }
 
 /// Hints for clients. What they do with them changes nothing about the gate.
@@ -73,7 +63,7 @@ fn annotations(risk: Risk) -> ToolAnnotations {
 }
 
 fn await_tool() -> Tool {
-    let mut schema = object(json!({
+    let schema = with_notebook(json!({
         "type": "object",
         "properties": {
             "call_id": { "type": "string", "description": "The id of the call, as the answer to it said." },
@@ -85,22 +75,22 @@ fn await_tool() -> Tool {
         "required": ["call_id"],
         "additionalProperties": false,
     }));
-    add_notebook(&mut schema);
     let description = "Waits until a call that waits for a person, or that goes on, has ended, and gives its result. If it \
                        has not ended in time, you are told so: wait again, or go on with something else.";
-    let mut tool = Tool::new(AWAIT, description, Arc::new(schema));
-    tool.title = Some("Wait for a call".to_owned());
-    tool.annotations = Some(annotations(Risk::Read).idempotent(true));
-    tool
+    let annotations = annotations(Risk::Read).idempotent(true);
+    Tool::new(AWAIT, description, schema).with_title("Wait for a call").with_annotations(annotations)
 }
 
-fn add_notebook(schema: &mut JsonObject) {
+/// A schema of arguments that say also which notebook is meant.
+fn with_notebook(schema: Value) -> Arc<JsonObject> {
     let description =
         "The notebook: its id, or its title where only one has it. Left out: the notebook that the connection is for.";
+    let mut schema = object(schema);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
         properties.insert(NOTEBOOK.to_owned(), json!({ "type": "string", "description": description }));
     }
+    schema.into()
 }
 
 fn object(value: Value) -> JsonObject {

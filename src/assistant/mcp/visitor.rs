@@ -18,6 +18,11 @@ pub struct Visitor {
 }
 
 impl Visitor {
+    /// Whether the connection and its token are good for the notebook.
+    pub fn reaches(&self, notebook: &NotebookId) -> bool {
+        self.notebook.as_ref().is_none_or(|own| own == notebook) && self.covers(notebook)
+    }
+
     /// Whether the token is good for the notebook.
     pub fn covers(&self, notebook: &NotebookId) -> bool {
         (self.person.covers)(notebook)
@@ -32,8 +37,7 @@ impl Visitor {
 
     /// The notebook, if person, token and connection allow it.
     pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        let is_here = self.notebook.as_ref().is_none_or(|own| own == notebook);
-        if !is_here || !self.covers(notebook) {
+        if !self.reaches(notebook) {
             let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");
             return Err(Rejection::new(RejectionCode::UnknownNotebook, message));
         }
