@@ -167,7 +167,7 @@ impl Assistants {
             return Err(Rejection::new(RejectionCode::UnknownToolCall, message));
         };
         let png = match function_of(&events).as_deref() {
-            Some("get_cell_image") if !answer.is_error => self.0.picture(notebook, &answer.text).await,
+            Some("get_cell_image") if !answer.is_error => PngResult::load(&*self.0.host, notebook, &answer.text).await,
             _ => None,
         };
         let image = png.and_then(|png| STANDARD.decode(png).ok()).map(Bytes::from);
@@ -223,16 +223,24 @@ fn function_of(events: &[Stored]) -> Option<String> {
 }
 
 impl Runtime {
-    /// Listens until the host or the runtime stops; a fault ends one turn of it.
-    async fn keep_listening(self: Arc<Self>) {
+    /// Does the work until it ends by itself or the runtime stops; what a fault ends begins anew, after a pause that doubles.
+    async fn keep<F: Future<Output = ()>>(&self, work: impl Fn() -> F, tell: impl Fn(Duration)) {
         let mut pause = FIRST_PAUSE;
-        while AssertUnwindSafe(self.listen()).catch_unwind().await.is_err() {
-            tracing::error!(?pause, "a fault ended the listening for what concerns assistants: it begins anew");
+        while AssertUnwindSafe(work()).catch_unwind().await.is_err() {
+            tell(pause);
             if self.stopping.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 return;
             }
             pause = (pause * 2).min(MAX_PAUSE);
         }
+    }
+
+    /// Listens until the host or the runtime stops.
+    async fn keep_listening(self: Arc<Self>) {
+        let tell = |pause| {
+            tracing::error!(?pause, "a fault ended the listening for what concerns assistants: it begins anew");
+        };
+        self.keep(|| self.listen(), tell).await;
         self.stopping.cancel();
     }
 
@@ -258,20 +266,12 @@ impl Runtime {
         see(&handle)
     }
 
-    /// Runs the notebook's worker; one that a fault ends is followed by another, after a pause that doubles.
+    /// Runs the notebook's worker; one that a fault ends is followed by another.
     async fn keep_worker(self: Arc<Self>, notebook: NotebookId, handle: Handle) {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let worker = Worker::new(self.clone(), notebook.clone(), handle.clone());
-            if AssertUnwindSafe(worker.run()).catch_unwind().await.is_ok() {
-                return;
-            }
+        let tell = |pause| {
             tracing::error!(%notebook, ?pause, "a fault ended the notebook's worker: another takes up its turns and calls");
-            if self.stopping.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
-                return;
-            }
-            pause = (pause * 2).min(MAX_PAUSE);
-        }
+        };
+        self.keep(|| Worker::new(self.clone(), notebook.clone(), handle.clone()).run(), tell).await;
     }
 
     /// A task that the stop of the runtime cuts off.
@@ -297,11 +297,6 @@ impl Runtime {
             handle.state.receiver_count() == 0 && handle.wake.notified().now_or_never().is_none()
         };
         self.workers.remove_if_mut(notebook, is_over).is_some()
-    }
-
-    /// The PNG that a result of `get_cell_image` names, as base64.
-    async fn picture(&self, notebook: &NotebookId, result: &str) -> Option<String> {
-        PngResult::load(&*self.host, notebook, result).await
     }
 }
 

@@ -11,13 +11,14 @@ use notarium_core::kernel_tools;
 use notarium_core::tools::{Arguments, CreateNotebook, DescribeConnection, Executor, NewCell, Tool};
 use notarium_core::{
     CellFlagChanges, CellId, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
-    ExecutionTarget, InsertCell, NotebookId, Output, Place, RawObject, Rejection, RequestExecution, ToolCall,
-    ToolCallEnd, ToolCallId,
+    ExecutionTarget, InsertCell, NotebookId, Place, RawObject, Rejection, RequestExecution, ToolCall, ToolCallEnd,
+    ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use super::Runtime;
 use super::blobs::with_blobs;
 use crate::host::Host;
 use crate::picture::{MAX_IMAGE_BYTES, PngResult};
@@ -32,27 +33,23 @@ const MAX_OUTPUT_CHARACTERS: usize = 20_000;
 const MAX_LISTED_NOTEBOOKS: usize = 100;
 
 /// A call that has started, and what its execution needs.
-pub struct ToolTask {
-    pub host: Arc<dyn Host>,
+pub(super) struct ToolTask {
+    pub runtime: Arc<Runtime>,
     pub notebook: NotebookId,
     pub call_id: ToolCallId,
     pub call: Arc<ToolCall>,
     /// What the call began in the log.
     pub effects: Effects,
-    /// How long it waits for its runs.
-    pub run_wait: Duration,
     /// The notebook, renewed when something happened.
     pub state: State,
-    /// The same of another notebook.
-    pub watch: Box<dyn Fn(&NotebookId) -> State + Send + Sync>,
 }
 
 /// A notebook, watched.
-pub type State = watch::Receiver<Arc<Document>>;
+type State = watch::Receiver<Arc<Document>>;
 
 /// The cells and the runs that a call made when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Effects {
+pub(super) struct Effects {
     pub cells: Vec<CellId>,
     pub executions: Vec<ExecutionId>,
 }
@@ -83,7 +80,7 @@ impl Effects {
 }
 
 /// What a tool came to.
-pub struct Done {
+pub(super) struct Done {
     pub end: ToolCallEnd,
     pub result: String,
 }
@@ -113,7 +110,7 @@ impl From<String> for Failure {
 }
 
 /// Executes the call to its end, or until its wait is over.
-pub async fn execute(task: ToolTask) -> Done {
+pub(super) async fn execute(task: ToolTask) -> Done {
     let limit = task.limit();
     let (end, result) = match answer(&task).await {
         Ok(result) => (ToolCallEnd::Ok, result),
@@ -158,6 +155,15 @@ fn sentence(rejection: Rejection) -> String {
 }
 
 impl ToolTask {
+    fn host(&self) -> &dyn Host {
+        &*self.runtime.host
+    }
+
+    /// How long the call waits for its runs.
+    fn run_wait(&self) -> Duration {
+        self.runtime.config.run_wait
+    }
+
     fn notebook(&self) -> Arc<Document> {
         self.state.borrow().clone()
     }
@@ -172,21 +178,23 @@ impl ToolTask {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
         }
-        self.host.execution(&self.notebook, id).await.ok()?.map(Arc::new)
+        self.host().execution(&self.notebook, id).await.ok()?.map(Arc::new)
     }
 
     /// The call's only run, when it has ended or the wait is over.
-    async fn waited_for(&self, id: &ExecutionId) -> Result<Arc<Execution>, Failure> {
+    async fn only_run(&self, missing: &str) -> Result<(&ExecutionId, Arc<Execution>), Failure> {
+        let id = self.effects.executions.first().ok_or_else(|| missing.to_owned())?;
         let notebook = self.wait_for(&self.state, &self.effects.executions).await;
         let run = self.run(&notebook, id).await;
-        run.ok_or_else(|| Failure::Unknown(format!("The record of the run {id} cannot be read.")))
+        let run = run.ok_or_else(|| Failure::Unknown(format!("The record of the run {id} cannot be read.")))?;
+        Ok((id, run))
     }
 
     /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
     async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Document> {
         let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
-        let until = Instant::now() + self.run_wait;
+        let until = Instant::now() + self.run_wait();
         loop {
             let notebook = state.borrow_and_update().clone();
             // What has ended is not looked at again: a run of all cells is thousands.
@@ -197,7 +205,7 @@ impl ToolTask {
             }
             if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
                 // The start of a run sends no notice, so the state is read once more.
-                return self.host.read(&notebook.notebook_id).await.unwrap_or(notebook);
+                return self.host().read(&notebook.notebook_id).await.unwrap_or(notebook);
             }
         }
     }
@@ -209,7 +217,7 @@ async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId
     let notebook = task.notebook();
     let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
     let render = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
-    Ok(with_blobs(&*task.host, &task.notebook, render).await?)
+    Ok(with_blobs(task.host(), &task.notebook, render).await?)
 }
 
 fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
@@ -224,7 +232,7 @@ fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a Execution
 async fn outputs(task: &ToolTask, cell_id: &CellId) -> Answer {
     let notebook = task.notebook();
     let (id, execution) = latest(&notebook, cell_id)?;
-    let rendered = with_blobs(&*task.host, &task.notebook, |blobs| {
+    let rendered = with_blobs(task.host(), &task.notebook, |blobs| {
         json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,
             "outputs": whole(execution, blobs)})
         .to_string()
@@ -242,17 +250,12 @@ async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
     let Some(output) = execution.outputs.iter().find(|output| preview::has_png(output)) else {
         return Err(format!("Cell {cell_id} shows no PNG. get_cell_outputs tells what it shows.").into());
     };
-    let png = png_of(&*task.host, &task.notebook, output).await?;
+    let png = with_blobs(task.host(), &task.notebook, |blobs| preview::png(output, blobs)).await;
+    let png = png.ok_or_else(|| "The picture cannot be read: it is no PNG, or its data is gone.".to_owned())?;
     if png.len() > MAX_IMAGE_BYTES {
         return Err(format!("The picture has {} bytes, more than a model takes.", png.len()).into());
     }
     Ok(PngResult::text(cell_id, output, &png))
-}
-
-/// The picture's bytes, from the output or from its blob.
-async fn png_of(host: &dyn Host, notebook: &NotebookId, output: &Output) -> Result<Vec<u8>, String> {
-    let found = with_blobs(host, notebook, |blobs| preview::png(output, blobs)).await;
-    found.ok_or_else(|| "The picture cannot be read: it is no PNG, or its data is gone.".to_owned())
 }
 
 async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
@@ -268,12 +271,12 @@ async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
 /// What the kernel answered in a run of a tool.
 async fn answer_of(task: &ToolTask, run: &Execution) -> Result<String, String> {
     let read = |blobs: &ReadBlob| kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES));
-    with_blobs(&*task.host, &task.notebook, read).await
+    with_blobs(task.host(), &task.notebook, read).await
 }
 
 /// A run, with previews of its outputs and its error whole.
 async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<String, String> {
-    with_blobs(&*task.host, &task.notebook, |blobs| {
+    with_blobs(task.host(), &task.notebook, |blobs| {
         let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
         let mut rendered = json!({"execution_id": id, "status": run.status, "outputs": outputs});
         if let Some(cell_id) = run.subject.cell_id() {
@@ -300,12 +303,12 @@ fn word(status: ExecutionStatus) -> &'static str {
 
 async fn list(task: &ToolTask, query: Option<&str>) -> Answer {
     let actor = &task.call.requested_by;
-    let found = task.host.notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(sentence)?;
+    let found = task.host().notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(sentence)?;
     Ok(json!({ "notebooks": found }).to_string())
 }
 
 async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
-    let (host, actor, notebook) = (&task.host, &task.call.requested_by, &task.notebook);
+    let (host, actor, notebook) = (task.host(), &task.call.requested_by, &task.notebook);
     let Some(connection) = &call.connection else {
         let named = host.connections(actor, notebook).await.map_err(sentence)?;
         return Ok(schema_text::connections(&named));
@@ -324,10 +327,7 @@ async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
 // --- runs ---
 
 async fn execute_cell(task: &ToolTask) -> Answer {
-    let Some(id) = task.effects.executions.first() else {
-        return Err("The run was not requested: read the notebook and try again.".to_owned().into());
-    };
-    let run = task.waited_for(id).await?;
+    let (id, run) = task.only_run("The run was not requested: read the notebook and try again.").await?;
     let rendered = render(task, id, &run).await?;
     match run.status {
         ExecutionStatus::Lost => Err(Failure::Unknown(rendered)),
@@ -364,17 +364,14 @@ async fn create_cells(task: &ToolTask) -> Answer {
 
 /// What the kernel answered: the tool is a run of its own.
 async fn in_kernel(task: &ToolTask) -> Answer {
-    let Some(id) = task.effects.executions.first() else {
-        return Err("The kernel was not asked: read the notebook and try again.".to_owned().into());
-    };
-    let run = task.waited_for(id).await?;
+    let (id, run) = task.only_run("The kernel was not asked: read the notebook and try again.").await?;
     if !run.status.is_finished() {
         // It goes on, and must not be asked for twice.
         let state = word(run.status);
         let notice = format!(
             "Still {state} after {} s: the kernel is busy, or there is none. It goes on; do not call it again. Ask \
              get_run_status for this execution, or tell the person.",
-            task.run_wait.as_secs()
+            task.run_wait().as_secs()
         );
         return Ok(json!({"execution_id": id, "status": state, "notice": notice}).to_string());
     }
@@ -393,7 +390,7 @@ async fn verified(
     cells: &[CellId],
     made: Option<Value>,
 ) -> Answer {
-    let judged = with_blobs(&*task.host, id, |blobs| verify(notebook, cells, blobs)).await;
+    let judged = with_blobs(task.host(), id, |blobs| verify(notebook, cells, blobs)).await;
     let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
     let text = format!("{head}{}", judged.text);
     let is_lost =
@@ -413,18 +410,18 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
     let command = creation(&task.call_id, call, cells);
     // Named after the call: taken up again after a restart it is the same command, which is applied once.
     let command_id: CommandId = named_after(&task.call_id);
-    task.host.execute_as(command_id, &task.call.requested_by, &id, &command).await.map_err(sentence)?;
+    task.host().execute_as(command_id, &task.call.requested_by, &id, &command).await.map_err(sentence)?;
     let ids: Vec<CellId> = (0..cells.len()).map(|place| cell_id(&task.call_id, place)).collect();
     let made = json!({"notebook_id": id, "title": call.title, "cells": ids});
     if !call.run {
         return Ok(made.to_string());
     }
-    let mut state = (task.watch)(&id);
-    let notebook = task.host.read_as(&task.call.requested_by, &id).await;
+    let mut state = task.runtime.watch(&id);
+    let notebook = task.host().read_as(&task.call.requested_by, &id).await;
     let notebook = notebook.map_err(|rejection| Failure::Unknown(format!("{made}\n{}", rejection.message)))?;
     // What is watched first may be older than what was read: a notebook without these cells and runs.
     let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
-    drop(timeout_at(Instant::now() + task.run_wait, caught_up).await);
+    drop(timeout_at(Instant::now() + task.run_wait(), caught_up).await);
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
     let notebook = task.wait_for(&state, &runs).await;
     verified(task, &id, &notebook, &ids, Some(made)).await

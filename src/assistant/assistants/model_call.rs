@@ -15,9 +15,10 @@ use tokio::sync::mpsc;
 
 use super::Runtime;
 use super::blobs::with_blobs;
+use super::worker::Report;
 use crate::attachments::{self, Loaded};
 use crate::context::{Plan, Scene, messages, request};
-use crate::picture::may_show;
+use crate::picture::{PngResult, may_show};
 use crate::providers::{Capabilities, Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
@@ -59,7 +60,7 @@ pub(super) struct ModelCall {
     pub turn: Turn,
     pub provider: Arc<dyn Provider>,
     pub model: String,
-    pub updates: mpsc::UnboundedSender<(TurnId, ModelCallUpdate)>,
+    pub reporter: mpsc::UnboundedSender<Report>,
 }
 
 impl ModelCall {
@@ -78,7 +79,7 @@ impl ModelCall {
 
     fn send(&self, update: ModelCallUpdate) {
         // Nobody needs the report when the worker has ended.
-        let _ = self.updates.send((self.turn_id.clone(), update));
+        let _ = self.reporter.send(Report::ModelCall(self.turn_id.clone(), update));
     }
 
     async fn request(&self) -> Result<Request, String> {
@@ -178,7 +179,7 @@ impl ModelCall {
         let shown: Vec<(&ToolCallId, &str)> = shown.collect();
         let mut images = BTreeMap::new();
         for (call_id, text) in shown.into_iter().rev().take(MAX_IMAGES) {
-            if let Some(png) = self.runtime.picture(&self.notebook_id, text).await {
+            if let Some(png) = PngResult::load(&*self.runtime.host, &self.notebook_id, text).await {
                 images.insert(call_id.clone(), png);
             }
         }

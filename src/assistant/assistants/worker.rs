@@ -14,7 +14,7 @@ use notarium_core::{
     RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
     Usage, Version,
 };
-use notarium_wire::{AckMessage, ActivityKind, TurnActivity};
+use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
@@ -27,14 +27,15 @@ use super::{Handle, Runtime, assistant_of};
 use crate::messages;
 use crate::providers::{self, Provider};
 use crate::turn::{Live, Record, Step, Wanted, failed, is_taken_up, next};
+use turns::Acting;
 
 /// Events that are read at once.
 const PAGE: usize = 2_000;
 
-/// The end of a tool task.
-struct CallDone {
-    call_id: ToolCallId,
-    done: Done,
+/// What a task of the worker reports.
+pub(super) enum Report {
+    ModelCall(TurnId, ModelCallUpdate),
+    ToolCall(ToolCallId, Done),
 }
 
 pub(super) struct Worker {
@@ -53,20 +54,9 @@ pub(super) struct Worker {
     looked_at: Instant,
     /// When the worker ends, if everything still waits for people then.
     leaves_at: Option<Instant>,
-    model_updates: Channel<(TurnId, ModelCallUpdate)>,
-    calls_done: Channel<CallDone>,
-}
-
-struct Channel<T> {
-    sender: mpsc::UnboundedSender<T>,
-    receiver: mpsc::UnboundedReceiver<T>,
-}
-
-impl<T> Channel<T> {
-    fn new() -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        Self { sender, receiver }
-    }
+    /// For the tasks.
+    reporter: mpsc::UnboundedSender<Report>,
+    reports: mpsc::UnboundedReceiver<Report>,
 }
 
 /// One turn. Dropping it stops its model call.
@@ -95,6 +85,7 @@ enum Progress {
 
 impl Worker {
     pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: Handle) -> Self {
+        let (reporter, reports) = mpsc::unbounded_channel();
         Self {
             runtime,
             notebook: Arc::new(Document::new(id.clone())),
@@ -106,8 +97,8 @@ impl Worker {
             backoff: Backoff::default(),
             looked_at: Instant::now(),
             leaves_at: None,
-            model_updates: Channel::new(),
-            calls_done: Channel::new(),
+            reporter,
+            reports,
         }
     }
 
@@ -176,8 +167,10 @@ impl Worker {
         let wake_at = self.backoff.next(self.looked_at).into_iter().chain(self.leaves_at).min();
         tokio::select! {
             () = self.handle.wake.notified() => self.leaves_at = None,
-            Some((turn_id, update)) = self.model_updates.receiver.recv() => self.on_model_call_update(turn_id, update).await,
-            Some(CallDone { call_id, done }) = self.calls_done.receiver.recv() => self.report(call_id, done).await,
+            Some(report) = self.reports.recv() => match report {
+                Report::ModelCall(turn_id, update) => self.on_model_call_update(&turn_id, update).await,
+                Report::ToolCall(call_id, done) => self.report(call_id, done).await,
+            },
             () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {}
         }
     }
@@ -288,10 +281,9 @@ impl Worker {
 
     // --- commands ---
 
-    async fn send(&mut self, actor: &Actor, command: &Command) -> Result<AckMessage, Rejection> {
-        let ack = self.runtime.host.execute(actor, &self.id, command).await?;
-        self.refresh().await?;
-        Ok(ack)
+    async fn send(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
+        self.runtime.host.execute(actor, &self.id, command).await?;
+        self.refresh().await
     }
 
     /// A command of a turn was refused. A refusal that may pass is retried; any other ends the turn, in the server's name if
@@ -309,8 +301,8 @@ impl Worker {
             tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
             let detail = format!("the assistant cannot go on: {}", rejection.message);
             let end = failed(Because::new(TurnFailure::Refused, detail));
-            if let Some((_, actor)) = self.turn(turn_id)
-                && self.end(turn_id, &actor, end).await.is_ok()
+            if let Some(acting) = self.acting(turn_id)
+                && self.end(&acting, end).await.is_ok()
             {
                 return;
             }

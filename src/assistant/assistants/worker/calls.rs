@@ -7,33 +7,34 @@ use futures_util::FutureExt;
 use super::*;
 
 impl Worker {
-    pub(super) async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
+    pub(super) async fn request(&mut self, acting: &Acting, wanted: Wanted) -> Result<(), Rejection> {
         let Wanted { call_id, function, arguments, after } = wanted;
         let request = Command::RequestToolCall(notarium_core::RequestToolCall {
             call_id: Some(call_id.clone()),
-            turn_id: Some(turn_id.clone()),
+            turn_id: Some(acting.id.clone()),
             function,
             arguments,
             after,
             conversation_title: None,
             token: None,
         });
-        match self.send(actor, &request).await {
-            Ok(_) => Ok(()),
-            Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
-            Err(rejection) => {
+        match self.send(&acting.actor, &request).await {
+            Err(rejection) if rejection.code != RejectionCode::Unavailable => {
                 // The model gets the reason as the call's result, and the turn goes on.
-                if let Some(turn_state) = self.turns.get_mut(turn_id) {
+                if let Some(turn_state) = self.turns.get_mut(&acting.id) {
                     turn_state.live.refused.insert(call_id, refusal_text(&rejection));
                 }
                 Ok(())
             }
+            sent => sent,
         }
     }
 
     /// Starts a call for which the gate is open; what the core does not do itself is executed from here on.
     pub(super) async fn start(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
-        let ack = self.send(actor, &Command::StartToolCall { call_id: call_id.clone() }).await?;
+        let start = Command::StartToolCall { call_id: call_id.clone() };
+        let ack = self.runtime.host.execute(actor, &self.id, &start).await?;
+        self.refresh().await?;
         let effects = Effects { cells: ack.outcome.cells, executions: ack.outcome.executions };
         if let Some(call) = self.started(call_id) {
             self.execute(call_id, call, effects);
@@ -57,24 +58,20 @@ impl Worker {
 
     pub(super) fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
         self.executing.insert(call_id.clone());
-        let runtime = self.runtime.clone();
         let task = ToolTask {
-            host: runtime.host.clone(),
+            runtime: self.runtime.clone(),
             notebook: self.id.clone(),
             call_id: call_id.clone(),
             call: call.clone(),
             effects,
-            run_wait: runtime.config.run_wait,
             state: self.handle.state.subscribe(),
-            watch: Box::new(move |notebook| runtime.watch(notebook)),
         };
-        let (done, call_id) = (self.calls_done.sender.clone(), call_id.clone());
+        let (reporter, call_id) = (self.reporter.clone(), call_id.clone());
         let update = self.update(&call_id, &call);
         let task = async move {
-            let done_call = AssertUnwindSafe(updated(execute(task), update)).catch_unwind().await;
-            let done_call = done_call.unwrap_or_else(|_| Done::fault());
+            let done = AssertUnwindSafe(updated(execute(task), update)).catch_unwind().await;
             // Without a worker the call stays started in the log, and the next worker resumes it.
-            let _ = done.send(CallDone { call_id, done: done_call });
+            let _ = reporter.send(Report::ToolCall(call_id, done.unwrap_or_else(|_| Done::fault())));
         };
         self.runtime.spawn(task);
     }
@@ -115,8 +112,8 @@ impl Worker {
     /// For the assistant, or in the server's name when its person may do nothing any more.
     pub(super) async fn send_for(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
         match self.send(actor, command).await {
-            Err(rejection) if is_shut_out(&rejection) => self.send(&Actor::System, command).await.map(|_| ()),
-            sent => sent.map(|_| ()),
+            Err(rejection) if is_shut_out(&rejection) => self.send(&Actor::System, command).await,
+            sent => sent,
         }
     }
 
@@ -132,10 +129,10 @@ impl Worker {
             tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
             // Told again when it can be written; until then it counts as being executed.
             self.executing.insert(call_id.clone());
-            let sender = self.calls_done.sender.clone();
+            let reporter = self.reporter.clone();
             self.runtime.spawn(async move {
                 tokio::time::sleep(FIRST_DELAY).await;
-                let _ = sender.send(CallDone { call_id, done: Done { end, result } });
+                let _ = reporter.send(Report::ToolCall(call_id, Done { end, result }));
             });
         }
     }
