@@ -56,23 +56,19 @@ pub async fn load(host: &dyn Host, notebook: &NotebookId, posted: &[MessagePoste
 /// For the model: a picture as one, text as data, and of what it does not get the name.
 pub fn blocks(attachment: &Attachment, loaded: &Loaded) -> Vec<Block> {
     let Attachment { name, media_type, size_bytes, sha256 } = attachment;
-    let about = json!({"name": name, "media_type": media_type, "size_bytes": size_bytes});
+    let mut about = json!({"name": name, "media_type": media_type, "size_bytes": size_bytes});
+    let mut picture = None;
     match loaded.get(sha256) {
         Some(Content::Picture(base64)) => {
-            let text = format!("<attachment>\n{}\n</attachment>", as_data(&about));
-            vec![Block::text(text), Block::Image { media_type: media_type.clone(), base64: base64.clone() }]
+            picture = Some(Block::Image { media_type: media_type.clone(), base64: base64.clone() });
         }
-        Some(Content::Text(text)) => {
-            let mut told = about;
-            told["text"] = text.as_str().into();
-            vec![Block::text(format!("<attachment>\n{}\n</attachment>", as_data(&told)))]
-        }
+        Some(Content::Text(text)) => about["text"] = text.as_str().into(),
         None => {
-            let mut told = about;
-            told["note"] =
+            about["note"] =
                 "not shown here: it is too old, too large, no longer there, or of a type that this model does not take"
                     .into();
-            vec![Block::text(format!("<attachment>\n{}\n</attachment>", as_data(&told)))]
         }
     }
+    let text = Block::text(format!("<attachment>\n{}\n</attachment>", as_data(&about)));
+    std::iter::once(text).chain(picture).collect()
 }

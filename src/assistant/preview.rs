@@ -300,16 +300,12 @@ fn html(parts: &Parts) -> String {
         Some(Ok(text)) if !text.starts_with('<') => Some(text),
         _ => None,
     };
-    match parts.text("text/html") {
-        Some(Ok(html)) => {
-            let words = plain.unwrap_or_else(|| text::words_of_html(&html));
-            format!("[HTML: {}] {}", size(html.len() as u64), truncated(&words)).trim_end().to_owned()
-        }
-        Some(Err(bytes)) => {
-            format!("[HTML: {}] {}", size(bytes), truncated(&plain.unwrap_or_default())).trim_end().to_owned()
-        }
-        None => String::new(),
-    }
+    let (bytes, words) = match parts.text("text/html") {
+        Some(Ok(html)) => (html.len() as u64, plain.unwrap_or_else(|| text::words_of_html(&html))),
+        Some(Err(bytes)) => (bytes, plain.unwrap_or_default()),
+        None => return String::new(),
+    };
+    format!("[HTML: {}] {}", size(bytes), truncated(&words)).trim_end().to_owned()
 }
 
 fn others(parts: &Parts, kinds: &[String]) -> String {

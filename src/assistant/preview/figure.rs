@@ -20,13 +20,14 @@ pub(super) fn of_kind(kind: &str) -> Option<fn(&Value) -> String> {
 }
 
 /// `[scatter chart with 150 points] title: …; x: …; y: …`
-fn described(
-    kinds: &BTreeSet<String>,
+fn described<'a>(
+    kinds: impl Iterator<Item = &'a str>,
     points: Option<usize>,
     series: usize,
     words: &[(&str, Option<String>)],
 ) -> String {
-    let kinds = if kinds.is_empty() { "empty".to_owned() } else { kinds.iter().cloned().collect::<Vec<_>>().join("+") };
+    let kinds: Vec<&str> = kinds.collect::<BTreeSet<_>>().into_iter().collect();
+    let kinds = if kinds.is_empty() { "empty".to_owned() } else { kinds.join("+") };
     let points = points.map(|points| format!(" with {points} points")).unwrap_or_default();
     let series = if series > 1 { format!(" in {series} series") } else { String::new() };
     let rendered =
@@ -35,27 +36,31 @@ fn described(
     format!("[{kinds} chart{points}{series}] {rendered}").trim_end().to_owned()
 }
 
+fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(field).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// A title is a text, or an object with one.
 fn title(value: Option<&Value>) -> Option<String> {
     let value = value?;
-    let text = value.as_str().or_else(|| value.get("text")?.as_str())?;
+    let text = value.as_str().or_else(|| text(value, "text"))?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 // --- Plotly ---
 
 fn plotly(figure: &Value) -> String {
-    let traces: Vec<&Value> = figure.get("data").and_then(Value::as_array).into_iter().flatten().collect();
-    let kind = |trace: &&Value| match trace.get("type").and_then(Value::as_str).unwrap_or("scatter") {
-        "scatter" | "scattergl"
-            if trace.get("mode").and_then(Value::as_str).is_some_and(|mode| !mode.contains("markers")) =>
-        {
-            "line".to_owned()
-        }
-        "scattergl" => "scatter".to_owned(),
-        other => other.to_owned(),
-    };
-    let kinds = traces.iter().map(kind).collect();
+    let traces: Vec<&Value> = list(figure, "data").collect();
+    let is_line = |trace: &Value| text(trace, "mode").is_some_and(|mode| !mode.contains("markers"));
+    let kinds = traces.iter().map(|trace| match text(trace, "type").unwrap_or("scatter") {
+        "scatter" | "scattergl" if is_line(trace) => "line",
+        "scattergl" => "scatter",
+        other => other,
+    });
     let points = traces.iter().map(|trace| plotly_points(trace)).sum();
     let layout = figure.get("layout");
     let named = |path: &str| title(layout.and_then(|layout| layout.pointer(path)));
@@ -65,11 +70,11 @@ fn plotly(figure: &Value) -> String {
         ("y", named("/yaxis/title")),
         ("series", plotly_names(&traces)),
     ];
-    described(&kinds, Some(points), traces.len(), &words)
+    described(kinds, Some(points), traces.len(), &words)
 }
 
 fn plotly_names(traces: &[&Value]) -> Option<String> {
-    let names = traces.iter().filter_map(|trace| trace.get("name")?.as_str()).filter(|name| !name.is_empty());
+    let names = traces.iter().filter_map(|trace| text(trace, "name")).filter(|name| !name.is_empty());
     let names: Vec<&str> = names.collect();
     (!names.is_empty() && traces.len() > 1).then(|| names.join(", "))
 }
@@ -84,9 +89,8 @@ fn plotly_length(values: &Value) -> usize {
     if let Some(list) = values.as_array() {
         return list.len();
     }
-    let text = |name: &str| values.get(name).and_then(Value::as_str);
-    let Some(bytes) = text("bdata").map(super::image::decoded_length) else { return 0 };
-    let width = text("dtype")
+    let Some(bytes) = text(values, "bdata").map(super::image::decoded_length) else { return 0 };
+    let width = text(values, "dtype")
         .and_then(|dtype| dtype.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok())
         .unwrap_or(8);
     usize::try_from(bytes).unwrap_or(usize::MAX) / std::cmp::max(1, width)
@@ -98,11 +102,11 @@ const MAX_LAYERS: usize = 100;
 
 fn vega_lite(chart: &Value) -> String {
     let layers = layers(chart);
-    let kinds: BTreeSet<String> = layers.iter().filter_map(|layer| mark(layer.get("mark")?)).collect();
+    let kinds = layers.iter().filter_map(|layer| mark(layer.get("mark")?));
     let points = layers.iter().find_map(|layer| rows(chart, layer)).or_else(|| rows(chart, chart));
     let axis = |name: &str| layers.iter().chain([&chart]).find_map(|layer| channel(layer.get("encoding")?.get(name)?));
     let words = [("title", title(chart.get("title"))), ("x", axis("x")), ("y", axis("y")), ("color", axis("color"))];
-    described(&kinds, points, 1, &words)
+    described(kinds, points, 1, &words)
 }
 
 /// The charts inside a chart: layers, and those beside each other.
@@ -110,30 +114,24 @@ fn layers(chart: &Value) -> Vec<&Value> {
     let mut found = vec![chart];
     let mut at = 0;
     while at < found.len() && found.len() < MAX_LAYERS {
-        let parts =
-            ["layer", "hconcat", "vconcat", "concat"].iter().filter_map(|name| found[at].get(*name)?.as_array());
-        let inner: Vec<&Value> = parts.flatten().chain(found[at].get("spec")).collect();
+        let parts = ["layer", "hconcat", "vconcat", "concat"].iter().flat_map(|name| list(found[at], name));
+        let inner: Vec<&Value> = parts.chain(found[at].get("spec")).collect();
         found.extend(inner);
         at += 1;
     }
     found
 }
 
-fn mark(mark: &Value) -> Option<String> {
-    let name = mark.as_str().or_else(|| mark.get("type")?.as_str())?;
-    Some(match name {
-        "point" | "circle" | "square" => "scatter".to_owned(),
-        other => other.to_owned(),
-    })
+fn mark(mark: &Value) -> Option<&str> {
+    let name = mark.as_str().or_else(|| text(mark, "type"))?;
+    Some(if matches!(name, "point" | "circle" | "square") { "scatter" } else { name })
 }
 
 fn channel(encoding: &Value) -> Option<String> {
     let own = title(encoding.get("title")).or_else(|| title(encoding.pointer("/axis/title")));
-    let field = encoding.get("field").and_then(Value::as_str).map(str::to_owned);
-    let aggregate = encoding.get("aggregate").and_then(Value::as_str);
-    own.or_else(|| match (aggregate, field) {
+    own.or_else(|| match (text(encoding, "aggregate"), text(encoding, "field")) {
         (Some(aggregate), Some(field)) => Some(format!("{aggregate}({field})")),
-        (aggregate, field) => field.or_else(|| aggregate.map(str::to_owned)),
+        (aggregate, field) => field.or(aggregate).map(str::to_owned),
     })
 }
 
@@ -144,18 +142,12 @@ fn rows(chart: &Value, layer: &Value) -> Option<usize> {
 }
 
 fn vega(chart: &Value) -> String {
-    let marks = chart.get("marks").and_then(Value::as_array).into_iter().flatten();
-    let kinds = marks
-        .filter_map(|found| found.get("type")?.as_str())
-        .map(|name| if name == "symbol" { "scatter" } else { name });
-    let data = chart.get("data").and_then(Value::as_array).into_iter().flatten();
-    let points = data.filter_map(|data| data.get("values")?.as_array()).map(Vec::len).max();
-    let axes: Vec<&Value> = chart.get("axes").and_then(Value::as_array).into_iter().flatten().collect();
+    let kinds = list(chart, "marks").filter_map(|mark| text(mark, "type"));
+    let kinds = kinds.map(|name| if name == "symbol" { "scatter" } else { name });
+    let points = list(chart, "data").filter_map(|data| data.get("values")?.as_array()).map(Vec::len).max();
     let axis = |place: &str| {
-        axes.iter()
-            .find(|axis| axis.get("orient").and_then(Value::as_str) == Some(place))
-            .and_then(|axis| title(axis.get("title")))
+        list(chart, "axes").find(|axis| text(axis, "orient") == Some(place)).and_then(|axis| title(axis.get("title")))
     };
     let words = [("title", title(chart.get("title"))), ("x", axis("bottom")), ("y", axis("left"))];
-    described(&kinds.map(str::to_owned).collect(), points, 1, &words)
+    described(kinds, points, 1, &words)
 }
