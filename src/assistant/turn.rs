@@ -280,7 +280,7 @@ fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<
 
 /// Arguments that are no JSON object: the model is told, nobody else is asked.
 fn unreadable(arguments: &str) -> Option<CallAnswer> {
-    providers::Arguments::new(arguments).parse().err().map(|error| CallAnswer::error(error.to_string()))
+    providers::Arguments::new(arguments).parse().err().map(CallAnswer::error)
 }
 
 fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {

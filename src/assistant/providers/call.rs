@@ -12,8 +12,8 @@ use super::assemble::{Assembler, MAX_BLOCKS};
 use super::capabilities::Capabilities;
 use super::classify::Asked;
 use super::error::{Failure, ProviderError};
-use super::event::Event;
 use super::message::{Arguments, Request};
+use super::reply::Event;
 use super::retry::{RetryPolicy, chance};
 use super::secret::Secret;
 use super::settings::ProviderSettings;
@@ -211,15 +211,18 @@ impl Call {
         let Some((path, fields)) = self.provider.dialect.counting() else { return Ok(None) };
         let wanted = self.body.iter().filter(|(name, _)| fields.contains(&name.as_str()));
         let body = wanted.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let answer = self.attempt().ask(path, self.headers(), &body).await?;
-        let count = answer["input_tokens"].as_u64();
+        let attempt = self.attempt();
+        let answer = attempt.post(path, self.headers(), &body).await?;
+        let count = attempt.value(answer).await?["input_tokens"].as_u64();
         count.map(Some).ok_or_else(|| self.asked.malformed("an answer without input_tokens"))
     }
 
     async fn send(&mut self) -> Result<Open, ProviderError> {
         self.attempts += 1;
-        let stream = self.attempt().stream(self.provider.dialect.path(), self.headers(), &self.body).await?;
-        Ok(Open { stream, decoder: self.provider.dialect.decoder(), reply: Assembler::new(self.origin.clone()) })
+        let (attempt, dialect) = (self.attempt(), self.provider.dialect.clone());
+        let answer = attempt.post(dialect.path(), self.headers(), &self.body).await?;
+        let (stream, reply) = (attempt.stream(answer)?, Assembler::new(self.origin.clone()));
+        Ok(Open { stream, decoder: dialect.decoder(), reply })
     }
 }
 

@@ -120,13 +120,6 @@ pub struct Arguments {
     text: String,
 }
 
-/// Tell the model: its arguments cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("The arguments are not a JSON object ({reason}). Call the tool again with valid JSON.")]
-pub struct MalformedArguments {
-    pub reason: String,
-}
-
 impl Arguments {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
@@ -141,8 +134,10 @@ impl Arguments {
         if self.text.trim().is_empty() { "{}" } else { &self.text }
     }
 
-    /// The arguments as a JSON object, or why they are none.
-    pub fn parse(&self) -> Result<Map<String, Value>, MalformedArguments> {
-        serde_json::from_str(self.text()).map_err(|error| MalformedArguments { reason: error.to_string() })
+    /// The arguments as a JSON object, or for the model why they are none.
+    pub fn parse(&self) -> Result<Map<String, Value>, String> {
+        serde_json::from_str(self.text()).map_err(|error| {
+            format!("The arguments are not a JSON object ({error}). Call the tool again with valid JSON.")
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Keys: where they come from, and how they stay out of everything else.
 
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
@@ -45,7 +46,10 @@ impl Secret {
     pub fn from_file(path: &Path) -> Result<Self, SecretError> {
         let unreadable = |error| SecretError::Unreadable { path: path.to_owned(), error };
         let file = std::fs::File::open(path).map_err(unreadable)?;
-        refuse_open_to_others(path, &file.metadata().map_err(unreadable)?)?;
+        let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(SecretError::OpenToOthers { path: path.to_owned(), mode });
+        }
         let mut text = String::new();
         file.take(MAX_KEY_BYTES as u64 + 2).read_to_string(&mut text).map_err(unreadable)?;
         Self::new(&text, &path.display().to_string())
@@ -55,21 +59,6 @@ impl Secret {
     pub(super) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
-}
-
-#[cfg(unix)]
-fn refuse_open_to_others(path: &Path, metadata: &std::fs::Metadata) -> Result<(), SecretError> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(SecretError::OpenToOthers { path: path.to_owned(), mode });
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn refuse_open_to_others(_: &Path, _: &std::fs::Metadata) -> Result<(), SecretError> {
-    Ok(())
 }
 
 /// How keys of well-known providers begin: they are blotted out even if they are not ours.
@@ -111,10 +100,8 @@ mod tests {
         assert!(!format!("{secret:?} {secret:#?}").contains("planted"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_key_file_that_others_can_read_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "planted-key-123456\n").unwrap();
         let set_mode = |mode| std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();

@@ -114,34 +114,27 @@ impl Attempt {
         Self { http, limits, deadline: Instant::now() + limits.max_duration, asked, received: Arc::default() }
     }
 
-    /// Sends the request and waits for the head of the answer, which is to be a stream.
-    pub(super) async fn stream(
-        self,
-        path: &str,
-        headers: HeaderMap,
-        body: &Map<String, Value>,
-    ) -> Result<RawStream, ProviderError> {
-        let answer = self.post(path, headers, body).await?;
+    /// Reads an answer that is to be a stream.
+    pub(super) fn stream(self, answer: Response) -> Result<RawStream, ProviderError> {
         self.check_type(&answer)?;
         let (received, asked) = (self.received.clone(), self.asked.clone());
         let events = self.limited(answer.bytes_stream()).eventsource();
         Ok(RawStream { events: Box::pin(events), received, asked })
     }
 
-    /// Sends the request and reads an answer that is one small JSON value.
-    pub(super) async fn ask(
-        self,
-        path: &str,
-        headers: HeaderMap,
-        body: &Map<String, Value>,
-    ) -> Result<Value, ProviderError> {
-        let answer = self.post(path, headers, body).await?;
+    /// Reads an answer that is one small JSON value.
+    pub(super) async fn value(self, answer: Response) -> Result<Value, ProviderError> {
         let body = self.small_body(answer).await;
         serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
     }
 
-    /// The answer, if it is none of an error.
-    async fn post(&self, path: &str, headers: HeaderMap, body: &Map<String, Value>) -> Result<Response, ProviderError> {
+    /// Sends the request, and waits for the head of an answer that is none of an error.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: &Map<String, Value>,
+    ) -> Result<Response, ProviderError> {
         let sending = self.http.post(format!("{}{path}", self.asked.base_url)).headers(headers).json(body).send();
         let answer = timeout_at(self.patience(), sending).await;
         let answer = answer.map_err(|_| self.timed_out())?.map_err(|error| self.not_answered(error))?;
