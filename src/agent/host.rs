@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
-use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
+use notarium_core::{Command, ExecutionId, KernelCause, KernelSessionId, NotebookId};
 use notarium_wire::{
     ClientMessage, CommMessage, KernelAnswer, KernelQuestionMessage, QuestionKind, QuestionRefusal, SendCommMessage,
 };
@@ -21,7 +21,7 @@ use crate::connection::CommandSender;
 use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
-use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
+use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, Report, ToStore};
 use crate::usage::Meter;
 
 /// Events that the driver may hand over ahead. Few, because each may be megabytes (a flood is flushed five times a second): what
@@ -312,8 +312,8 @@ impl Host {
     }
 
     fn report(&mut self, report: Report) {
-        let told = report.commands.iter().find_map(|command| match command {
-            PendingCommand::Execution { execution_id, report: PendingReport::Overflow, .. } => Some(execution_id),
+        let told = report.commands.iter().find_map(|pending| match (&pending.command, &pending.to_store) {
+            (Command::ReportExecution { execution_id, .. }, ToStore::Overflow) => Some(execution_id),
             _ => None,
         });
         let overflow = told.and_then(|id| self.spills.remove(id)).flatten().map(Spill::finish);

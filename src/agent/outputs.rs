@@ -16,7 +16,7 @@ use bytes::Bytes;
 use notarium_core::mask::{mask_continued, mask_output};
 use serde_json::value::RawValue;
 
-pub use shape::{LargePart, OutputObject, PartEncoding, stream_object};
+pub use shape::{LargePart, OutputObject, stream_object};
 pub(crate) use shape::{raw, raw_json};
 use stream_text::StreamText;
 use tally::Tally;
@@ -256,24 +256,24 @@ impl OutputCollector {
                 self.record_stream(&name, &text, emits);
             }
             Queued::Object { output, display_id } => {
-                let output = self.mask(output);
-                let is_error = is_error(&output);
-                let object = OutputObject::split(output, self.limits.large_part_bytes);
-                if self.tally.admit_object(&self.limits, &object, is_error) {
-                    emits.push(Emit::Append { object, display_id });
-                } else {
-                    self.spill_object(object, emits);
-                }
+                self.record_object(output, emits, |object| Emit::Append { object, display_id });
             }
             Queued::Update { display_id, content } => {
-                let content = self.mask(content);
-                let object = OutputObject::split(content, self.limits.large_part_bytes);
-                if self.tally.admit_object(&self.limits, &object, false) {
-                    emits.push(Emit::Update { display_id, object });
-                } else {
-                    self.spill_object(object, emits);
-                }
+                self.record_object(content, emits, |object| Emit::Update { display_id, object });
             }
+        }
+    }
+
+    fn record_object(&mut self, output: Box<RawValue>, emits: &mut Vec<Emit>, emit: impl FnOnce(OutputObject) -> Emit) {
+        let output = self.mask(output);
+        let is_error = is_error(&output);
+        let (object, whole) = OutputObject::split(output, self.limits.large_part_bytes);
+        if self.tally.admit_object(&self.limits, &object, is_error) {
+            emits.push(emit(object));
+        } else {
+            let mut line = Box::<str>::from(whole.unwrap_or(object.output)).into_string().into_bytes();
+            line.push(b'\n');
+            self.spill(Bytes::from(line), emits);
         }
     }
 
@@ -296,18 +296,12 @@ impl OutputCollector {
     fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<Emit>) {
         let (kept, rest) = text.split_at(self.tally.admit_text(&self.limits, text));
         if !kept.is_empty() {
-            let object = OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
+            let (object, _) = OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
             emits.push(Emit::Append { object, display_id: None });
         }
         if !rest.is_empty() {
             self.spill(Bytes::copy_from_slice(rest.as_bytes()), emits);
         }
-    }
-
-    fn spill_object(&mut self, object: OutputObject, emits: &mut Vec<Emit>) {
-        let mut line = Box::<str>::from(object.into_whole()).into_string().into_bytes();
-        line.push(b'\n');
-        self.spill(Bytes::from(line), emits);
     }
 
     fn spill(&mut self, mut bytes: Bytes, emits: &mut Vec<Emit>) {

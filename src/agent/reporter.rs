@@ -6,15 +6,15 @@ mod delivery;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
-use notarium_core::{BlobPart, Command, NotebookId, RejectionCode};
+use notarium_core::{Command, ExecutionReport, NotebookId, RejectionCode};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::{BlobUploader, Spilled};
 use crate::connection::{CommandError, CommandSender};
-use crate::session::{Displayed, Input, PendingCommand, PendingReport, Report};
-use crate::session::{OVERFLOW_POINTER, blob_part};
+use crate::session::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use delivery::{Delivery, Group, Refusal, missing};
 
 /// Reports whose parts are uploaded at the same time.
@@ -107,43 +107,37 @@ impl Reporter {
         }
     }
 
-    async fn prepare(&self, job: Job) -> (Report, Group) {
-        let Job { mut report, overflow } = job;
-        let overflow = match overflow {
-            Some(spilled) => self.upload_overflow(&mut report, &spilled).await,
-            None => {
-                replace_overflow(&mut report, "the agent's disk could not take what was beyond the limit");
-                None
+    /// What cannot be stored is said in its place.
+    async fn prepare(&self, Job { report, overflow }: Job) -> (Report, Group) {
+        let mut group = Group::new();
+        for PendingCommand { command, to_store, .. } in &report.commands {
+            let mut command = command.clone();
+            let stored = match to_store {
+                ToStore::Parts(parts) => self.store_parts(&mut command, parts).await,
+                ToStore::Overflow => self.store_overflow(&mut command, overflow.as_ref()).await,
+            };
+            if let (Err(reason), Command::ReportExecution { report, .. }) = (stored, &mut command) {
+                *report = missing(&reason);
             }
-        };
-        let mut blobs = Vec::new();
-        for command in &mut report.commands {
-            match self.upload_parts(command).await {
-                Ok(parts) => blobs.extend(parts),
-                Err(refused) => replace_by_notice(command, &refused),
-            }
+            group.push(command);
         }
-        let mut blobs = blobs.into_iter();
-        let group = report.commands.iter().map(|command| command.to_command(&mut blobs, overflow.as_ref())).collect();
         (report, group)
     }
 
-    async fn upload_parts(&self, command: &PendingCommand) -> Result<Vec<BlobPart>, String> {
-        let mut parts = Vec::new();
-        for part in command.large_parts() {
-            let sha256 = self.uploader.put(&self.notebook, &part.bytes).await.map_err(|refused| refused.to_string())?;
-            parts.push(blob_part(part, sha256));
+    async fn store_parts(&self, command: &mut Command, parts: &[Bytes]) -> Result<(), String> {
+        for (blob, bytes) in blobs_of(command).zip(parts) {
+            blob.sha256 = self.uploader.put(&self.notebook, bytes).await.map_err(|refused| refused.to_string())?;
         }
-        Ok(parts)
+        Ok(())
     }
 
-    async fn upload_overflow(&self, report: &mut Report, spilled: &Spilled) -> Option<BlobPart> {
-        let Err(refused) = self.uploader.put_file(&self.notebook, spilled).await else {
-            let (pointer, sha256) = (OVERFLOW_POINTER.to_owned(), spilled.sha256.clone());
-            return Some(BlobPart { pointer, sha256, size_bytes: spilled.size_bytes, json: false });
-        };
-        replace_overflow(report, &refused.to_string());
-        None
+    async fn store_overflow(&self, command: &mut Command, overflow: Option<&Spilled>) -> Result<(), String> {
+        let spilled = overflow.ok_or("the agent's disk could not take what was beyond the limit")?;
+        self.uploader.put_file(&self.notebook, spilled).await.map_err(|refused| refused.to_string())?;
+        if let Command::ReportExecution { report: ExecutionReport::Output { outputs }, .. } = command {
+            outputs.push(overflow_output(spilled.sha256.clone(), spilled.size_bytes));
+        }
+        Ok(())
     }
 }
 
@@ -154,19 +148,4 @@ fn refusal(error: CommandError) -> Refusal {
         CommandError::Connection(_) => None,
     };
     Refusal { code: error.code().unwrap_or(RejectionCode::Forbidden), message: error.to_string(), expected_seq }
-}
-
-fn replace_overflow(report: &mut Report, reason: &str) {
-    for command in &mut report.commands {
-        if matches!(command, PendingCommand::Execution { report: PendingReport::Overflow, .. }) {
-            replace_by_notice(command, reason);
-        }
-    }
-}
-
-/// What cannot be stored is said in its place.
-fn replace_by_notice(command: &mut PendingCommand, reason: &str) {
-    if let PendingCommand::Execution { report, .. } = command {
-        *report = PendingReport::Outputs(vec![Displayed::notice(&missing(reason))]);
-    }
 }

@@ -24,7 +24,8 @@ use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessio
 use crate::outputs::OutputCollector;
 use comms::Comms;
 pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
-pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
+pub(crate) use report::notice;
+pub use report::{PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use run::Run;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,8 +43,20 @@ fn brief_one(emit: Emit) -> String {
     }
 }
 
+/// The object with its large parts put back where their pointers say.
+pub(super) fn whole_again(object: OutputObject) -> Value {
+    let mut whole: Value = serde_json::from_str(object.output.get()).unwrap();
+    for LargePart { blob, bytes } in object.large_parts {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let (place, name) = blob.pointer.rsplit_once('/').unwrap();
+        let value = if blob.json { serde_json::from_str(&text).unwrap() } else { Value::String(text) };
+        whole.pointer_mut(place).unwrap()[name.replace("~1", "/").replace("~0", "~")] = value;
+    }
+    whole
+}
+
 fn shown(object: OutputObject) -> String {
-    let value: Value = serde_json::from_str(object.into_whole().get()).unwrap();
+    let value = whole_again(object);
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     match value["output_type"].as_str() {
         Some("stream") => format!("{}:{}", &text(&value["name"])[3..], text(&value["text"])),

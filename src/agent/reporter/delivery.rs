@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 
-use notarium_core::{Command, ExecutionId, ExecutionReport, Output, RawJson, RejectionCode};
+use notarium_core::{Command, ExecutionId, ExecutionReport, Output, RejectionCode};
 
-use crate::outputs::stream_object;
+use crate::session::notice;
 
 /// Runs whose numbers are known. A session remembers fewer.
 const MAX_RUNS: usize = 64;
@@ -117,9 +117,9 @@ impl Delivery {
             return None;
         }
         run.last_seq = expected - 1;
-        let notice =
-            notice("the server's record ends before what was written here; it may have been restored from a backup");
-        Some(vec![vec![report_of(execution_id.clone(), fence, notice)], group.to_vec()])
+        let missing =
+            missing("the server's record ends before what was written here; it may have been restored from a backup");
+        Some(vec![vec![report_of(execution_id.clone(), fence, missing)], group.to_vec()])
     }
 
     /// What takes the place of a report that is refused alone.
@@ -135,7 +135,7 @@ impl Delivery {
         let is_notice = matches!(&report, R::Output { outputs } if outputs.iter().any(is_our_notice));
         match report {
             R::Output { .. } | R::UpdateDisplay { .. } if !run.is_full && !is_notice => {
-                Some(notice(&format!("it was refused ({message})")))
+                Some(missing(&format!("it was refused ({message})")))
             }
             R::Completed { outcome, execution_count, notice: Some(_) } => {
                 run.notes.clear();
@@ -189,20 +189,15 @@ fn is_our_notice(output: &Output) -> bool {
 }
 
 /// What stands in the run where output is missing.
-fn notice(why: &str) -> ExecutionReport {
-    let content = RawJson::from(stream_object("stderr", &missing(why)));
-    ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] }
-}
-
-/// The same, as text.
-pub(super) fn missing(why: &str) -> String {
-    format!("\n{MISSING}{why}]\n")
+pub(super) fn missing(why: &str) -> ExecutionReport {
+    notice(&format!("\n{MISSING}{why}]\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::ExecutionOutcome;
+    use crate::outputs::stream_object;
+    use notarium_core::{ExecutionOutcome, RawJson};
 
     fn command(report: ExecutionReport) -> Command {
         report_of("e".parse().unwrap(), 7, report)

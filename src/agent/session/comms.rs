@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::report::{Displayed, PendingReport};
+use super::report::{PendingCommand, notice};
 use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{CommKind, CommTarget, KernelComm};
 
@@ -286,7 +286,7 @@ impl KernelSessionMachine {
             && let Some(id) = self.latest.clone()
         {
             let text = format!("\n[notarium: {problem}: what is beyond that is not shown]\n");
-            self.push_report(now_ms, &id, PendingReport::Outputs(vec![Displayed::notice(&text)]));
+            self.push_report(now_ms, &id, notice(&text));
         }
     }
 
@@ -342,15 +342,14 @@ impl KernelSessionMachine {
         }
     }
 
-    /// After a run that made widgets, and at the kernel's end. In a report of its own: if it is refused, nothing else is.
+    /// After a run that made widgets, and at the kernel's end.
     pub(super) fn save_widgets(&mut self, is_end: bool) {
         let has_others = std::mem::take(&mut self.comms.has_others);
         if !has_others && (!is_end || self.comms.widgets().next().is_none()) {
             return;
         }
-        self.flush();
-        self.push_command(Command::SaveWidgets { kernel_session: self.id.clone(), state: self.comms.saved() });
-        self.flush();
+        let command = Command::SaveWidgets { kernel_session: self.id.clone(), state: self.comms.saved() };
+        self.push_alone(PendingCommand::plain(command));
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::KernelSessionMachine;
-use super::report::{Displayed, PendingCommand, PendingReport};
+use super::report::{PendingCommand, notice};
 
 /// What a kernel may send at once: the core's own limits are below.
 const MAX_REGISTRATION_BYTES: usize = 2 << 20;
@@ -48,22 +48,15 @@ impl KernelSessionMachine {
         match read(data) {
             Ok((functions, places)) => {
                 let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions, places };
-                self.push_functions(id, command);
+                self.push_alone(PendingCommand { registered_by: Some(id), ..PendingCommand::plain(command) });
             }
             Err(problem) => self.say_not_registered(now_ms, &id, &problem),
         }
     }
 
-    /// In a report of its own: if it is refused, nothing else is.
-    pub(super) fn push_functions(&mut self, execution_id: ExecutionId, command: Command) {
-        self.flush();
-        self.push(PendingCommand::Functions { execution_id, command });
-        self.flush();
-    }
-
     pub(super) fn say_not_registered(&mut self, now_ms: u64, id: &ExecutionId, problem: &str) {
         let text = format!("\n[notarium: the functions were not registered: {problem}]\n");
-        self.push_report(now_ms, id, PendingReport::Outputs(vec![Displayed::notice(&text)]));
+        self.push_report(now_ms, id, notice(&text));
     }
 }
 

@@ -3,7 +3,6 @@
 use notarium_core::{Because, Command, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, RawObject};
 use serde_json::value::RawValue;
 
-use super::report::PendingReport;
 use super::run::End;
 use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
@@ -66,7 +65,7 @@ impl KernelSessionMachine {
         let wants_interrupt = std::mem::take(&mut run.interrupt_wanted);
         self.latest = Some(id.clone());
         let id = id.clone();
-        self.push_report(now_ms, &id, PendingReport::Plain(ExecutionReport::Started {}));
+        self.push_report(now_ms, &id, ExecutionReport::Started {});
         if wants_interrupt {
             self.out.push(Output::Interrupt);
         }
@@ -94,7 +93,7 @@ impl KernelSessionMachine {
         let prompt: String = prompt.chars().take(MAX_PROMPT_CHARACTERS).collect();
         let emits = run.collector.finish(now_ms);
         self.emit(now_ms, &id, emits);
-        self.push_report(now_ms, &id, PendingReport::Plain(ExecutionReport::InputRequest { prompt, password }));
+        self.push_report(now_ms, &id, ExecutionReport::InputRequest { prompt, password });
         self.flush();
     }
 
@@ -131,19 +130,17 @@ impl KernelSessionMachine {
         let needs_start = !run.is_started();
         if needs_start {
             run.start(now_ms);
-            self.push_report(now_ms, id, PendingReport::Plain(ExecutionReport::Started {}));
+            self.push_report(now_ms, id, ExecutionReport::Started {});
         }
         self.emit(now_ms, id, emits);
         self.mark_gap(now_ms, id);
         let Some(run) = self.runs.get_mut(id) else { return };
         let Some(end) = run.end else { return };
         let notice = run.notice();
-        if std::mem::take(&mut run.has_spilled) {
-            self.push_report(now_ms, id, PendingReport::Overflow);
-        }
+        self.push_overflow(now_ms, id);
         let End { outcome, execution_count } = end;
         let completed = ExecutionReport::Completed { outcome, execution_count, notice };
-        self.push_report(now_ms, id, PendingReport::Plain(completed));
+        self.push_report(now_ms, id, completed);
     }
 
     fn ended(&mut self, now_ms: u64, cause: &EndCause) {
@@ -153,9 +150,7 @@ impl KernelSessionMachine {
             let emits = self.runs.get_mut(&id).map(|run| run.collector.finish(now_ms)).unwrap_or_default();
             self.emit(now_ms, &id, emits);
             self.mark_gap(now_ms, &id);
-            if self.runs.get_mut(&id).is_some_and(|run| std::mem::take(&mut run.has_spilled)) {
-                self.push_report(now_ms, &id, PendingReport::Overflow);
-            }
+            self.push_overflow(now_ms, &id);
         }
         let why = match (&self.own_cause, cause) {
             (Some(own), EndCause::Shutdown) => own.clone(),

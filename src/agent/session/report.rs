@@ -1,11 +1,12 @@
-//! Reports on their way to the log: large parts still inside, to be put into blobs before they are sent.
+//! Reports on their way to the log: the bytes of their blobs beside them, to be stored before they are sent.
 
 use std::collections::BTreeMap;
 
-use notarium_core::{BlobPart, Command, ExecutionId, ExecutionReport, Output, RawJson, Version};
+use bytes::Bytes;
+use notarium_core::{BlobPart, Command, ExecutionId, ExecutionReport, Output, RawJson};
 use serde_json::value::RawValue;
 
-use crate::outputs::{LargePart, OutputObject, PartEncoding, raw, stream_object};
+use crate::outputs::{OutputObject, raw, stream_object};
 
 /// Several commands that go together: all or nothing.
 #[derive(Debug)]
@@ -15,155 +16,98 @@ pub struct Report {
     pub bytes: usize,
 }
 
-/// One command of a report.
+/// One command of a report. What it says of a run is numbered when it is sent.
 #[derive(Debug)]
-pub enum PendingCommand {
-    Kernel(Command),
-    /// Goes alone: what is wrong with it is said in the run that caused it.
-    Functions {
-        execution_id: ExecutionId,
-        command: Command,
-    },
-    Execution {
-        execution_id: ExecutionId,
-        fence: Version,
-        report: PendingReport,
-    },
+pub struct PendingCommand {
+    pub command: Command,
+    pub to_store: ToStore,
+    /// Of functions, which go alone: what is wrong with them is said in the run that caused it.
+    pub registered_by: Option<ExecutionId>,
 }
 
-/// What is reported of an execution.
+/// What must be blobs before a command can be sent.
 #[derive(Debug)]
-pub enum PendingReport {
-    Plain(ExecutionReport),
-    Outputs(Vec<Displayed>),
-    /// `object` is `{"data", "metadata"}`; the display id is never absent.
-    Update(Displayed),
-    /// What the run has spilled becomes a blob, and an output names it.
+pub enum ToStore {
+    /// The bytes of the blobs that its outputs name, in their order.
+    Parts(Vec<Bytes>),
+    /// What the run has spilled: the output that names it is the report's only one.
     Overflow,
-}
-
-/// An output and the name for its updates.
-#[derive(Debug)]
-pub struct Displayed {
-    pub object: OutputObject,
-    pub display_id: Option<String>,
 }
 
 /// Bytes that a report costs beside its content.
 const OVERHEAD_BYTES: usize = 128;
 
 impl PendingCommand {
+    /// A command that names no blobs.
+    pub(super) fn plain(command: Command) -> Self {
+        Self { command, to_store: ToStore::Parts(Vec::new()), registered_by: None }
+    }
+
     pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Kernel(Command::SaveWidgets { state, .. }) => OVERHEAD_BYTES + state.get().len(),
-            Self::Kernel(_) => OVERHEAD_BYTES,
-            Self::Functions { command, .. } => OVERHEAD_BYTES + bytes_of(command),
-            Self::Execution { report, .. } => report.bytes(),
-        }
-    }
-
-    /// The parts that must be blobs before the command can be sent.
-    pub fn large_parts(&self) -> impl Iterator<Item = &LargePart> {
-        let displayed: &[Displayed] = match self {
-            Self::Execution { report: PendingReport::Outputs(outputs), .. } => outputs,
-            Self::Execution { report: PendingReport::Update(update), .. } => std::slice::from_ref(update),
-            _ => &[],
-        };
-        displayed.iter().flat_map(|displayed| &displayed.object.large_parts)
-    }
-
-    /// The command, with the blobs that hold its large parts, in their order. A report is numbered when it is sent.
-    pub fn to_command(&self, blobs: &mut impl Iterator<Item = BlobPart>, overflow: Option<&BlobPart>) -> Command {
-        match self {
-            Self::Kernel(command) | Self::Functions { command, .. } => command.clone(),
-            Self::Execution { execution_id, fence, report } => Command::ReportExecution {
-                execution_id: execution_id.clone(),
-                fence: *fence,
-                seq: 0,
-                report: report.to_report(blobs, overflow),
-            },
-        }
-    }
-}
-
-fn bytes_of(command: &Command) -> usize {
-    let Command::RegisterFunctions { functions, .. } = command else { return 0 };
-    functions.iter().map(|function| function.schema.get().len() + function.description.len() + OVERHEAD_BYTES).sum()
-}
-
-impl PendingReport {
-    pub(super) fn bytes(&self) -> usize {
-        let displayed: &[Displayed] = match self {
-            Self::Outputs(outputs) => outputs,
-            Self::Update(update) => std::slice::from_ref(update),
-            Self::Plain(_) | Self::Overflow => &[],
-        };
-        let content =
-            displayed.iter().map(|displayed| displayed.object.inline_bytes() + displayed.object.large_bytes());
-        OVERHEAD_BYTES + usize::try_from(content.sum::<u64>()).unwrap_or(usize::MAX)
-    }
-
-    fn to_report(&self, blobs: &mut impl Iterator<Item = BlobPart>, overflow: Option<&BlobPart>) -> ExecutionReport {
-        match self {
-            Self::Plain(report) => report.clone(),
-            Self::Outputs(outputs) => ExecutionReport::Output {
-                outputs: outputs.iter().map(|displayed| displayed.to_output(blobs)).collect(),
-            },
-            Self::Update(update) => {
-                let display_id = update.display_id.clone().unwrap_or_default();
-                let output = Output { content: as_display(&update.object.output), ..update.to_output(blobs) };
-                ExecutionReport::UpdateDisplay { display_id, output }
+        let content: usize = match &self.command {
+            Command::SaveWidgets { state, .. } => state.get().len(),
+            Command::RegisterFunctions { functions, .. } => {
+                let of = |it: &notarium_core::UserFunction| it.schema.get().len() + it.description.len();
+                functions.iter().map(|function| of(function) + OVERHEAD_BYTES).sum()
             }
-            Self::Overflow => ExecutionReport::Output { outputs: overflow.map(overflow_output).into_iter().collect() },
+            Command::ReportExecution { report: ExecutionReport::Output { outputs }, .. } => {
+                outputs.iter().map(|output| output.content.get().len()).sum()
+            }
+            Command::ReportExecution { report: ExecutionReport::UpdateDisplay { output, .. }, .. } => {
+                output.content.get().len()
+            }
+            _ => 0,
+        };
+        let parts: &[Bytes] = if let ToStore::Parts(parts) = &self.to_store { parts } else { &[] };
+        OVERHEAD_BYTES + content + parts.iter().map(Bytes::len).sum::<usize>()
+    }
+}
+
+/// The blobs that a command names.
+pub fn blobs_of(command: &mut Command) -> impl Iterator<Item = &mut BlobPart> {
+    let outputs: &mut [Output] = match command {
+        Command::ReportExecution { report: ExecutionReport::Output { outputs }, .. } => outputs,
+        Command::ReportExecution { report: ExecutionReport::UpdateDisplay { output, .. }, .. } => {
+            std::slice::from_mut(output)
         }
-    }
+        _ => &mut [],
+    };
+    outputs.iter_mut().flat_map(|output| &mut output.blobs)
 }
 
-impl Displayed {
-    /// Words of the agent in the run.
-    pub(crate) fn notice(text: &str) -> Self {
-        let object = OutputObject { output: stream_object("stderr", text), large_parts: Vec::new() };
-        Self { object, display_id: None }
-    }
-
-    fn to_output(&self, blobs: &mut impl Iterator<Item = BlobPart>) -> Output {
-        let OutputObject { output, large_parts } = &self.object;
-        let content = RawJson::from(output.clone());
-        let blobs = blobs.by_ref().take(large_parts.len()).collect();
-        Output { content, blobs, display_id: self.display_id.clone() }
-    }
-}
-
-/// Where a part belongs: RFC 6901.
-fn pointer(part: &LargePart) -> String {
-    part.path.iter().map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect()
-}
-
-/// How a part is named in an output, once its bytes are stored under `sha256`.
-pub fn blob_part(part: &LargePart, sha256: String) -> BlobPart {
-    let json = part.encoding == PartEncoding::Json;
-    BlobPart { pointer: pointer(part), sha256, size_bytes: part.bytes.len() as u64, json }
+/// An output as it is reported; the bytes of its blobs go into `parts`.
+pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts: &mut Vec<Bytes>) -> Output {
+    let take = |part: crate::outputs::LargePart| {
+        parts.push(part.bytes);
+        part.blob
+    };
+    Output { content: object.output.into(), blobs: object.large_parts.into_iter().map(take).collect(), display_id }
 }
 
 /// An update says only data and metadata; what is shown is a display.
-fn as_display(update: &RawValue) -> RawJson {
+pub(super) fn as_display(update: &RawValue) -> Box<RawValue> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(update.get()).unwrap_or_default();
     fields.insert("output_type".to_owned(), raw("display_data"));
-    RawJson::from(raw(&fields))
+    raw(&fields)
+}
+
+/// Words of the agent in the run.
+pub(crate) fn notice(text: &str) -> ExecutionReport {
+    let content = RawJson::from(stream_object("stderr", text));
+    ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] }
 }
 
 /// Where the overflow stands in its output. Files leave it out: `metadata.notarium` is ours.
-pub const OVERFLOW_POINTER: &str = "/metadata/notarium/overflow";
+const OVERFLOW_POINTER: &str = "/metadata/notarium/overflow";
 
-fn overflow_output(blob: &BlobPart) -> Output {
-    let text = format!(
-        "[notarium: the rest of this run's output, {} bytes, is kept as the blob {}]",
-        blob.size_bytes, blob.sha256
-    );
+/// Names what a run has spilled.
+pub fn overflow_output(sha256: String, size_bytes: u64) -> Output {
+    let text = format!("[notarium: the rest of this run's output, {size_bytes} bytes, is kept as the blob {sha256}]");
     let content = serde_json::json!({
         "output_type": "display_data",
         "data": { "text/plain": text },
         "metadata": { "notarium": {} },
     });
-    Output { content: RawJson::from(raw(&content)), blobs: vec![blob.clone()], display_id: None }
+    let blob = BlobPart { pointer: OVERFLOW_POINTER.to_owned(), sha256, size_bytes, json: false };
+    Output { content: RawJson::from(raw(&content)), blobs: vec![blob], display_id: None }
 }

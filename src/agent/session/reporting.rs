@@ -1,62 +1,60 @@
 //! Reports on their way to the log: batched, counted until they are answered.
 
+use bytes::Bytes;
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
 
-use super::report::{Displayed, PendingCommand, PendingReport, Report};
+use super::report::{PendingCommand, Report, ToStore, as_display, displayed, notice};
 use super::{KernelSessionMachine, Output};
 use crate::outputs::Emit;
 
 impl KernelSessionMachine {
     /// Turns what the collector gives into reports; outputs that follow each other go in one.
     pub(super) fn emit(&mut self, now_ms: u64, id: &ExecutionId, emits: Vec<Emit>) {
-        let mut outputs: Vec<Displayed> = Vec::new();
+        let mut shown = (Vec::new(), Vec::new());
         for emit in emits {
             match emit {
-                Emit::Append { object, display_id } => {
-                    outputs.push(Displayed { object, display_id });
-                    continue;
-                }
+                Emit::Append { object, display_id } => shown.0.push(displayed(object, display_id, &mut shown.1)),
                 Emit::Overflow(bytes) => {
                     if let Some(run) = self.runs.get_mut(id) {
                         run.has_spilled = true;
                     }
                     self.out.push(Output::Spill { execution_id: id.clone(), bytes });
-                    continue;
                 }
-                Emit::Update { display_id, object } => {
-                    self.push_outputs(now_ms, id, &mut outputs);
-                    self.push_output(
-                        now_ms,
-                        id,
-                        PendingReport::Update(Displayed { object, display_id: Some(display_id) }),
-                    );
+                Emit::Update { display_id, mut object } => {
+                    self.push_outputs(now_ms, id, &mut shown);
+                    object.output = as_display(&object.output);
+                    let mut parts = Vec::new();
+                    let output = displayed(object, Some(display_id.clone()), &mut parts);
+                    self.push_output(now_ms, id, ExecutionReport::UpdateDisplay { display_id, output }, parts);
                 }
                 Emit::Clear => {
-                    self.push_outputs(now_ms, id, &mut outputs);
-                    self.push_report(now_ms, id, PendingReport::Plain(ExecutionReport::Clear { wait: false }));
+                    self.push_outputs(now_ms, id, &mut shown);
+                    self.push_report(now_ms, id, ExecutionReport::Clear { wait: false });
                 }
             }
         }
-        self.push_outputs(now_ms, id, &mut outputs);
+        self.push_outputs(now_ms, id, &mut shown);
     }
 
-    fn push_outputs(&mut self, now_ms: u64, id: &ExecutionId, outputs: &mut Vec<Displayed>) {
+    fn push_outputs(&mut self, now_ms: u64, id: &ExecutionId, shown: &mut (Vec<notarium_core::Output>, Vec<Bytes>)) {
+        let (outputs, parts) = std::mem::take(shown);
         if !outputs.is_empty() {
-            self.push_output(now_ms, id, PendingReport::Outputs(std::mem::take(outputs)));
+            self.push_output(now_ms, id, ExecutionReport::Output { outputs }, parts);
         }
     }
 
     /// Outputs are dropped, and counted, when too much waits for a server that cannot be reached.
-    fn push_output(&mut self, now_ms: u64, id: &ExecutionId, report: PendingReport) {
-        let bytes = report.bytes();
+    fn push_output(&mut self, now_ms: u64, id: &ExecutionId, report: ExecutionReport, parts: Vec<Bytes>) {
         let held = self.unanswered_bytes + self.pending_bytes;
         let Some(run) = self.runs.get_mut(id) else { return };
+        let pending = run.report(id, report, ToStore::Parts(parts));
+        let bytes = pending.bytes();
         if !self.online && held + bytes > self.limits.max_buffered_bytes {
             run.dropped_bytes += bytes;
             return;
         }
         self.mark_gap(now_ms, id);
-        self.push_report(now_ms, id, report);
+        self.push_lingering(now_ms, pending);
     }
 
     /// Says where output was dropped, before anything that follows.
@@ -69,25 +67,44 @@ impl KernelSessionMachine {
                 "\n[notarium: {dropped} bytes of output are missing here: the server could not be reached, and the \
                  agent keeps at most {limit} MiB meanwhile]\n"
             );
-            self.push_report(now_ms, id, PendingReport::Outputs(vec![Displayed::notice(&text)]));
+            self.push_report(now_ms, id, notice(&text));
         }
     }
 
-    pub(super) fn push_report(&mut self, now_ms: u64, id: &ExecutionId, report: PendingReport) {
-        let Some(fence) = self.runs.get(id).map(|run| run.fence) else { return };
-        let is_large = self.pending_bytes + report.bytes() > self.limits.max_batch_bytes;
-        if is_large {
+    /// Names what the run has spilled since it was named last.
+    pub(super) fn push_overflow(&mut self, now_ms: u64, id: &ExecutionId) {
+        let Some(run) = self.runs.get_mut(id) else { return };
+        if std::mem::take(&mut run.has_spilled) {
+            let pending = run.report(id, ExecutionReport::Output { outputs: Vec::new() }, ToStore::Overflow);
+            self.push_lingering(now_ms, pending);
+        }
+    }
+
+    pub(super) fn push_report(&mut self, now_ms: u64, id: &ExecutionId, report: ExecutionReport) {
+        let Some(run) = self.runs.get(id) else { return };
+        self.push_lingering(now_ms, run.report(id, report, ToStore::Parts(Vec::new())));
+    }
+
+    fn push_lingering(&mut self, now_ms: u64, pending: PendingCommand) {
+        if self.pending_bytes + pending.bytes() > self.limits.max_batch_bytes {
             self.flush();
         }
-        self.push(PendingCommand::Execution { execution_id: id.clone(), fence, report });
+        self.push(pending);
         self.pending_since.get_or_insert(now_ms);
     }
 
-    pub(super) fn push_command(&mut self, command: Command) {
-        self.push(PendingCommand::Kernel(command));
+    /// In a report of its own: if it is refused, nothing else is.
+    pub(super) fn push_alone(&mut self, pending: PendingCommand) {
+        self.flush();
+        self.push(pending);
+        self.flush();
     }
 
-    pub(super) fn push(&mut self, command: PendingCommand) {
+    pub(super) fn push_command(&mut self, command: Command) {
+        self.push(PendingCommand::plain(command));
+    }
+
+    fn push(&mut self, command: PendingCommand) {
         self.pending_bytes += command.bytes();
         self.pending.push(command);
     }
@@ -133,10 +150,8 @@ impl KernelSessionMachine {
                 self.abandon()
             }
             Some((_, message)) => {
-                for command in report.commands {
-                    if let PendingCommand::Functions { execution_id, .. } = command {
-                        self.say_not_registered(now_ms, &execution_id, &message);
-                    }
+                for id in report.commands.into_iter().filter_map(|command| command.registered_by) {
+                    self.say_not_registered(now_ms, &id, &message);
                 }
             }
         }

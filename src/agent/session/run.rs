@@ -1,7 +1,8 @@
 //! What a session knows of one execution.
 
-use notarium_core::{ExecutionOutcome, Millis, Version};
+use notarium_core::{Command, ExecutionId, ExecutionOutcome, ExecutionReport, Millis, Version};
 
+use super::report::{PendingCommand, ToStore};
 use crate::outputs::{OutputCollector, OutputLimits};
 
 /// How the kernel said that it ended.
@@ -53,6 +54,12 @@ impl Run {
             timed_out: false,
             notices: Vec::new(),
         }
+    }
+
+    /// What is reported of it, to be numbered when it is sent.
+    pub fn report(&self, id: &ExecutionId, report: ExecutionReport, to_store: ToStore) -> PendingCommand {
+        let command = Command::ReportExecution { execution_id: id.clone(), fence: self.fence, seq: 0, report };
+        PendingCommand { to_store, ..PendingCommand::plain(command) }
     }
 
     pub fn start(&mut self, now_ms: u64) {

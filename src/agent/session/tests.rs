@@ -67,35 +67,36 @@ fn say(output: &Output) -> String {
     }
 }
 
-fn say_command(command: &PendingCommand) -> String {
-    match command {
-        PendingCommand::Kernel(Command::ReportKernelStarted { .. }) => "kernel started".into(),
-        PendingCommand::Kernel(Command::ReportKernelEnded { cause, detail, .. }) => {
-            format!("kernel ended: {}", sentence(&(*cause).into(), detail.as_deref()))
+fn say_command(pending: &PendingCommand) -> String {
+    let report = match &pending.command {
+        Command::ReportExecution { report, .. } => report,
+        Command::ReportKernelStarted { .. } => return "kernel started".into(),
+        Command::ReportKernelEnded { cause, detail, .. } => {
+            return format!("kernel ended: {}", sentence(&(*cause).into(), detail.as_deref()));
         }
-        PendingCommand::Kernel(Command::ReportKernelLaunchFailed { cause, detail, .. }) => {
-            format!("launch failed: {}", sentence(&(*cause).into(), detail.as_deref()))
+        Command::ReportKernelLaunchFailed { cause, detail, .. } => {
+            return format!("launch failed: {}", sentence(&(*cause).into(), detail.as_deref()));
         }
-        PendingCommand::Kernel(other) => format!("{other:?}"),
-        PendingCommand::Functions { execution_id, .. } => format!("functions of {execution_id}"),
-        PendingCommand::Execution { report, .. } => match report {
-            PendingReport::Plain(ExecutionReport::Started {}) => "started".into(),
-            PendingReport::Plain(ExecutionReport::Completed { outcome, notice, .. }) => {
-                format!(
-                    "completed {}{}",
-                    Open::Known(*outcome),
-                    notice.as_ref().map(|notice| format!(" ({notice})")).unwrap_or_default()
-                )
-            }
-            PendingReport::Plain(ExecutionReport::InputRequest { .. }) => "input".into(),
-            PendingReport::Plain(other) => format!("{other:?}"),
-            PendingReport::Outputs(outputs) if outputs[0].object.output.get().contains("are missing here") => {
-                "gap".into()
-            }
-            PendingReport::Outputs(_) => "output".into(),
-            PendingReport::Update(_) => "update".into(),
-            PendingReport::Overflow => "overflow".into(),
-        },
+        Command::RegisterFunctions { .. } => {
+            return format!("functions of {}", pending.registered_by.as_ref().unwrap());
+        }
+        other => return format!("{other:?}"),
+    };
+    match report {
+        ExecutionReport::Started {} => "started".into(),
+        ExecutionReport::Completed { outcome, notice, .. } => {
+            format!(
+                "completed {}{}",
+                Open::Known(*outcome),
+                notice.as_ref().map(|notice| format!(" ({notice})")).unwrap_or_default()
+            )
+        }
+        ExecutionReport::InputRequest { .. } => "input".into(),
+        ExecutionReport::Output { .. } if matches!(pending.to_store, ToStore::Overflow) => "overflow".into(),
+        ExecutionReport::Output { outputs } if outputs[0].content.get().contains("are missing here") => "gap".into(),
+        ExecutionReport::Output { .. } => "output".into(),
+        ExecutionReport::UpdateDisplay { .. } => "update".into(),
+        other => format!("{other:?}"),
     }
 }
 
