@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, FileRequest, KernelQuestionMessage, OfferedKernelspec, ServerMessage,
-    WORKING_FILES, WelcomeMessage,
+    CONNECTION_SCHEMAS, ClientMessage, KernelQuestionMessage, OfferedKernelspec, ServerMessage, WORKING_FILES,
+    WelcomeMessage,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::blobs::BlobUploader;
 use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
-pub use crate::error::AgentError;
 use crate::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
 use crate::kernelspecs::{Discovery, discover};
@@ -49,6 +48,19 @@ pub struct AgentOptions {
     /// How long another process may have this agent's place at the server before this one gives up; see
     /// [`DISPLACED_PATIENCE`].
     pub displaced_patience: Duration,
+}
+
+/// Why an agent ended, other than because it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Connection(#[from] ConnectError),
+    #[error("this token is not an agent's: make one with `notarium agent-token new`")]
+    NotAnAgent,
+    #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
+    NoKernelspecs,
+    #[error("no HTTP client: {0}")]
+    Http(#[from] reqwest::Error),
 }
 
 /// What those who started an agent may want to show.
@@ -236,12 +248,14 @@ impl Agent {
             }
             ServerMessage::InputValue { notebook, execution_id, value } => {
                 let session = self.roster.session_of(&execution_id, self.connection.replica(&notebook));
-                if let Some(host) = session.and_then(|session| self.hosts.get(&session)) {
-                    host.send(Input::Answer { execution_id, value });
+                if let Some(session) = session {
+                    self.to_host(&session, Input::Answer { execution_id, value });
                 }
             }
             ServerMessage::KernelQuestion(question) => self.question(question),
-            ServerMessage::FileRequest { id, request, .. } => self.file(id, request),
+            ServerMessage::FileRequest { id, request, .. } => {
+                self.moving.spawn(self.transfers.clone().serve(id, request, self.sender.clone()));
+            }
             ServerMessage::CommsWanted { kernel_session, asker, .. } => {
                 self.to_host(&kernel_session, Input::CommsWanted { asker });
             }
@@ -283,10 +297,6 @@ impl Agent {
         }
     }
 
-    fn file(&mut self, id: u64, request: FileRequest) {
-        self.moving.spawn(self.transfers.clone().serve(id, request, self.sender.clone()));
-    }
-
     fn claim_answered(&mut self, ClaimAnswer { notebook, kernel_session, answer }: ClaimAnswer) {
         let acts = match answer {
             Ok(version) => self.roster.claim_acked(&kernel_session, version, self.connection.replica(&notebook)),
@@ -326,11 +336,7 @@ impl Agent {
             Act::Unsubscribe(notebook) => self.connection.unsubscribe(&notebook),
             Act::Claim { command_id, notebook, kernel_session } => self.claim(command_id, notebook, kernel_session),
             Act::Start { notebook, kernel_session, kernelspec } => self.start(notebook, kernel_session, &kernelspec),
-            Act::Notify { kernel_session, input } => {
-                if let Some(host) = self.hosts.get(&kernel_session) {
-                    host.send(input);
-                }
-            }
+            Act::Notify { kernel_session, input } => self.to_host(&kernel_session, input),
             Act::Reconcile { notebook, alive } => {
                 if let Ok(message) = CommandSender::message(&notebook, &Command::ReconcileKernels { alive }) {
                     drop(self.sender.submit(message));
@@ -354,20 +360,16 @@ impl Agent {
     }
 
     fn start(&mut self, notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: &str) {
-        let (sender, uploader) = (self.sender.clone(), self.uploader.clone());
-        let reporter = Reporter { notebook: notebook.clone(), sender: sender.clone(), uploader };
         if let Some(ledger) = &mut self.ledger {
             ledger.add(kernel_session.clone(), notebook.clone());
         }
         let is_measured = self.measured.contains(&notebook);
         let options = HostOptions {
-            notebook,
             kernel_session: kernel_session.clone(),
             kernelspec: self.specs.get(kernelspec).cloned(),
             launch: self.options.launch.clone(),
             limits: self.options.limits,
-            sender,
-            reporter,
+            reporter: Reporter { notebook, sender: self.sender.clone(), uploader: self.uploader.clone() },
         };
         let host = host::start(options, &mut self.running);
         host.measure(is_measured);

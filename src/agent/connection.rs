@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Recorded, RejectionCode};
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedConnection, OfferedKernelspec,
-    RejectMessage, ServerMessage, SubscribedMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, EventsMessage, OfferedConnection, OfferedKernelspec, RejectMessage,
+    ServerMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_tungstenite::tungstenite::http;
@@ -268,7 +268,7 @@ impl CommandSender {
 
     /// What this agent can launch; told again after every reconnect.
     pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>, connections: Vec<OfferedConnection>) {
-        self.order(Order::Offer(kernelspecs, connections));
+        self.order(Order::Offer(Box::new(ClientMessage::Offer { kernelspecs, connections })));
     }
 
     fn order(&self, order: Order) {
@@ -296,9 +296,4 @@ pub fn http_address(server: &str) -> Result<String, ConnectError> {
 /// Makes ring the process's TLS provider, once. Mixed features would make `wss://` panic otherwise.
 pub fn install_tls_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
-/// Whether the server will say the same again.
-fn is_final(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::Unauthenticated | ErrorCode::Forbidden | ErrorCode::UnsupportedProtocol)
 }

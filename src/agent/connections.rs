@@ -25,28 +25,12 @@ enum Place {
     File(PathBuf),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    PostgreSql,
-    Sqlite,
-    DuckDb,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::PostgreSql => "postgresql",
-            Self::Sqlite => "sqlite",
-            Self::DuckDb => "duckdb",
-        }
-    }
-}
-
 /// One connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Connection {
     pub name: String,
-    kind: Kind,
+    /// As kernels and people call it.
+    kind: &'static str,
     place: Place,
     /// Whether a cell that says so may write.
     pub writes: bool,
@@ -55,7 +39,7 @@ pub struct Connection {
 /// Never where it leads.
 impl fmt::Debug for Connection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({}, writes: {})", self.name, self.kind.word(), self.writes)
+        write!(formatter, "{} ({}, writes: {})", self.name, self.kind, self.writes)
     }
 }
 
@@ -78,7 +62,7 @@ impl Connection {
     }
 
     pub fn offered(&self) -> OfferedConnection {
-        OfferedConnection { name: self.name.clone(), kind: self.kind.word().to_owned(), writes: self.writes }
+        OfferedConnection { name: self.name.clone(), kind: self.kind.to_owned(), writes: self.writes }
     }
 }
 
@@ -99,13 +83,13 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-fn place_of(url: &str) -> Option<(Kind, Place)> {
+fn place_of(url: &str) -> Option<(&'static str, Place)> {
     let (scheme, rest) = url.split_once(':')?;
     let file = || Place::File(PathBuf::from(rest.strip_prefix("//").unwrap_or(rest)));
     match scheme {
-        "postgresql" | "postgres" if rest.starts_with("//") => Some((Kind::PostgreSql, Place::Url(url.to_owned()))),
-        "sqlite" if !rest.is_empty() => Some((Kind::Sqlite, file())),
-        "duckdb" if !rest.is_empty() => Some((Kind::DuckDb, file())),
+        "postgresql" | "postgres" if rest.starts_with("//") => Some(("postgresql", Place::Url(url.to_owned()))),
+        "sqlite" if !rest.is_empty() => Some(("sqlite", file())),
+        "duckdb" if !rest.is_empty() => Some(("duckdb", file())),
         _ => None,
     }
 }
@@ -134,18 +118,14 @@ impl Connections {
 
     /// The value of [`TOLD_TO_KERNELS`]. `socket`: where brokers are asked for.
     fn told(&self, socket: &Path) -> String {
-        let connections: Vec<_> = self
-            .list
-            .iter()
-            .map(|connection| {
-                let mut told =
-                    json!({"name": connection.name, "kind": connection.kind.word(), "writes": connection.writes});
-                if let Place::File(path) = &connection.place {
-                    told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
-                }
-                told
-            })
-            .collect();
+        let told = |connection: &Connection| {
+            let mut told = json!(connection.offered());
+            if let Place::File(path) = &connection.place {
+                told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+            }
+            told
+        };
+        let connections: Vec<_> = self.list.iter().map(told).collect();
         json!({"socket": socket, "connections": connections}).to_string()
     }
 }

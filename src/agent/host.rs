@@ -17,7 +17,6 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::Spill;
-use crate::connection::CommandSender;
 use crate::kernel::{CommRequest, ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
@@ -36,12 +35,10 @@ const MAX_QUESTION_TIME: Duration = Duration::from_secs(60);
 
 /// What a host needs.
 pub(crate) struct HostOptions {
-    pub notebook: NotebookId,
     pub kernel_session: KernelSessionId,
     pub kernelspec: Option<Kernelspec>,
     pub launch: LaunchOptions,
     pub limits: KernelSessionLimits,
-    pub sender: CommandSender,
     pub reporter: Reporter,
 }
 
@@ -75,13 +72,6 @@ impl HostHandle {
     pub fn send(&self, input: Input) {
         let _ = self.inputs.send(input);
     }
-}
-
-/// What there is to do next.
-enum Next {
-    Input(Input),
-    Question(KernelQuestionMessage),
-    Measure,
 }
 
 enum Launched {
@@ -141,17 +131,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
 impl Host {
     async fn run(mut self) {
         while !self.is_over {
-            let input = match self.next().await {
-                Next::Input(input) => input,
-                Next::Question(question) => {
-                    self.ask(question);
-                    continue;
-                }
-                Next::Measure => {
-                    self.measure();
-                    continue;
-                }
-            };
+            let Some(input) = self.next().await else { continue };
             #[cfg(test)]
             assert_ne!(self.options.kernel_session.as_str(), FAULT, "a planted fault");
             let now_ms = self.now_ms();
@@ -166,25 +146,27 @@ impl Host {
         u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// What comes first. Control before output: an interrupt never waits behind a flood.
-    async fn next(&mut self) -> Next {
+    /// What comes first for the session; what is beside it is done at once. Control before output: an interrupt never waits
+    /// behind a flood.
+    async fn next(&mut self) -> Option<Input> {
         let deadline = self.session.deadline();
         let due = deadline.map(|deadline| (self.clock + Duration::from_millis(deadline)).into());
         let is_up = !matches!(self.launched, Launched::Starting(_));
         tokio::select! {
             biased;
             input = self.inputs.recv() => {
-                Next::Input(input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())))
+                return Some(input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())));
             }
-            result = launch_result(&mut self.launched) => Next::Input(self.launch_ended(result)),
-            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Next::Input(Input::Tick),
-            Some(question) = self.questions.recv() => Next::Question(question),
-            () = self.meter.due(), if matches!(self.launched, Launched::Yes(_)) => Next::Measure,
+            result = launch_result(&mut self.launched) => return Some(self.launch_ended(result)),
+            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => return Some(Input::Tick),
+            Some(question) = self.questions.recv() => self.ask(question),
+            () = self.meter.due(), if matches!(self.launched, Launched::Yes(_)) => self.measure(),
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
                 self.heard(&event);
-                Next::Input(Input::Kernel(event))
+                return Some(Input::Kernel(event));
             }
         }
+        None
     }
 
     /// What is known of databases is old when a run is over.
@@ -223,17 +205,19 @@ impl Host {
             Output::Kill => self.kill(),
             Output::Report(report) => self.report(report),
             Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
-            Output::Busy(busy) => self.show_busy(busy),
-            Output::Comms { asker, comms } => {
-                self.ephemeral(|notebook, kernel_session| ClientMessage::Comms {
-                    notebook,
-                    kernel_session,
-                    asker,
-                    comms,
-                });
-            }
+            Output::Busy(busy) => self.ephemeral(|notebook, kernel_session| ClientMessage::KernelStatus {
+                notebook,
+                kernel_session,
+                busy,
+            }),
+            Output::Comms { asker, comms } => self.ephemeral(|notebook, kernel_session| ClientMessage::Comms {
+                notebook,
+                kernel_session,
+                asker,
+                comms,
+            }),
             Output::Comm(changes) => {
-                self.ephemeral(|notebook, kernel_session| ClientMessage::Comm { notebook, kernel_session, changes });
+                self.ephemeral(|notebook, kernel_session| ClientMessage::Comm { notebook, kernel_session, changes })
             }
             Output::SendComm(message) => self.send_comm(message),
             Output::Over => self.is_over = true,
@@ -272,7 +256,7 @@ impl Host {
             }
             _ => drop(answer),
         }
-        let sender = self.options.sender.clone();
+        let sender = self.options.reporter.sender.clone();
         tokio::spawn(async move {
             let answer = answered.await.unwrap_or_else(|_| no_kernel());
             sender.ephemeral(ClientMessage::AnswerQuestion { id, answer });
@@ -292,7 +276,7 @@ impl Host {
             Launched::Yes(kernel) => {
                 let usual = self.options.launch.shutdown_timeout;
                 let timeout = if in_a_hurry { usual.min(HURRIED_SHUTDOWN) } else { usual };
-                tokio::spawn(kernel.shutdown_within(timeout));
+                tokio::spawn(kernel.shutdown(timeout));
             }
             Launched::Starting(launching) => {
                 launching.abort();
@@ -341,10 +325,6 @@ impl Host {
         self.ephemeral(|notebook, kernel_session| ClientMessage::KernelUse { notebook, kernel_session, usage });
     }
 
-    fn show_busy(&self, busy: bool) {
-        self.ephemeral(|notebook, kernel_session| ClientMessage::KernelStatus { notebook, kernel_session, busy });
-    }
-
     fn send_comm(&self, SendCommMessage { sender, id, message, .. }: SendCommMessage) {
         let Launched::Yes(kernel) = &self.launched else { return };
         let decoded = message.buffers.iter().map(|buffer| STANDARD.decode(buffer).map(bytes::Bytes::from));
@@ -356,7 +336,7 @@ impl Host {
     }
 
     fn ephemeral(&self, message: impl FnOnce(NotebookId, KernelSessionId) -> ClientMessage) {
-        let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
+        let HostOptions { kernel_session, reporter: Reporter { notebook, sender, .. }, .. } = &self.options;
         sender.ephemeral(message(notebook.clone(), kernel_session.clone()));
     }
 }

@@ -219,7 +219,6 @@ pub struct KernelGone;
 #[derive(Debug)]
 pub struct Kernel {
     interrupt_mode: InterruptMode,
-    shutdown_timeout: Duration,
     has_own_processes: bool,
     process: process::KernelProcess,
     requests: mpsc::Sender<ExecuteRequest>,
@@ -248,7 +247,7 @@ impl Kernel {
     /// Interrupts what runs now, or what was asked last to run next. Returns when the kernel has been told, not when it
     /// has stopped.
     pub fn interrupt(&self) -> Result<(), KernelGone> {
-        if self.interrupt_mode == InterruptMode::Signal && !self.process.group().interrupt() {
+        if self.interrupt_mode == InterruptMode::Signal && !self.process.group.interrupt() {
             return Err(KernelGone);
         }
         self.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
@@ -279,15 +278,9 @@ impl Kernel {
         self.schemas.as_ref()
     }
 
-    /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way
-    /// when this returns.
-    pub async fn shutdown(self) {
-        let timeout = self.shutdown_timeout;
-        self.shutdown_within(timeout).await;
-    }
-
-    /// As [`Kernel::shutdown`], with so long for each of the steps.
-    pub async fn shutdown_within(self, timeout: Duration) {
+    /// Stops the kernel process: asks, then SIGTERM, then SIGKILL, with so long for each of the steps. `Ended` is the last
+    /// event; it may still be on its way when this returns.
+    pub async fn shutdown(self, timeout: Duration) {
         // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
         let _ = self.urgent.try_send(driver::Urgent::Stop);
         self.process.stop(timeout).await;
@@ -295,7 +288,7 @@ impl Kernel {
 
     /// The process id of the kernel or of its launcher, which leads its process group.
     pub fn process_id(&self) -> u32 {
-        self.process.id()
+        self.process.group.id()
     }
 
     /// How many generations of processes, from that one on, come before the kernel: its launcher, and the first process inside.

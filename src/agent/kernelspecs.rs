@@ -165,7 +165,6 @@ struct KernelJson {
     display_name: Option<String>,
     language: Option<String>,
     interrupt_mode: Option<String>,
-    #[serde(default)]
     env: Option<BTreeMap<String, EnvironmentValue>>,
 }
 

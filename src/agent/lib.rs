@@ -15,7 +15,6 @@ pub mod agent;
 pub mod blobs;
 pub mod connection;
 pub mod connections;
-mod error;
 mod host;
 pub mod kernel;
 pub mod kernelspecs;

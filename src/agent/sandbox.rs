@@ -13,6 +13,9 @@ pub mod launcher;
 mod places;
 #[cfg(target_os = "linux")]
 mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "sandbox/no_system.rs"]
+mod system;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,6 +23,8 @@ use std::process::Stdio;
 use std::str::FromStr;
 
 use notarium_core::{RawJson, RawObject};
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
@@ -44,22 +49,14 @@ impl FromStr for KernelNetwork {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Self::All),
-            "loopback" => Ok(Self::Loopback),
-            "none" => Ok(Self::None),
-            _ => Err("choose all, loopback or none".to_owned()),
-        }
+        let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+        Self::deserialize(word).map_err(|_| "choose all, loopback or none".to_owned())
     }
 }
 
 impl fmt::Display for KernelNetwork {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::All => "all",
-            Self::Loopback => "loopback",
-            Self::None => "none",
-        })
+        self.serialize(formatter)
     }
 }
 

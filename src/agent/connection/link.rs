@@ -6,9 +6,8 @@ use std::time::Duration;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::NotebookId;
-use notarium_wire::LastEvent;
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedConnection, OfferedKernelspec, PROTOCOLS,
+    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, HelloMessage, LastEvent, PROTOCOLS,
     ServerMessage, SubscribeMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
@@ -17,11 +16,11 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::outbox::{Outbox, frame_of};
 use super::{
     CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
-    is_final,
 };
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -36,11 +35,20 @@ const GOOD_AFTER: Duration = Duration::from_secs(30);
 /// What the owner of the connection wants.
 #[derive(Debug)]
 pub(super) enum Order {
-    Command { message: Box<CommandMessage>, responder: oneshot::Sender<Result<AckMessage, CommandError>> },
-    Subscribe { notebook: NotebookId, since: Option<LastEvent> },
-    Unsubscribe { notebook: NotebookId },
+    Command {
+        message: Box<CommandMessage>,
+        responder: oneshot::Sender<Result<AckMessage, CommandError>>,
+    },
+    Subscribe {
+        notebook: NotebookId,
+        since: Option<LastEvent>,
+    },
+    Unsubscribe {
+        notebook: NotebookId,
+    },
     Ephemeral(Box<ClientMessage>),
-    Offer(Vec<OfferedKernelspec>, Vec<OfferedConnection>),
+    /// Told again after every reconnect.
+    Offer(Box<ClientMessage>),
 }
 
 pub(super) struct Link {
@@ -50,16 +58,9 @@ pub(super) struct Link {
     outbox: Outbox,
     /// Subscribed notebooks, and the version up to which their events were handed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
-    offer: Option<(Vec<OfferedKernelspec>, Vec<OfferedConnection>)>,
+    offer: Option<ClientMessage>,
     max_frame_bytes: u64,
     failures: u32,
-}
-
-/// Why a connection is over.
-enum End {
-    Lost(ConnectError),
-    /// Nobody wants it any more.
-    Abandoned,
 }
 
 /// A welcomed socket: frames go out through a task of their own, so that a slow server cannot stop the reading.
@@ -67,7 +68,7 @@ struct Open {
     reader: SplitStream<Socket>,
     frames: mpsc::UnboundedSender<Utf8Bytes>,
     silence: Duration,
-    _writer: tokio::task::JoinSet<()>,
+    _writer: AbortOnDropHandle<()>,
 }
 
 impl Link {
@@ -92,7 +93,7 @@ impl Link {
     pub async fn run(mut self) {
         loop {
             let began = Instant::now();
-            let End::Lost(cause) = self.connect_and_serve().await else { return };
+            let Some(cause) = self.connect_and_serve().await else { return };
             if cause.is_final() {
                 return self.fail(cause);
             }
@@ -107,10 +108,11 @@ impl Link {
         }
     }
 
-    async fn connect_and_serve(&mut self) -> End {
+    /// Why the connection is over; `None`: nobody wants it any more.
+    async fn connect_and_serve(&mut self) -> Option<ConnectError> {
         match self.connect().await {
             Ok((open, welcome)) => self.serve(open, welcome).await,
-            Err(cause) => End::Lost(cause),
+            Err(cause) => Some(cause),
         }
     }
 
@@ -119,8 +121,7 @@ impl Link {
     async fn connect(&self) -> Result<(Open, WelcomeMessage), ConnectError> {
         let address = socket_address(&self.options.server)?;
         let timeout = self.options.connect_timeout;
-        let unreachable = |cause: String| self.unreachable(cause);
-        let late = |_| unreachable(format!("no answer within {} s", timeout.as_secs()));
+        let late = |_| self.unreachable(format!("no answer within {} s", timeout.as_secs()));
         let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_MESSAGE_BYTES))
             .max_frame_size(Some(MAX_MESSAGE_BYTES))
@@ -129,7 +130,7 @@ impl Link {
         let (socket, _) = tokio::time::timeout(timeout, connecting)
             .await
             .map_err(late)?
-            .map_err(|error| upgrade_error(&self.options.server, error))?;
+            .map_err(|error| self.upgrade_error(error))?;
         tokio::time::timeout(timeout, self.hello(socket)).await.map_err(late)?
     }
 
@@ -148,8 +149,7 @@ impl Link {
         let silence = Duration::from_millis(welcome.heartbeat_ms.max(1000)) * 3;
         let (sink, reader) = socket.split();
         let (frames, waiting) = mpsc::unbounded_channel();
-        let mut writer = tokio::task::JoinSet::new();
-        writer.spawn(write(sink, waiting));
+        let writer = AbortOnDropHandle::new(tokio::spawn(write(sink, waiting)));
         Ok((Open { reader, frames, silence, _writer: writer }, welcome))
     }
 
@@ -168,12 +168,27 @@ impl Link {
         }
     }
 
-    fn server_error(&self, error: notarium_wire::ErrorMessage) -> ConnectError {
+    fn server_error(&self, error: ErrorMessage) -> ConnectError {
         match error.code {
-            notarium_wire::ErrorCode::Unauthenticated => ConnectError::Unauthenticated(error.message),
-            notarium_wire::ErrorCode::AgentConnected => ConnectError::AgentConnected(error.message),
-            code if is_final(code) => ConnectError::Refused(error.message),
+            ErrorCode::Unauthenticated => ConnectError::Unauthenticated(error.message),
+            ErrorCode::AgentConnected => ConnectError::AgentConnected(error.message),
+            // The server will say the same again.
+            ErrorCode::Forbidden | ErrorCode::UnsupportedProtocol => ConnectError::Refused(error.message),
             _ => self.unreachable(error.message),
+        }
+    }
+
+    fn upgrade_error(&self, error: tungstenite::Error) -> ConnectError {
+        match error {
+            tungstenite::Error::Http(response) if response.status() == http::StatusCode::UNAUTHORIZED => {
+                ConnectError::Unauthenticated("HTTP 401".to_owned())
+            }
+            tungstenite::Error::Http(response) if response.status().is_client_error() => {
+                let body = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+                let begins: String = body.chars().take(300).collect();
+                ConnectError::Refused(format!("HTTP {} {begins}", response.status()))
+            }
+            error => self.unreachable(error.to_string()),
         }
     }
 
@@ -183,7 +198,7 @@ impl Link {
 
     // --- connected ---
 
-    async fn serve(&mut self, mut open: Open, welcome: WelcomeMessage) -> End {
+    async fn serve(&mut self, mut open: Open, welcome: WelcomeMessage) -> Option<ConnectError> {
         self.max_frame_bytes = welcome.max_frame_bytes;
         self.notify(ConnectionEvent::Connected(welcome));
         for frame in self.renewed() {
@@ -192,18 +207,15 @@ impl Link {
         let mut last_message = Instant::now();
         loop {
             tokio::select! {
-                order = self.orders.recv() => match order {
-                    Some(order) => self.order(order, Some(&open.frames)),
-                    None => return End::Abandoned,
-                },
+                order = self.orders.recv() => self.order(order?, Some(&open.frames)),
                 message = open.reader.next() => {
                     last_message = Instant::now();
                     if let Some(cause) = self.read(message) {
-                        return End::Lost(cause);
+                        return Some(cause);
                     }
                 }
                 () = tokio::time::sleep_until(last_message + open.silence) => {
-                    return End::Lost(self.unreachable(format!("it was silent for {} s", open.silence.as_secs())));
+                    return Some(self.unreachable(format!("it was silent for {} s", open.silence.as_secs())));
                 }
             }
         }
@@ -211,11 +223,10 @@ impl Link {
 
     /// What every new connection begins with.
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
-        let offer = self.offer.clone();
-        let offer = offer.map(|(kernelspecs, connections)| ClientMessage::Offer { kernelspecs, connections });
-        let subscribe = |(notebook, since): (&NotebookId, &Option<LastEvent>)| subscribe(notebook, since.clone());
-        let messages: Vec<ClientMessage> = offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
-        let frames = messages.iter().filter_map(|message| frame_of(message).ok());
+        let subscribe =
+            |(notebook, since): (&NotebookId, &Option<LastEvent>)| frame_of(&subscribe(notebook, since.clone()));
+        let offer = self.offer.iter().map(frame_of);
+        let frames = offer.chain(self.subscriptions.iter().map(subscribe)).flatten();
         frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
     }
 
@@ -286,10 +297,7 @@ impl Link {
                 frame_of(&ClientMessage::Unsubscribe { notebook }).ok()
             }
             Order::Ephemeral(message) => frame_of(&message).ok(),
-            Order::Offer(kernelspecs, connections) => {
-                self.offer = Some((kernelspecs.clone(), connections.clone()));
-                frame_of(&ClientMessage::Offer { kernelspecs, connections }).ok()
-            }
+            Order::Offer(message) => frame_of(self.offer.insert(*message)).ok(),
         };
         if let (Some(frame), Some(frames)) = (frame, frames) {
             let _ = frames.send(frame);
@@ -299,15 +307,11 @@ impl Link {
     /// Waits, and takes orders meanwhile. False when nobody wants the connection any more.
     async fn pause(&mut self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
-        loop {
-            tokio::select! {
-                () = tokio::time::sleep_until(until) => return true,
-                order = self.orders.recv() => match order {
-                    Some(order) => self.order(order, None),
-                    None => return false,
-                },
-            }
+        while let Ok(order) = tokio::time::timeout_at(until, self.orders.recv()).await {
+            let Some(order) = order else { return false };
+            self.order(order, None);
         }
+        true
     }
 
     /// Doubling, capped, multiplied by a random 0.5 to 1.5.
@@ -355,19 +359,6 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut waiting: mpsc::Unbounde
 /// The address of the socket on a server that is given in any usual way.
 fn socket_address(server: &str) -> Result<String, ConnectError> {
     Ok(format!("{}{SOCKET_PATH}", http_address(server)?.replacen("http", "ws", 1)))
-}
-
-fn upgrade_error(server: &str, error: tungstenite::Error) -> ConnectError {
-    match error {
-        tungstenite::Error::Http(response) if response.status() == http::StatusCode::UNAUTHORIZED => {
-            ConnectError::Unauthenticated("HTTP 401".to_owned())
-        }
-        tungstenite::Error::Http(response) if response.status().is_client_error() => {
-            let body = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-            ConnectError::Refused(format!("HTTP {} {}", response.status(), body.chars().take(300).collect::<String>()))
-        }
-        error => ConnectError::Unreachable { server: server.to_owned(), cause: error.to_string() },
-    }
 }
 
 #[cfg(test)]

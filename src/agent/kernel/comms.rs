@@ -57,9 +57,7 @@ pub struct KernelComm {
 #[derive(Deserialize)]
 struct Content {
     comm_id: String,
-    #[serde(default)]
     target_name: Option<String>,
-    #[serde(default)]
     data: Option<RawObject>,
 }
 

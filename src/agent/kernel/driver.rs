@@ -11,7 +11,7 @@ use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::comms::{CommRequest, OutputWidgets};
 use super::executions::Executions;
 use super::messages::Message;
-use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
+use super::process::{Exit, ProcessGroup, exited};
 use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::connections::brokers::Brokers;
@@ -43,7 +43,6 @@ pub(super) struct Driver {
     pub questions: Questions,
     pub said: mpsc::Receiver<CommRequest>,
     pub output_widgets: OutputWidgets,
-    pub exit: ExitReceiver,
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
     pub state: State,
@@ -79,7 +78,7 @@ impl Driver {
         tokio::select! {
             Some(urgent) = self.urgent.recv() => self.urgent(urgent),
             () = send_next(&self.events, &mut self.outbox), if !listening => self.sent(),
-            exit = exited(&mut self.exit), if running => self.state.exited = Some((exit, Instant::now() + EXIT_SILENCE)),
+            exit = exited(&mut self.group.exit), if running => self.state.exited = Some((exit, Instant::now() + EXIT_SILENCE)),
             request = self.requests.recv(), if accepting && !self.state.is_asked => self.request(request),
             Some(incoming) = self.channels.shell.recv() => self.shell(incoming),
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),

@@ -1,6 +1,6 @@
 //! Which message belongs to which execution, and when an execution is over. Pure: time comes in.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::comms::KernelComm;
@@ -16,12 +16,10 @@ const EARLY_INTERRUPT_DELAY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Executions {
     idle_timeout: Duration,
-    /// By `msg_id` of the request.
-    unfinished: HashMap<String, Unfinished>,
-    order: u64,
-    remembered: HashMap<String, ExecutionId>,
-    /// The keys of `remembered`, oldest first.
-    remembered_order: VecDeque<String>,
+    /// In the order of their requests: what a kernel says is nearly always of the first.
+    unfinished: VecDeque<Unfinished>,
+    /// `msg_id`s of finished executions, oldest first.
+    remembered: VecDeque<(String, ExecutionId)>,
     input_request: Option<MessageHeader>,
     heard_at: Option<Instant>,
     interrupt: Option<EarlyInterrupt>,
@@ -37,8 +35,9 @@ struct EarlyInterrupt {
 
 #[derive(Debug)]
 struct Unfinished {
+    /// Of the request.
+    msg_id: String,
     execution_id: ExecutionId,
-    order: u64,
     started: bool,
     idle_at: Option<Instant>,
     reply: Option<(Instant, ExecuteReply)>,
@@ -48,10 +47,8 @@ impl Executions {
     pub fn new(idle_timeout: Duration) -> Self {
         Self {
             idle_timeout,
-            unfinished: HashMap::new(),
-            order: 0,
-            remembered: HashMap::new(),
-            remembered_order: VecDeque::new(),
+            unfinished: VecDeque::new(),
+            remembered: VecDeque::new(),
             input_request: None,
             heard_at: None,
             interrupt: None,
@@ -60,9 +57,8 @@ impl Executions {
 
     /// An execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
-        self.order += 1;
-        let unfinished = Unfinished { execution_id, order: self.order, started: false, idle_at: None, reply: None };
-        self.unfinished.insert(msg_id, unfinished);
+        let unfinished = Unfinished { msg_id, execution_id, started: false, idle_at: None, reply: None };
+        self.unfinished.push_back(unfinished);
     }
 
     pub fn unfinished_count(&self) -> usize {
@@ -71,28 +67,23 @@ impl Executions {
 
     /// The kernel is interrupted. If it has not begun with what it was asked to do, that is interrupted when it begins.
     pub fn interrupted(&mut self) {
-        let running = self.unfinished.values().any(|unfinished| unfinished.started && unfinished.idle_at.is_none());
-        let next = self
-            .unfinished
-            .iter()
-            .filter(|(_, unfinished)| !unfinished.started)
-            .min_by_key(|(_, unfinished)| unfinished.order);
-        if let (false, Some((msg_id, _))) = (running, next) {
-            self.interrupt = Some(EarlyInterrupt { msg_id: msg_id.clone(), due: None });
+        let running = self.unfinished.iter().any(|unfinished| unfinished.started && unfinished.idle_at.is_none());
+        let next = self.unfinished.iter().find(|unfinished| !unfinished.started);
+        if let (false, Some(next)) = (running, next) {
+            self.interrupt = Some(EarlyInterrupt { msg_id: next.msg_id.clone(), due: None });
         }
     }
 
     /// Whether the kernel is to be interrupted again, now; once.
     pub fn interrupt_is_due(&mut self, now: Instant) -> bool {
         let due = |interrupt: &mut EarlyInterrupt| interrupt.due.is_some_and(|due| due <= now);
-        self.interrupt.take_if(due).is_some_and(|interrupt| self.unfinished.contains_key(&interrupt.msg_id))
+        let interrupt = self.interrupt.take_if(due);
+        interrupt.is_some_and(|interrupt| self.unfinished.iter().any(|it| it.msg_id == interrupt.msg_id))
     }
 
     /// The session is over: the executions that will not finish, in the order of their requests.
     pub fn end(&mut self) -> Vec<ExecutionId> {
-        let mut left: Vec<Unfinished> = self.unfinished.drain().map(|(_, unfinished)| unfinished).collect();
-        left.sort_by_key(|unfinished| unfinished.order);
-        left.into_iter().map(|unfinished| unfinished.execution_id).collect()
+        self.unfinished.drain(..).map(|unfinished| unfinished.execution_id).collect()
     }
 
     /// The output channel is being read at `now`: silence counts from here.
@@ -103,40 +94,30 @@ impl Executions {
     /// A message came on iopub.
     pub fn iopub(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
         self.heard_at = Some(now);
+        let execution_id = || self.execution_of(message);
         if let Some(comm) = KernelComm::read(message) {
-            return vec![KernelEvent::Comm(KernelComm { execution_id: self.execution_of(message), ..comm })];
+            return vec![KernelEvent::Comm(KernelComm { execution_id: execution_id(), ..comm })];
         }
-        let Ok(content) = message.iopub() else {
-            return vec![self.unreadable(message)];
+        let event = match message.iopub() {
+            Ok(IopubContent::Busy) => self.busy(now, message),
+            Ok(IopubContent::Idle) => self.idle(now, message),
+            Ok(IopubContent::Output(output)) => Some(KernelEvent::Output { execution_id: execution_id(), output }),
+            Ok(IopubContent::Functions(data)) => Some(KernelEvent::Functions { execution_id: execution_id(), data }),
+            Ok(IopubContent::Other) => None,
+            Err(_) => {
+                let reason = LossReason::Unreadable;
+                Some(KernelEvent::OutputsLost { execution_id: execution_id(), reason })
+            }
         };
-        match content {
-            IopubContent::Busy => self.busy(now, message).into_iter().collect(),
-            IopubContent::Idle => self.idle(now, message).into_iter().collect(),
-            IopubContent::Output(output) => {
-                let execution_id = self.execution_of(message);
-                vec![KernelEvent::Output { execution_id, output }]
-            }
-            IopubContent::Functions(data) => {
-                vec![KernelEvent::Functions { execution_id: self.execution_of(message), data }]
-            }
-            IopubContent::Other => Vec::new(),
-        }
+        event.into_iter().collect()
     }
 
     /// A message came on shell.
     pub fn shell(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
-        if message.header.msg_type != "execute_reply" {
-            return Vec::new();
-        }
-        let Some(msg_id) = message.parent_id.clone() else {
-            return Vec::new();
-        };
-        let Some(unfinished) = self.unfinished.get_mut(&msg_id) else {
-            return Vec::new();
-        };
-        let reply = message.content().unwrap_or_else(|_| unknown_reply());
-        unfinished.reply = Some((now, reply));
-        self.finish_if_complete(&msg_id).into_iter().collect()
+        let index = self.index_of(message).filter(|_| message.header.msg_type == "execute_reply");
+        let Some(index) = index else { return Vec::new() };
+        self.unfinished[index].reply = Some((now, message.content().unwrap_or_else(|_| unknown_reply())));
+        self.finish_if_complete(index).into_iter().collect()
     }
 
     /// A message came on stdin.
@@ -155,15 +136,10 @@ impl Executions {
         self.input_request.take()
     }
 
-    /// A message could not be read at all.
-    pub fn unreadable(&self, message: &Message) -> KernelEvent {
-        KernelEvent::OutputsLost { execution_id: self.execution_of(message), reason: LossReason::Unreadable }
-    }
-
     /// When [`expire`](Self::expire) or [`interrupt_is_due`](Self::interrupt_is_due) is.
     pub fn deadline(&self) -> Option<Instant> {
         let interrupt = self.interrupt.as_ref().and_then(|interrupt| interrupt.due);
-        let ends = self.unfinished.values().filter_map(|unfinished| self.end_deadline(unfinished));
+        let ends = self.unfinished.iter().filter_map(|unfinished| self.end_deadline(unfinished));
         ends.chain(interrupt).min()
     }
 
@@ -180,22 +156,17 @@ impl Executions {
 
     /// Ends the executions that have waited too long for their reply or `idle`.
     pub fn expire(&mut self, now: Instant) -> Vec<KernelEvent> {
-        let is_due = |unfinished: &Unfinished| self.end_deadline(unfinished).is_some_and(|deadline| deadline <= now);
-        let mut waited: Vec<(u64, String)> = self
-            .unfinished
-            .iter()
-            .filter(|(_, unfinished)| is_due(unfinished))
-            .map(|(msg_id, unfinished)| (unfinished.order, msg_id.clone()))
-            .collect();
-        waited.sort();
-        waited.into_iter().flat_map(|(_, msg_id)| self.finish_without(now, &msg_id)).collect()
+        let mut events = Vec::new();
+        let is_due = |of: &Self, at: &Unfinished| of.end_deadline(at).is_some_and(|deadline| deadline <= now);
+        while let Some(index) = self.unfinished.iter().position(|unfinished| is_due(self, unfinished)) {
+            events.extend(self.finish_without(now, index));
+        }
+        events
     }
 
     /// An aborted execution never ran, so it has lost nothing.
-    fn finish_without(&mut self, now: Instant, msg_id: &str) -> Vec<KernelEvent> {
-        let Some(unfinished) = self.unfinished.get_mut(msg_id) else {
-            return Vec::new();
-        };
+    fn finish_without(&mut self, now: Instant, index: usize) -> impl Iterator<Item = KernelEvent> + use<> {
+        let unfinished = &mut self.unfinished[index];
         let reason = match &unfinished.reply {
             Some((_, reply)) if finish_status(reply) == FinishStatus::Aborted => None,
             Some(_) => Some(LossReason::EndMissing),
@@ -205,13 +176,13 @@ impl Executions {
         unfinished.reply.get_or_insert_with(|| (now, unknown_reply()));
         let execution_id = Some(unfinished.execution_id.clone());
         let lost = reason.map(|reason| KernelEvent::OutputsLost { execution_id, reason });
-        lost.into_iter().chain(self.finish_if_complete(msg_id)).collect()
+        lost.into_iter().chain(self.finish_if_complete(index))
     }
 
     fn busy(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
-        let msg_id = message.parent_id.as_ref()?;
-        let unfinished = self.unfinished.get_mut(msg_id)?;
-        if let Some(interrupt) = self.interrupt.as_mut().filter(|interrupt| interrupt.msg_id == *msg_id) {
+        let index = self.index_of(message)?;
+        let unfinished = &mut self.unfinished[index];
+        if let Some(interrupt) = self.interrupt.as_mut().filter(|interrupt| interrupt.msg_id == unfinished.msg_id) {
             interrupt.due = Some(now + EARLY_INTERRUPT_DELAY);
         }
         let first = !std::mem::replace(&mut unfinished.started, true);
@@ -219,22 +190,19 @@ impl Executions {
     }
 
     fn idle(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
-        let msg_id = message.parent_id.as_ref()?;
-        self.unfinished.get_mut(msg_id)?.idle_at.get_or_insert(now);
-        self.finish_if_complete(msg_id)
+        let index = self.index_of(message)?;
+        self.unfinished[index].idle_at.get_or_insert(now);
+        self.finish_if_complete(index)
     }
 
-    fn finish_if_complete(&mut self, msg_id: &str) -> Option<KernelEvent> {
-        let complete = self
-            .unfinished
-            .get(msg_id)
-            .is_some_and(|unfinished| unfinished.idle_at.is_some() && unfinished.reply.is_some());
-        if !complete {
-            return None;
-        }
-        let Unfinished { execution_id, reply, .. } = self.unfinished.remove(msg_id)?;
+    fn finish_if_complete(&mut self, index: usize) -> Option<KernelEvent> {
+        self.unfinished.get(index).filter(|it| it.idle_at.is_some() && it.reply.is_some())?;
+        let Unfinished { msg_id, execution_id, reply, .. } = self.unfinished.remove(index)?;
         let (_, reply) = reply?;
-        self.remember(msg_id, &execution_id);
+        self.remembered.push_back((msg_id, execution_id.clone()));
+        if self.remembered.len() > MAX_REMEMBERED {
+            self.remembered.pop_front();
+        }
         Some(KernelEvent::Finished {
             execution_id,
             status: finish_status(&reply),
@@ -242,20 +210,18 @@ impl Executions {
         })
     }
 
-    fn remember(&mut self, msg_id: &str, execution_id: &ExecutionId) {
-        self.remembered.insert(msg_id.to_owned(), execution_id.clone());
-        self.remembered_order.push_back(msg_id.to_owned());
-        if self.remembered_order.len() > MAX_REMEMBERED
-            && let Some(oldest) = self.remembered_order.pop_front()
-        {
-            self.remembered.remove(&oldest);
-        }
+    /// The execution that a message is of, while it is unfinished.
+    fn index_of(&self, message: &Message) -> Option<usize> {
+        let msg_id = message.parent_id.as_ref()?;
+        self.unfinished.iter().position(|unfinished| unfinished.msg_id == *msg_id)
     }
 
     fn execution_of(&self, message: &Message) -> Option<ExecutionId> {
+        if let Some(index) = self.index_of(message) {
+            return Some(self.unfinished[index].execution_id.clone());
+        }
         let msg_id = message.parent_id.as_ref()?;
-        let unfinished = self.unfinished.get(msg_id).map(|unfinished| &unfinished.execution_id);
-        unfinished.or_else(|| self.remembered.get(msg_id)).cloned()
+        self.remembered.iter().rfind(|(remembered, _)| remembered == msg_id).map(|(_, execution)| execution.clone())
     }
 }
 

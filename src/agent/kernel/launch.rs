@@ -6,7 +6,6 @@ use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use jupyter_protocol::ConnectionInfo;
 use jupyter_protocol::connection_info::Transport;
@@ -24,7 +23,6 @@ use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
 use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
-use crate::connections::schemas::Schemas;
 use crate::connections::{TOLD_TO_KERNELS, brokers};
 use crate::kernelspecs::Kernelspec;
 use crate::leftovers::TemporaryFolder;
@@ -155,9 +153,7 @@ pub(super) async fn launch(
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
-    let (brokers, schemas) = databases
-        .map(|it| (it.brokers, Arc::new(Schemas::new(options.connections.clone(), it.python, it.coming))))
-        .unzip();
+    let (brokers, schemas) = databases.map(|it| (it.brokers, it.schemas)).unzip();
     let driver = Driver {
         channels,
         executions: Executions::new(options.idle_timeout),
@@ -169,8 +165,7 @@ pub(super) async fn launch(
         questions: Questions::default(),
         said,
         output_widgets: OutputWidgets::default(),
-        exit: process.exit(),
-        group: process.group().clone(),
+        group: process.group.clone(),
         interrupt_mode,
         state: State::default(),
         _brokers: brokers,
@@ -179,7 +174,6 @@ pub(super) async fn launch(
     tokio::spawn(driver.run());
     Ok(Kernel {
         interrupt_mode,
-        shutdown_timeout: options.shutdown_timeout,
         has_own_processes: options.has_own_processes(),
         process,
         requests,
@@ -220,7 +214,7 @@ async fn answer(
     info: &ConnectionInfo,
     options: &LaunchOptions,
 ) -> Result<(Channels, String), LaunchError> {
-    let mut exit = process.exit();
+    let mut exit = process.group.exit.clone();
     let session_id = random_hex::<16>();
     let connect = async {
         let mut channels = Channels::connect(info, &session_id, options.max_waiting_bytes).await?;
@@ -231,7 +225,7 @@ async fn answer(
         exit = exited(&mut exit) => Err(LaunchError::Exited { status: exit.status, output_tail: exit.output_tail }),
         connected = connect => connected.map_err(|error: jupyter_zmq_client::RuntimeError| LaunchError::Connect(error.to_string())),
         () = tokio::time::sleep(options.launch_timeout) => {
-            process.kill();
+            process.group.kill();
             let output_tail = exited(&mut exit).await.output_tail;
             Err(LaunchError::Timeout { seconds: options.launch_timeout.as_secs(), output_tail })
         }

@@ -45,7 +45,6 @@ pub(super) enum IopubContent {
 pub(super) struct ExecuteReply {
     #[serde(default)]
     pub status: String,
-    #[serde(default)]
     pub execution_count: Option<serde_json::Number>,
 }
 
@@ -94,11 +93,9 @@ impl Message {
         let output = match self.header.msg_type.as_str() {
             "status" => return self.status(),
             "stream" => self.stream()?,
-            "display_data" | "execute_result" => self.display()?,
-            "update_display_data" => match self.update()? {
-                Some(output) => output,
-                None => return Ok(IopubContent::Other),
-            },
+            "display_data" | "execute_result" | "update_display_data" => {
+                return Ok(self.display()?.map_or(IopubContent::Other, IopubContent::Output));
+            }
             "error" => self.error()?,
             "clear_output" => self.clear()?,
             "comm_open" => return Ok(self.functions().map_or(IopubContent::Other, IopubContent::Functions)),
@@ -130,32 +127,30 @@ impl Message {
         Ok(KernelOutput::Stream { name, text })
     }
 
-    fn display(&self) -> Result<KernelOutput, serde_json::Error> {
+    /// An update without an id says nothing.
+    fn display(&self) -> Result<Option<KernelOutput>, serde_json::Error> {
         let display: Display = self.content()?;
         let (data, metadata) = (object_or_empty(display.data), object_or_empty(display.metadata));
-        let output = if self.header.msg_type == "execute_result" {
-            let count = display.execution_count.map_or("null".to_owned(), |count| count.to_string());
-            format!(
-                r#"{{"data":{data},"execution_count":{count},"metadata":{metadata},"output_type":"execute_result"}}"#
-            )
-        } else {
-            format!(r#"{{"data":{data},"metadata":{metadata},"output_type":"display_data"}}"#)
-        };
-        Ok(KernelOutput::Object { output: raw_json(output), display_id: display.transient.and_then(|t| t.display_id) })
-    }
-
-    fn update(&self) -> Result<Option<KernelOutput>, serde_json::Error> {
-        let display: Display = self.content()?;
-        let (data, metadata) = (object_or_empty(display.data), object_or_empty(display.metadata));
-        let content = raw_json(format!(r#"{{"data":{data},"metadata":{metadata}}}"#));
         let display_id = display.transient.and_then(|transient| transient.display_id);
-        Ok(display_id.map(|display_id| KernelOutput::Update { display_id, content }))
+        let output = match self.header.msg_type.as_str() {
+            "update_display_data" => {
+                let content = raw_json(format!(r#"{{"data":{data},"metadata":{metadata}}}"#));
+                return Ok(display_id.map(|display_id| KernelOutput::Update { display_id, content }));
+            }
+            "execute_result" => {
+                let count = display.execution_count.map_or("null".to_owned(), |count| count.to_string());
+                format!(
+                    r#"{{"data":{data},"execution_count":{count},"metadata":{metadata},"output_type":"execute_result"}}"#
+                )
+            }
+            _ => format!(r#"{{"data":{data},"metadata":{metadata},"output_type":"display_data"}}"#),
+        };
+        Ok(Some(KernelOutput::Object { output: raw_json(output), display_id }))
     }
 
     fn error(&self) -> Result<KernelOutput, serde_json::Error> {
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(default)]
-        #[derive(Default)]
         struct Error {
             ename: String,
             evalue: String,
@@ -197,15 +192,12 @@ struct Display<'a> {
     data: Option<&'a RawValue>,
     #[serde(borrow, default)]
     metadata: Option<&'a RawValue>,
-    #[serde(default)]
     transient: Option<Transient>,
-    #[serde(default)]
     execution_count: Option<i64>,
 }
 
 #[derive(Deserialize)]
 struct Transient {
-    #[serde(default)]
     display_id: Option<String>,
 }
 

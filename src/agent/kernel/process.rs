@@ -62,7 +62,8 @@ pub(super) async fn exited(receiver: &mut ExitReceiver) -> Exit {
 #[derive(Debug, Clone)]
 pub(super) struct ProcessGroup {
     leader: Pid,
-    exit: ExitReceiver,
+    /// Of the leader.
+    pub exit: ExitReceiver,
 }
 
 impl ProcessGroup {
@@ -71,16 +72,25 @@ impl ProcessGroup {
         self.signal(Signal::INT)
     }
 
+    /// Ends the whole group at once.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
     /// Whether the signal was sent; not when the process has ended.
     fn signal(&self, signal: Signal) -> bool {
         self.exit.borrow().is_none() && kill_process_group(self.leader, signal).is_ok()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.leader.as_raw_pid().unsigned_abs()
     }
 }
 
 /// A process that leads its own group. Dropping it kills the group.
 #[derive(Debug)]
 pub(super) struct KernelProcess {
-    group: ProcessGroup,
+    pub group: ProcessGroup,
 }
 
 impl KernelProcess {
@@ -100,26 +110,9 @@ impl KernelProcess {
         Ok(Self { group: ProcessGroup { leader, exit } })
     }
 
-    pub fn id(&self) -> u32 {
-        self.group.leader.as_raw_pid().unsigned_abs()
-    }
-
-    pub fn exit(&self) -> ExitReceiver {
-        self.group.exit.clone()
-    }
-
-    pub fn group(&self) -> &ProcessGroup {
-        &self.group
-    }
-
-    /// Ends the whole group at once.
-    pub fn kill(&self) {
-        self.group.signal(Signal::KILL);
-    }
-
     /// Waits for the end up to `timeout`, then asks with SIGTERM, waits again and uses SIGKILL.
     pub async fn stop(&self, timeout: Duration) {
-        let mut exit = self.exit();
+        let mut exit = self.group.exit.clone();
         for signal in [Signal::TERM, Signal::KILL] {
             if tokio::time::timeout(timeout, exited(&mut exit)).await.is_ok() {
                 return;
@@ -132,7 +125,7 @@ impl KernelProcess {
 
 impl Drop for KernelProcess {
     fn drop(&mut self) {
-        self.kill();
+        self.group.kill();
     }
 }
 

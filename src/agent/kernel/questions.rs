@@ -158,14 +158,12 @@ fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
 }
 
 /// The content of a `complete_reply`, as far as kernels agree about it.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct CompleteReply {
-    #[serde(default)]
     matches: Vec<String>,
-    #[serde(default)]
     cursor_start: usize,
     cursor_end: Option<usize>,
-    #[serde(default)]
     metadata: Option<CompleteMetadata>,
 }
 
@@ -181,7 +179,6 @@ struct CompleteMetadata {
 struct InspectReply {
     #[serde(default)]
     found: bool,
-    #[serde(default)]
     data: Option<BTreeMap<String, Value>>,
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
+use super::system::{self, processes};
 use super::{LAUNCHER_COMMAND, Plan, Standing};
 
 /// A plan, and what must stand before the kernel starts; none: what stands is said, and nothing starts.
@@ -32,8 +33,8 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
     let command = arguments.nth(1)?;
     let done = if command == LAUNCHER_COMMAND {
         order(arguments).and_then(|order| launch(&order))
-    } else if is_init(&command) {
-        init(arguments)
+    } else if command == processes::INIT_COMMAND {
+        processes::init(arguments)
     } else {
         return None;
     };
@@ -63,9 +64,8 @@ fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<Order, String>
 
 fn launch(order: &Order) -> Result<ExitCode, String> {
     use std::os::unix::process::CommandExt;
-    #[cfg(target_os = "linux")]
     if order.promise.plan.own_processes {
-        return super::system::processes::launch(order);
+        return processes::launch(order);
     }
     fulfil(&order.promise)?;
     let Some((program, arguments)) = order.command.split_first() else { return Ok(ExitCode::SUCCESS) };
@@ -78,7 +78,7 @@ pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
 
 /// Restricts this process as it was promised, or says how.
 pub(super) fn fulfil(promise: &Promise) -> Result<(), String> {
-    let found = restrict(&promise.plan)?;
+    let found = system::restrict(&promise.plan)?;
     match &promise.standing {
         None => println!("{}", serde_json::to_string(&found).map_err(|error| error.to_string())?),
         Some(standing) if *standing == found => {}
@@ -87,34 +87,4 @@ pub(super) fn fulfil(promise: &Promise) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-#[cfg(target_os = "linux")]
-fn is_init(command: &OsStr) -> bool {
-    command == super::system::processes::INIT_COMMAND
-}
-
-#[cfg(target_os = "linux")]
-fn init(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
-    super::system::processes::init(arguments)
-}
-
-#[cfg(target_os = "linux")]
-fn restrict(plan: &Plan) -> Result<Standing, String> {
-    super::system::restrict(plan)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_init(_: &OsStr) -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
-fn init(_: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
-    restrict(&Plan::default()).map(|_| ExitCode::SUCCESS)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn restrict(_: &Plan) -> Result<Standing, String> {
-    Err("this system has no sandbox for kernels: Linux has".to_owned())
 }

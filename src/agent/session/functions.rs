@@ -20,14 +20,10 @@ struct Registration {
 #[derive(Deserialize)]
 struct Declared {
     name: String,
-    #[serde(default)]
     version: Option<String>,
-    #[serde(default)]
     description: Option<String>,
     schema: RawObject,
-    #[serde(default)]
     risk: Option<Box<RawValue>>,
-    #[serde(default)]
     place: Option<Place>,
 }
 

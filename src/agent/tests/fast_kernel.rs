@@ -103,7 +103,7 @@ async fn a_killed_process_ends_the_session() {
 async fn a_shutdown_is_polite() {
     let (kernel, mut events, _folder) = launch(TransportChoice::Ipc).await;
     let asked = Instant::now();
-    kernel.shutdown().await;
+    kernel.shutdown(LaunchOptions::default().shutdown_timeout).await;
     assert!(asked.elapsed() < LaunchOptions::default().shutdown_timeout, "it had to be killed");
     assert!(matches!(next(&mut events).await, KernelEvent::Ended { cause: EndCause::Shutdown, .. }));
     assert!(events.recv().await.is_none());

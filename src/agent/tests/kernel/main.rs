@@ -237,7 +237,7 @@ async fn a_shutdown_ends_what_ran_and_the_next_kernel_knows_no_variables() {
     test.execute("print('on')\nimport time\ntime.sleep(100)").await;
     test.until_text("on").await;
     let Test { kernel, mut events, folder, next } = test;
-    kernel.shutdown().await;
+    kernel.shutdown(LaunchOptions::default().shutdown_timeout).await;
     let mut ended = None;
     while let Some(event) = events.recv().await {
         ended = Some(event);
@@ -256,7 +256,7 @@ async fn shutdown_ends_a_busy_kernel_and_its_programs() {
     let events =
         test.until(|event| matches!(brief(event), (kind, text) if kind == "stdout" && text.starts_with("pid"))).await;
     let child: i32 = brief(&events[events.len() - 1]).1.trim_start_matches("pid").trim().parse().unwrap();
-    test.kernel.shutdown().await;
+    test.kernel.shutdown(LaunchOptions::default().shutdown_timeout).await;
     let mut ended = None;
     while let Some(event) = test.events.recv().await {
         ended = Some(event);
@@ -282,7 +282,7 @@ async fn an_idle_kernel_shuts_down_when_asked() {
     let mut test = Test::start().await;
     test.run("1").await;
     let asked = Instant::now();
-    test.kernel.shutdown().await;
+    test.kernel.shutdown(LaunchOptions::default().shutdown_timeout).await;
     assert!(asked.elapsed() < LaunchOptions::default().shutdown_timeout, "it had to be killed");
 }
 

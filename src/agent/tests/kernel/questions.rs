@@ -112,6 +112,6 @@ async fn a_kernel_that_ends_leaves_nobody_waiting() {
     let waiting = test.ask("a", "pri", COMPLETE, LONG);
     let (kernel, mut events) = (test.kernel, test.events);
     let reading = async { while events.recv().await.is_some() {} };
-    tokio::join!(kernel.shutdown(), reading);
+    tokio::join!(kernel.shutdown(notarium_agent::kernel::LaunchOptions::default().shutdown_timeout), reading);
     assert!(waiting.await.is_err());
 }
