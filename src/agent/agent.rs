@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, KernelQuestionMessage, OfferedKernelspec, ServerMessage, WORKING_FILES,
-    WelcomeMessage,
+    CONNECTION_SCHEMAS, ClientMessage, KernelQuestionMessage, ServerMessage, WORKING_FILES, WelcomeMessage,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -17,7 +16,7 @@ use crate::blobs::BlobUploader;
 use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
 use crate::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
-use crate::kernelspecs::{Discovery, discover};
+use crate::kernelspecs::{Discovery, Kernelspec, discover};
 use crate::ledger::{Ledger, Orphans};
 use crate::leftovers::remove_abandoned;
 use crate::reporter::Reporter;
@@ -154,7 +153,7 @@ impl Agent {
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
         let connections = options.launch.connections.list.iter().map(|connection| connection.offered()).collect();
-        sender.offer(offered(&specs), connections);
+        sender.offer(specs.kernelspecs.iter().map(Kernelspec::offered).collect(), connections);
         Ok(Self {
             options,
             specs,
@@ -304,7 +303,7 @@ impl Agent {
                 if let Some(ledger) = self.ledger.as_mut().filter(|_| error.code().is_some()) {
                     ledger.remove(&kernel_session);
                 }
-                self.roster.claim_refused(&kernel_session)
+                self.roster.claim_refused(&kernel_session).into_iter().collect()
             }
         };
         self.act_all(acts);
@@ -315,8 +314,9 @@ impl Agent {
         let notebook = self.roster.notebook_of(id);
         if *is_fault {
             tracing::error!(kernel_session = %id, "a fault ended the host of a kernel: its runs are lost, the next one gets another kernel");
-            let sessions = notebook.iter().map(|notebook| (id.clone(), notebook.clone())).collect();
-            self.settling.spawn(report_faults(self.sender.clone(), sessions));
+            if let Some(notebook) = notebook.clone() {
+                self.settling.spawn(report_fault(self.sender.clone(), notebook, id.clone()));
+            }
         }
         let acts = self.roster.over(id, notebook.and_then(|notebook| self.connection.replica(&notebook)));
         self.act_all(acts);
@@ -423,24 +423,13 @@ async fn report_ends(sender: CommandSender, orphans: Orphans) {
     orphans.forget();
 }
 
-/// The kernels of hosts that a fault has ended.
-async fn report_faults(sender: CommandSender, sessions: Vec<(KernelSessionId, NotebookId)>) {
+/// The kernel of a host that a fault has ended.
+async fn report_fault(sender: CommandSender, notebook: NotebookId, kernel_session: KernelSessionId) {
     let detail = Some("a fault of its runtime agent ended it".to_owned());
-    for (kernel_session, notebook) in sessions {
-        let ended = Command::ReportKernelEnded { kernel_session, cause: KernelCause::Died, detail: detail.clone() };
-        if let Err(error) = sender.command(&notebook, &ended).await {
-            tracing::warn!(%error, "the end of a kernel could not be reported: it is told with the next connection");
-        }
+    let ended = Command::ReportKernelEnded { kernel_session, cause: KernelCause::Died, detail };
+    if let Err(error) = sender.command(&notebook, &ended).await {
+        tracing::warn!(%error, "the end of a kernel could not be reported: it is told with the next connection");
     }
-}
-
-fn offered(specs: &Discovery) -> Vec<OfferedKernelspec> {
-    let offered = |spec: &crate::kernelspecs::Kernelspec| OfferedKernelspec {
-        name: spec.name.clone(),
-        display_name: spec.display_name.clone(),
-        language: spec.language.clone(),
-    };
-    specs.kernelspecs.iter().map(offered).collect()
 }
 
 #[cfg(test)]

@@ -119,7 +119,8 @@ impl Connections {
     /// The value of [`TOLD_TO_KERNELS`]. `socket`: where brokers are asked for.
     fn told(&self, socket: &Path) -> String {
         let told = |connection: &Connection| {
-            let mut told = json!(connection.offered());
+            let Connection { name, kind, writes, .. } = connection;
+            let mut told = json!({"name": name, "kind": kind, "writes": writes});
             if let Place::File(path) = &connection.place {
                 told["path"] = json!(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
             }

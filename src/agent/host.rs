@@ -80,6 +80,14 @@ enum Launched {
     Yes(Kernel),
 }
 
+impl Launched {
+    /// A launch of which nothing comes.
+    fn fails(why: &str) -> Self {
+        let failed = LaunchError::Connect(why.to_owned());
+        Self::Starting(tokio::spawn(async { Err(failed) }))
+    }
+}
+
 struct Host {
     options: HostOptions,
     session: KernelSessionMachine,
@@ -226,9 +234,7 @@ impl Host {
 
     fn launch(&mut self) {
         let Some(kernelspec) = self.options.kernelspec.clone() else {
-            let failed = LaunchError::Connect("this agent has no such kernelspec any more".to_owned());
-            self.launched = Launched::Starting(tokio::spawn(async { Err(failed) }));
-            return;
+            return self.launched = Launched::fails("this agent has no such kernelspec any more");
         };
         let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
         self.events = Some(events);
@@ -280,9 +286,8 @@ impl Host {
             }
             Launched::Starting(launching) => {
                 launching.abort();
-                let aborted = LaunchError::Connect("stopped while it was started".to_owned());
                 self.events = None;
-                self.launched = Launched::Starting(tokio::spawn(async { Err(aborted) }));
+                self.launched = Launched::fails("stopped while it was started");
             }
             Launched::No => {}
         }

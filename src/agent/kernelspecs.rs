@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use notarium_wire::OfferedKernelspec;
 use serde::Deserialize;
 
 /// Longest `kernel.json` that is read, in bytes.
@@ -119,14 +120,15 @@ fn environment_prefixes(environment: ReadEnvironment) -> Vec<PathBuf> {
 
 /// Reads the kernelspecs in the `kernels` folders of these Jupyter data folders.
 pub fn discover_in(folders: &[PathBuf]) -> Discovery {
-    let mut found: BTreeMap<String, Kernelspec> = BTreeMap::new();
-    let mut problems = Vec::new();
-    for folder in folders {
-        for read in read_folder(&folder.join("kernels"), &mut problems) {
-            match read {
-                Ok(kernelspec) => {
-                    found.entry(kernelspec.name.clone()).or_insert(kernelspec);
-                }
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for folder in folders.iter().map(|folder| folder.join("kernels")) {
+        let resource_dirs = resource_dirs(&folder, &mut problems).unwrap_or_else(|error| {
+            problems.push(problem(&folder, format!("the folder cannot be read: {error}")));
+            Vec::new()
+        });
+        for resource_dir in resource_dirs {
+            match Kernelspec::read(&resource_dir) {
+                Ok(kernelspec) => _ = found.entry(kernelspec.name.clone()).or_insert(kernelspec),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -134,15 +136,11 @@ pub fn discover_in(folders: &[PathBuf]) -> Discovery {
     Discovery { kernelspecs: found.into_values().collect(), problems }
 }
 
-fn read_folder(folder: &Path, problems: &mut Vec<KernelspecProblem>) -> Vec<Result<Kernelspec, KernelspecProblem>> {
+/// The folders in `folder` that hold a `kernel.json`, in their order.
+fn resource_dirs(folder: &Path, problems: &mut Vec<KernelspecProblem>) -> std::io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => {
-            if error.kind() != std::io::ErrorKind::NotFound {
-                problems.push(problem(folder, format!("the folder cannot be read: {error}")));
-            }
-            return Vec::new();
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
     };
     let mut resource_dirs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     resource_dirs.retain(|path| path.join("kernel.json").exists());
@@ -152,7 +150,7 @@ fn read_folder(folder: &Path, problems: &mut Vec<KernelspecProblem>) -> Vec<Resu
             .push(problem(folder, format!("more than {MAX_KERNELSPECS_PER_FOLDER} kernelspecs; the rest is not read")));
         resource_dirs.truncate(MAX_KERNELSPECS_PER_FOLDER);
     }
-    resource_dirs.iter().map(|resource_dir| Kernelspec::read(resource_dir)).collect()
+    Ok(resource_dirs)
 }
 
 fn problem(path: &Path, reason: impl Into<String>) -> KernelspecProblem {
@@ -221,6 +219,11 @@ impl Kernelspec {
             name,
             resource_dir: resource_dir.to_owned(),
         })
+    }
+
+    pub fn offered(&self) -> OfferedKernelspec {
+        let Self { name, display_name, language, .. } = self.clone();
+        OfferedKernelspec { name, display_name, language }
     }
 
     /// The command line with `{connection_file}`, `{resource_dir}` and `{prefix}` filled in. A bare `python` means the

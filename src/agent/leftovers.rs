@@ -2,7 +2,7 @@
 //! which the system takes away with the process, however that ends.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +29,12 @@ impl TemporaryFolder {
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         let lock = private_file(&path.join(LOCK_FILE)).inspect_err(|_| _ = std::fs::remove_dir_all(&path))?;
         Ok(Self { path, _lock: lock })
+    }
+
+    /// Writes a new file that only this user can read.
+    pub fn write(&self, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        private_file(&path)?.write_all(content).map(|()| path)
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, CommandId, Document, Event, ExecutionId, KernelPhase, KernelSessionId, NotebookId, Recorded, Version,
+    AgentId, CommandId, Document, Event, ExecutionId, KernelPhase, KernelSession, KernelSessionId, NotebookId,
+    Recorded, Version,
 };
 
 use crate::session::{Input, View};
@@ -127,15 +128,15 @@ impl Roster {
 
     /// The replica of a notebook has moved on, by these events or by a snapshot.
     pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<Act> {
-        let mut acts: Vec<Act> = events.iter().flat_map(|recorded| self.event(recorded, state)).collect();
+        let mut acts: Vec<Act> = events.iter().filter_map(|recorded| self.event(recorded, state)).collect();
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
         let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
-        acts.extend(here.map(|(id, _)| notify(id, Input::View(View::of(state, id, &self.hidden)))));
+        acts.extend(here.map(|(id, _)| self.view(state, id)));
         acts
     }
 
-    fn event(&mut self, recorded: &Recorded, state: &Document) -> Vec<Act> {
+    fn event(&mut self, recorded: &Recorded, state: &Document) -> Option<Act> {
         match &recorded.event {
             Event::KernelLaunchClaimed(event) => {
                 let is_ours = |claim: &Claim| claim.command_id == recorded.envelope.command_id;
@@ -143,22 +144,29 @@ impl Roster {
                     return self.won(&event.kernel_session);
                 }
                 self.claims.remove(&event.kernel_session);
-                Vec::new()
+                None
             }
             Event::KernelRestartRequested(event) if self.held.contains_key(&event.kernel_session) => {
                 self.successors.insert(event.kernel_session.clone(), event.next.clone());
-                Vec::new()
+                None
             }
             Event::KernelInterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
-                vec![notify(&event.kernel_session, Input::Interrupt { execution_id: None })]
+                Some(notify(&event.kernel_session, Input::Interrupt { execution_id: None }))
             }
             Event::ExecutionCancelRequested(event) => {
-                let session = self.session_of(&event.execution_id, Some(state));
-                let execution_id = Some(event.execution_id.clone());
-                session.map(|session| notify(&session, Input::Interrupt { execution_id })).into_iter().collect()
+                let session = self.session_of(&event.execution_id, Some(state))?;
+                Some(notify(&session, Input::Interrupt { execution_id: Some(event.execution_id.clone()) }))
             }
-            _ => Vec::new(),
+            _ => None,
         }
+    }
+
+    fn view(&self, state: &Document, kernel_session: &KernelSessionId) -> Act {
+        notify(kernel_session, Input::View(View::of(state, kernel_session, &self.hidden)))
+    }
+
+    fn is_claimed_by_us(&self, kernel: &KernelSession) -> bool {
+        kernel.phase == KernelPhase::Claimed && kernel.agent == self.agent
     }
 
     /// A restart that was asked for while we were away shows as a session of ours that nobody runs.
@@ -169,8 +177,7 @@ impl Roster {
         };
         let Some(old) = self.held.keys().find(is_ending).cloned() else { return };
         let next = state.kernels.iter().find(|(id, kernel)| {
-            kernel.phase == KernelPhase::Claimed
-                && kernel.agent == self.agent
+            self.is_claimed_by_us(kernel)
                 && !self.held.contains_key(*id)
                 && !self.claims.contains_key(*id)
                 && !self.successors.values().any(|next| next == *id)
@@ -193,7 +200,7 @@ impl Roster {
         let Some(state) = state else { return Vec::new() };
         let mut acts = self.settle_claims(state);
         if self.held.contains_key(kernel_session) {
-            acts.push(notify(kernel_session, Input::View(View::of(state, kernel_session, &self.hidden))));
+            acts.push(self.view(state, kernel_session));
         }
         acts
     }
@@ -203,29 +210,23 @@ impl Roster {
     fn settle_claims(&mut self, state: &Document) -> Vec<Act> {
         let is_known = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
         let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_known(claim);
-        let acked: Vec<KernelSessionId> =
-            self.claims.iter().filter(|(_, claim)| is_here(claim)).map(|(id, _)| id.clone()).collect();
-        let mut acts = Vec::new();
-        for id in acked {
-            let is_ours = state
-                .kernels
-                .get(&id)
-                .is_some_and(|kernel| kernel.phase == KernelPhase::Claimed && kernel.agent == self.agent);
-            let may_have_missed = self.claims.get(&id).is_some_and(|claim| claim.may_have_missed);
-            acts.extend(if is_ours && may_have_missed { self.won(&id) } else { self.claim_refused(&id) });
-        }
-        acts
+        let is_ours = |id| state.kernels.get(id).is_some_and(|kernel| self.is_claimed_by_us(kernel));
+        let here = self.claims.iter().filter(|(_, claim)| is_here(claim));
+        let settled: Vec<(KernelSessionId, bool)> =
+            here.map(|(id, claim)| (id.clone(), claim.may_have_missed && is_ours(id))).collect();
+        let settle = |(id, is_won)| if is_won { self.won(&id) } else { self.claim_refused(&id) };
+        settled.into_iter().filter_map(settle).collect()
     }
 
-    pub fn claim_refused(&mut self, kernel_session: &KernelSessionId) -> Vec<Act> {
-        let claim = self.claims.remove(kernel_session);
-        claim.and_then(|claim| self.leave(&claim.notebook)).into_iter().collect()
+    pub fn claim_refused(&mut self, kernel_session: &KernelSessionId) -> Option<Act> {
+        let claim = self.claims.remove(kernel_session)?;
+        self.leave(&claim.notebook)
     }
 
-    fn won(&mut self, kernel_session: &KernelSessionId) -> Vec<Act> {
-        let Some(Claim { notebook, kernelspec, .. }) = self.claims.remove(kernel_session) else { return Vec::new() };
+    fn won(&mut self, kernel_session: &KernelSessionId) -> Option<Act> {
+        let Claim { notebook, kernelspec, .. } = self.claims.remove(kernel_session)?;
         self.held.insert(kernel_session.clone(), notebook.clone());
-        vec![Act::Start { notebook, kernel_session: kernel_session.clone(), kernelspec }]
+        Some(Act::Start { notebook, kernel_session: kernel_session.clone(), kernelspec })
     }
 
     /// A session has said everything. What follows it starts now, when the old kernel is gone.
@@ -236,7 +237,7 @@ impl Roster {
         let Some((kernelspec, next)) = next else { return self.leave(&notebook).into_iter().collect() };
         self.held.insert(next.clone(), notebook.clone());
         let mut acts = vec![Act::Start { notebook, kernel_session: next.clone(), kernelspec }];
-        acts.extend(state.map(|state| notify(&next, Input::View(View::of(state, &next, &self.hidden)))));
+        acts.extend(state.map(|state| self.view(state, &next)));
         acts
     }
 

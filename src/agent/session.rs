@@ -159,20 +159,19 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, cell_id, may_ask, timeout_ms, cancel_requested, masks_keys } =
-            assigned;
+        let Assigned { execution_id, fence, source, cell_id, timeout_ms, cancel_requested, is_assistants } = assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
         self.run_count += 1;
         let mut run = Run::new(self.run_count, fence, timeout_ms, self.limits.outputs);
         run.interrupt_wanted = cancel_requested;
-        if masks_keys {
+        if is_assistants {
             run.collector = OutputCollector::new(self.limits.outputs).masking_keys();
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(Output::Execute { execution_id, source, cell_id, may_ask });
+        self.out.push(Output::Execute { execution_id, source, cell_id, may_ask: !is_assistants });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {

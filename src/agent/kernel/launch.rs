@@ -2,9 +2,9 @@
 
 use notarium_core::{Because, KernelCause};
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use jupyter_protocol::ConnectionInfo;
@@ -169,7 +169,7 @@ pub(super) async fn launch(
         interrupt_mode,
         state: State::default(),
         _brokers: brokers,
-        _folder: folder.0,
+        _folder: folder,
     };
     tokio::spawn(driver.run());
     Ok(Kernel {
@@ -186,7 +186,7 @@ pub(super) async fn launch(
 
 /// A kernel process that has answered.
 struct Answering {
-    folder: RuntimeFolder,
+    folder: TemporaryFolder,
     process: KernelProcess,
     channels: Channels,
     kernel_info: String,
@@ -194,7 +194,8 @@ struct Answering {
 }
 
 async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
-    let folder = RuntimeFolder::create(&options.runtime_dir)?;
+    let folder = TemporaryFolder::create(&options.runtime_dir, &random_hex::<6>());
+    let folder = folder.map_err(|source| LaunchError::RuntimeFolder { path: options.runtime_dir.clone(), source })?;
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
     // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
     drop(ports);
@@ -245,9 +246,9 @@ fn ready(kernel_info: &str, options: &LaunchOptions) -> KernelEvent {
 async fn connection_info(
     kernelspec: &Kernelspec,
     options: &LaunchOptions,
-    folder: &RuntimeFolder,
+    folder: &TemporaryFolder,
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
-    let prefix = folder.0.path.join("s");
+    let prefix = folder.path.join("s");
     let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
     // From a network of its own no port of the kernel is reached.
     let needs_files = options.sandbox.as_ref().is_some_and(|sandbox| sandbox.needs_sockets_in_files());
@@ -261,7 +262,7 @@ async fn connection_info(
         return Ok((with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec), Vec::new()));
     }
     if needs_files {
-        return Err(LaunchError::NoPorts(folder.0.path.clone()));
+        return Err(LaunchError::NoPorts(folder.path.clone()));
     }
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let (ports, listeners) =
@@ -295,32 +296,33 @@ fn random_hex<const BYTES: usize>() -> String {
 fn spawn(
     kernelspec: &Kernelspec,
     options: &LaunchOptions,
-    folder: &RuntimeFolder,
+    folder: &TemporaryFolder,
     info: &ConnectionInfo,
 ) -> Result<(KernelProcess, Option<brokers::Listening>), LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
-    let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
+    let failed = |source| LaunchError::RuntimeFolder { path: folder.path.clone(), source };
+    let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default()).map_err(failed)?;
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
         if options.sandbox.is_some() {
             // The file of the person's own sessions is hidden.
             arguments.push("--HistoryManager.hist_file=:memory:".into());
         }
-        use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
-        python_package::write(&folder.0.path).map_err(|source| folder.failed(source))?;
+        use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes()).map_err(failed)?);
+        python_package::write(&folder.path).map_err(failed)?;
     }
     let mut environment = environment(kernelspec, options);
     let mut databases = None;
     if kernelspec.is_ipykernel() {
         let python = arguments.first().map(PathBuf::from).unwrap_or_default();
-        match brokers::listen(options.connections.clone(), folder.0.path.join("sql"), python) {
+        match brokers::listen(options.connections.clone(), folder.path.join("sql"), python) {
             Ok(listening) => {
                 environment.push((TOLD_TO_KERNELS.into(), listening.told.clone().into()));
                 databases = Some(listening);
             }
-            Err(source) if !options.connections.list.is_empty() => return Err(folder.failed(source)),
+            Err(source) if !options.connections.list.is_empty() => return Err(failed(source)),
             Err(error) => tracing::warn!(%error, "nobody can ask this kernel for the tables of its databases"),
         }
     }
@@ -329,7 +331,7 @@ fn spawn(
         limit_memory(&mut arguments, bytes);
     }
     if let Some(sandbox) = &options.sandbox {
-        let plan = folder.write("plan.json", &sandbox.plan_of(&folder.0.path))?;
+        let plan = folder.write("plan.json", &sandbox.plan_of(&folder.path)).map_err(failed)?;
         arguments.splice(0..0, sandbox.command_line(plan));
     }
     let mut command = Command::new(&arguments[0]);
@@ -388,37 +390,13 @@ fn check_executable(
     } else {
         std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
     };
-    let missing = || LaunchError::MissingExecutable { kernel: kernelspec.name.clone(), program: lossy(program) };
-    found.then_some(()).ok_or_else(missing)
+    if found {
+        return Ok(());
+    }
+    let program = program.to_string_lossy().into_owned();
+    Err(LaunchError::MissingExecutable { kernel: kernelspec.name.clone(), program })
 }
 
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-fn lossy(text: &OsStr) -> String {
-    text.to_string_lossy().into_owned()
-}
-
-/// What only this user can read of a kernel: its connection file, its sockets.
-#[derive(Debug)]
-pub(super) struct RuntimeFolder(TemporaryFolder);
-
-impl RuntimeFolder {
-    fn create(parent: &Path) -> Result<Self, LaunchError> {
-        let failed = |source| LaunchError::RuntimeFolder { path: parent.to_owned(), source };
-        TemporaryFolder::create(parent, &random_hex::<6>()).map(Self).map_err(failed)
-    }
-
-    fn failed(&self, source: std::io::Error) -> LaunchError {
-        LaunchError::RuntimeFolder { path: self.0.path.clone(), source }
-    }
-
-    fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {
-        use std::io::Write;
-        let path = self.0.path.join(name);
-        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        let written = file.and_then(|mut file| file.write_all(content));
-        written.map(|()| path).map_err(|source| self.failed(source))
-    }
 }

@@ -61,12 +61,11 @@ pub struct Assigned {
     pub source: Arc<str>,
     /// Absent: code of no cell, which leaves no trace in the kernel's history.
     pub cell_id: Option<CellId>,
-    /// False: nobody sits there who could answer what its code asks.
-    pub may_ask: bool,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
-    /// An assistant asked for it: keys stay out of what is recorded of it.
-    pub masks_keys: bool,
+    /// An assistant asked for it: nobody sits there who could answer what its code asks, and keys stay out of what is
+    /// recorded of it.
+    pub is_assistants: bool,
 }
 
 impl View {
@@ -79,10 +78,9 @@ impl View {
                 fence,
                 source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject, hidden).into(),
                 cell_id: execution.subject.cell_id().cloned(),
-                may_ask: !matches!(execution.requested_by, Actor::Assistant { .. }),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
-                masks_keys: matches!(execution.requested_by, Actor::Assistant { .. }),
+                is_assistants: matches!(execution.requested_by, Actor::Assistant { .. }),
             })
         });
         Self { phase: notebook.kernels.get(session).map(|kernel| kernel.phase), assigned }

@@ -16,10 +16,9 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
         fence: 7,
         source: "1+1".into(),
         cell_id: None,
-        may_ask: true,
         timeout_ms: None,
         cancel_requested: false,
-        masks_keys: false,
+        is_assistants: false,
     });
     Input::View(View { phase: Some(phase), assigned })
 }
@@ -195,10 +194,9 @@ fn a_timeout_interrupts_and_says_so() {
         fence: 7,
         source: "while True: pass".into(),
         cell_id: None,
-        may_ask: true,
         timeout_ms: Some(2000),
         cancel_requested: false,
-        masks_keys: false,
+        is_assistants: false,
     };
     tested.give(Input::View(View { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
     tested.give(started("e"));
