@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 
 use crate::connections::Connections;
 use crate::connections::schemas::Schemas;
-use crate::kernelspecs::{InterruptMode, Kernelspec};
+use crate::kernelspecs::InterruptMode;
 use crate::outputs::KernelOutput;
 use crate::sandbox::Sandbox;
 
@@ -230,15 +230,6 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Starts the kernel and waits until it answers. [`KernelEvent::Ready`] is the first event.
-    pub async fn launch(
-        kernelspec: Kernelspec,
-        options: LaunchOptions,
-        events: mpsc::Sender<KernelEvent>,
-    ) -> Result<Self, LaunchError> {
-        launch::launch(&kernelspec, &options, events).await
-    }
-
     /// Queues an execution behind those that were asked before. Waits while very many are queued.
     pub async fn execute(&self, request: ExecuteRequest) -> Result<(), KernelGone> {
         self.requests.send(request).await.map_err(|_| KernelGone)

@@ -203,8 +203,9 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
     command.arg(LAUNCHER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
+        let promise = Promise { plan: plan.clone(), standing: None };
         // One that has ended already says why on its standard error.
-        let _ = stdin.write_all(&serde_json::to_vec(plan).unwrap_or_default()).await;
+        let _ = stdin.write_all(&serde_json::to_vec(&promise).unwrap_or_default()).await;
     }
     let output = child.wait_with_output().await.map_err(failed)?;
     match output.status.success() {

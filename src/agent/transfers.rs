@@ -57,31 +57,27 @@ impl Transfers {
             let message = "the runtime agent has too many files on their way: try again in a moment";
             return answer(FileRefusal::Busy.because(message));
         };
-        match request {
+        let answered = match request {
             FileRequest::List { path, after, limit, all } => {
                 let listed = self.beside(move |folder| folder.list(&path, after.as_deref(), limit, all)).await;
-                answer(listed.map_or_else(FileAnswer::from, FileAnswer::Listed));
+                listed.map(FileAnswer::Listed)
             }
-            FileRequest::Look { path } => {
-                let found = self.beside(move |folder| folder.look(&path)).await;
-                answer(found.map_or_else(FileAnswer::from, FileAnswer::Found));
-            }
+            FileRequest::Look { path } => self.beside(move |folder| folder.look(&path)).await.map(FileAnswer::Found),
             FileRequest::Read { path, transfer } => match self.beside(move |folder| folder.open(&path)).await {
                 Ok((file, entry)) => {
                     answer(FileAnswer::Found(entry.clone()));
-                    self.send(file, &entry, &transfer).await;
+                    return self.send(file, &entry, &transfer).await;
                 }
-                Err(refused) => answer(refused.into()),
+                Err(refused) => Err(refused),
             },
             FileRequest::Write { path, transfer, overwrite, size_bytes, max_bytes } => {
-                let begun = self.beside(move |folder| folder.create(&path, overwrite, size_bytes)).await;
-                let written = match begun {
-                    Ok(incoming) => self.receive(incoming, &transfer, max_bytes).await,
+                match self.beside(move |folder| folder.create(&path, overwrite, size_bytes)).await {
+                    Ok(incoming) => self.receive(incoming, &transfer, max_bytes).await.map(FileAnswer::Written),
                     Err(refused) => Err(refused),
-                };
-                answer(written.map_or_else(FileAnswer::from, FileAnswer::Written));
+                }
             }
-        }
+        };
+        answer(answered.unwrap_or_else(FileAnswer::from));
     }
 
     /// Disks may be slow: what asks them does not keep the agent from its kernels.

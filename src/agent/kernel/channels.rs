@@ -36,7 +36,8 @@ pub(super) type Incoming = Result<RawMessage, RuntimeError>;
 pub(super) struct Channels {
     pub shell: mpsc::Receiver<Incoming>,
     pub stdin: mpsc::Receiver<Incoming>,
-    pub iopub: IopubReceiver,
+    /// In order.
+    pub iopub: mpsc::UnboundedReceiver<Waiting>,
     pub shell_out: mpsc::Sender<JupyterMessage>,
     pub stdin_out: mpsc::Sender<JupyterMessage>,
     pub control_out: mpsc::Sender<JupyterMessage>,
@@ -44,21 +45,8 @@ pub(super) struct Channels {
     _tasks: JoinSet<()>,
 }
 
-/// Iopub messages in order; their bytes count against a limit until they are taken.
-#[derive(Debug)]
-pub(super) struct IopubReceiver {
-    receiver: mpsc::UnboundedReceiver<(Incoming, Option<OwnedSemaphorePermit>)>,
-}
-
-impl IopubReceiver {
-    pub async fn recv(&mut self) -> Option<Incoming> {
-        self.receiver.recv().await.map(|(incoming, _permit)| incoming)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.receiver.is_empty()
-    }
-}
+/// An iopub message; its bytes count against a limit until the permit is dropped.
+type Waiting = (Incoming, Option<OwnedSemaphorePermit>);
 
 impl Channels {
     /// Connects as soon as the kernel has bound its sockets; waits for that without end.
@@ -69,14 +57,14 @@ impl Channels {
     ) -> Result<Self, RuntimeError> {
         let Sockets { iopub, shell, stdin, control } = Sockets::connect(info, session_id).await?;
         let mut tasks = JoinSet::new();
-        let (sender, receiver) = mpsc::unbounded_channel();
+        let (sender, waiting) = mpsc::unbounded_channel();
         tasks.spawn(drain(iopub, sender, max_waiting_bytes));
         let (shell_out, shell) = open(&mut tasks, shell);
         let (stdin_out, stdin) = open(&mut tasks, stdin);
         let (control_out, mut control) = open(&mut tasks, control);
         // Nothing depends on the replies of control; they are only taken off the socket.
         tasks.spawn(async move { while control.recv().await.is_some() {} });
-        Ok(Self { shell, stdin, iopub: IopubReceiver { receiver }, shell_out, stdin_out, control_out, _tasks: tasks })
+        Ok(Self { shell, stdin, iopub: waiting, shell_out, stdin_out, control_out, _tasks: tasks })
     }
 
     /// Asks for the kernel's info until it has answered on shell *and* is heard on iopub. Returns the reply's content.
@@ -182,11 +170,7 @@ fn open(
 }
 
 /// Reads iopub and does nothing else. Only when `max_waiting_bytes` wait does the kernel's output wait too.
-async fn drain(
-    mut iopub: Connection<SubSocket>,
-    sender: mpsc::UnboundedSender<(Incoming, Option<OwnedSemaphorePermit>)>,
-    max_waiting_bytes: usize,
-) {
+async fn drain(mut iopub: Connection<SubSocket>, sender: mpsc::UnboundedSender<Waiting>, max_waiting_bytes: usize) {
     let limit = u32::try_from(max_waiting_bytes).unwrap_or(u32::MAX).max(1);
     let room = Arc::new(Semaphore::new(limit as usize));
     loop {

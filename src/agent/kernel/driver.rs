@@ -82,7 +82,7 @@ impl Driver {
             request = self.requests.recv(), if accepting && !self.state.is_asked => self.request(request),
             Some(incoming) = self.channels.shell.recv() => self.shell(incoming),
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
-            Some(incoming) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
+            Some((incoming, _)) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
             Some(()) = OptionFuture::from(deadline), if listening => self.deadline_passed(),
             Some(request) = self.said.recv(), if running => send(&self.channels.shell_out, request.message()),
             Some(question) = self.asks.recv(), if running => self.questions.ask(question),

@@ -133,21 +133,40 @@ fn tail(output_tail: &str) -> String {
     if output_tail.is_empty() { ", and it wrote nothing".to_owned() } else { format!("; it wrote:\n{output_tail}") }
 }
 
+impl Kernel {
+    /// Starts the kernel and waits until it answers. [`KernelEvent::Ready`] is the first event.
+    pub async fn launch(
+        kernelspec: Kernelspec,
+        options: LaunchOptions,
+        events: mpsc::Sender<KernelEvent>,
+    ) -> Result<Self, LaunchError> {
+        let mut attempts = 1;
+        loop {
+            match start(&kernelspec, &options, events.clone()).await {
+                Err(LaunchError::Exited { output_tail, .. })
+                    if attempts < MAX_ATTEMPTS && lost_its_port(&output_tail) =>
+                {
+                    attempts += 1;
+                }
+                started => return started,
+            }
+        }
+    }
+}
+
 /// Launches the kernel and starts its driver.
-pub(super) async fn launch(
+async fn start(
     kernelspec: &Kernelspec,
     options: &LaunchOptions,
     events: mpsc::Sender<KernelEvent>,
 ) -> Result<Kernel, LaunchError> {
-    let mut attempts = 1;
-    let Answering { folder, process, channels, kernel_info, databases } = loop {
-        match start(kernelspec, options).await {
-            Err(LaunchError::Exited { output_tail, .. }) if attempts < MAX_ATTEMPTS && lost_its_port(&output_tail) => {
-                attempts += 1
-            }
-            started => break started?,
-        }
-    };
+    let folder = TemporaryFolder::create(&options.runtime_dir, &random_hex::<6>());
+    let folder = folder.map_err(|source| LaunchError::RuntimeFolder { path: options.runtime_dir.clone(), source })?;
+    let (info, ports) = connection_info(kernelspec, options, &folder).await?;
+    // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
+    drop(ports);
+    let (process, databases) = spawn(kernelspec, options, &folder, &info)?;
+    let (channels, kernel_info) = answer(&process, &info, options).await?;
     let interrupt_mode = kernelspec.interrupt_mode;
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
@@ -172,36 +191,8 @@ pub(super) async fn launch(
         _folder: folder,
     };
     tokio::spawn(driver.run());
-    Ok(Kernel {
-        interrupt_mode,
-        has_own_processes: options.has_own_processes(),
-        process,
-        requests,
-        urgent,
-        questions,
-        comms,
-        schemas,
-    })
-}
-
-/// A kernel process that has answered.
-struct Answering {
-    folder: TemporaryFolder,
-    process: KernelProcess,
-    channels: Channels,
-    kernel_info: String,
-    databases: Option<brokers::Listening>,
-}
-
-async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
-    let folder = TemporaryFolder::create(&options.runtime_dir, &random_hex::<6>());
-    let folder = folder.map_err(|source| LaunchError::RuntimeFolder { path: options.runtime_dir.clone(), source })?;
-    let (info, ports) = connection_info(kernelspec, options, &folder).await?;
-    // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
-    drop(ports);
-    let (process, databases) = spawn(kernelspec, options, &folder, &info)?;
-    let (channels, kernel_info) = answer(&process, &info, options).await?;
-    Ok(Answering { folder, process, channels, kernel_info, databases })
+    let has_own_processes = options.has_own_processes();
+    Ok(Kernel { interrupt_mode, has_own_processes, process, requests, urgent, questions, comms, schemas })
 }
 
 /// Kernels bind the TCP ports that they are told; somebody may have been faster.

@@ -3,6 +3,7 @@
 //! It runs before any thread does: a process with threads enters no user namespace.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Read;
 use std::process::ExitCode;
 
@@ -46,17 +47,17 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> 
 }
 
 fn order(mut arguments: impl Iterator<Item = OsString>) -> Result<Order, String> {
-    let unreadable = |error: &dyn std::fmt::Display| format!("the kernel's plan cannot be read: {error}");
-    let Some(path) = arguments.next() else {
-        let mut text = Vec::new();
-        std::io::stdin().read_to_end(&mut text).map_err(|error| unreadable(&error))?;
-        let plan = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
-        return Ok(Order { promise: Promise { plan, standing: None }, command: Vec::new() });
+    let unreadable = |error: std::io::Error| format!("the kernel's plan cannot be read: {error}");
+    let path = arguments.next();
+    let mut text = Vec::new();
+    let read = match &path {
+        Some(path) => File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
+        None => std::io::stdin().read_to_end(&mut text),
     };
-    let text = std::fs::read(path).map_err(|error| unreadable(&error))?;
-    let promise = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
+    read.map_err(unreadable)?;
+    let promise = serde_json::from_slice(&text).map_err(|error| unreadable(error.into()))?;
     let command: Vec<OsString> = arguments.collect();
-    if command.is_empty() {
+    if path.is_some() && command.is_empty() {
         return Err("no command for the kernel".to_owned());
     }
     Ok(Order { promise, command })

@@ -62,12 +62,9 @@ struct Shown {
 
 impl Shown {
     fn open(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), file: open_path(path)? })
+        let file = File::options().read(true).custom_flags(OFlag::O_PATH.bits()).open(path).ok()?;
+        Some(Self { path: path.to_owned(), file })
     }
-}
-
-fn open_path(path: &Path) -> Option<File> {
-    File::options().read(true).custom_flags(OFlag::O_PATH.bits()).open(path).ok()
 }
 
 /// The file behind a descriptor, whatever covers its path meanwhile.
