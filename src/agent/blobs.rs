@@ -16,14 +16,6 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
 /// The pause after a failed attempt, doubling up to the second.
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
 
-/// Why the server will not have it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the server refused {bytes} bytes ({reason})")]
-pub struct UploadRefused {
-    pub bytes: u64,
-    pub reason: String,
-}
-
 /// Puts blobs on the server.
 #[derive(Debug, Clone)]
 pub struct BlobUploader {
@@ -48,30 +40,31 @@ impl BlobUploader {
     }
 
     /// Stores bytes and returns their SHA-256. Tries until the server takes or refuses them.
-    pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, UploadRefused> {
+    pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, String> {
         let sha256 = hex::encode(Sha256::digest(bytes));
         self.upload(notebook, &sha256, bytes.len() as u64, Content::Bytes(bytes)).await.map(|()| sha256)
     }
 
     /// Stores a file whose SHA-256 and length are known.
-    pub async fn put_file(&self, notebook: &NotebookId, spilled: &Spilled) -> Result<(), UploadRefused> {
+    pub async fn put_file(&self, notebook: &NotebookId, spilled: &Spilled) -> Result<(), String> {
         self.upload(notebook, &spilled.sha256, spilled.size_bytes, Content::File(&spilled.file.path)).await
     }
 
+    /// The error says why the server will not have it.
     async fn upload(
         &self,
         notebook: &NotebookId,
         sha256: &str,
         bytes: u64,
         content: Content<'_>,
-    ) -> Result<(), UploadRefused> {
+    ) -> Result<(), String> {
         let address = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", self.base);
         let [mut pause, longest] = RETRY;
         loop {
             match self.attempt(&address, bytes, &content).await {
                 Ok(status) if status.is_success() => return Ok(()),
                 Ok(status) if is_refusal(status) => {
-                    return Err(UploadRefused { bytes, reason: format!("HTTP {status}") });
+                    return Err(format!("the server refused {bytes} bytes (HTTP {status})"));
                 }
                 Ok(status) => tracing::debug!(%status, "a blob was not stored; trying again"),
                 Err(error) => tracing::debug!(%error, "a blob was not stored; trying again"),

@@ -126,14 +126,14 @@ impl Reporter {
 
     async fn store_parts(&self, command: &mut Command, parts: &[Bytes]) -> Result<(), String> {
         for (blob, bytes) in blobs_of(command).zip(parts) {
-            blob.sha256 = self.uploader.put(&self.notebook, bytes).await.map_err(|refused| refused.to_string())?;
+            blob.sha256 = self.uploader.put(&self.notebook, bytes).await?;
         }
         Ok(())
     }
 
     async fn store_overflow(&self, command: &mut Command, overflow: Option<&Spilled>) -> Result<(), String> {
         let spilled = overflow.ok_or("the agent's disk could not take what was beyond the limit")?;
-        self.uploader.put_file(&self.notebook, spilled).await.map_err(|refused| refused.to_string())?;
+        self.uploader.put_file(&self.notebook, spilled).await?;
         if let Command::ReportExecution { report: ExecutionReport::Output { outputs }, .. } = command {
             outputs.push(overflow_output(spilled.sha256.clone(), spilled.size_bytes));
         }
