@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::blobs::BlobUploader;
 use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
+pub use crate::error::AgentError;
 use crate::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
 use crate::kernelspecs::{Discovery, Kernelspec, discover};
@@ -47,19 +48,6 @@ pub struct AgentOptions {
     /// How long another process may have this agent's place at the server before this one gives up; see
     /// [`DISPLACED_PATIENCE`].
     pub displaced_patience: Duration,
-}
-
-/// Why an agent ended, other than because it was asked to.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    #[error(transparent)]
-    Connection(#[from] ConnectError),
-    #[error("this token is not an agent's: make one with `notarium agent-token new`")]
-    NotAnAgent,
-    #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
-    NoKernelspecs,
-    #[error("no HTTP client: {0}")]
-    Http(#[from] reqwest::Error),
 }
 
 /// What those who started an agent may want to show.

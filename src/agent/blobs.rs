@@ -7,8 +7,8 @@ use bytes::Bytes;
 use notarium_core::NotebookId;
 use sha2::{Digest, Sha256};
 
-use crate::agent::AgentError;
 use crate::connection::{http_address, install_tls_provider};
+use crate::error::AgentError;
 use crate::leftovers::TemporaryFile;
 
 /// How long the server may take for one upload.

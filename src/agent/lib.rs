@@ -15,6 +15,7 @@ pub mod agent;
 pub mod blobs;
 pub mod connection;
 pub mod connections;
+mod error;
 mod host;
 pub mod kernel;
 pub mod kernelspecs;

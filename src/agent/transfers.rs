@@ -16,8 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::agent::AgentError;
 use crate::connection::{CommandSender, http_address, install_tls_provider};
+use crate::error::AgentError;
 use crate::working_folder::{Incoming, Refused, WorkingFolder};
 
 /// Requests that are worked on at a time.

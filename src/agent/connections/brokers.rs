@@ -14,7 +14,6 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::schemas::Schemas;
 use super::{Connection, Connections, MAX_NAME_CHARACTERS, Place};
 
 /// Brokers of one kernel at a time: code in a kernel can ask for as many as it likes.
@@ -58,8 +57,10 @@ pub(crate) struct Listening {
     pub brokers: Brokers,
     /// For the kernel: its connections, and where it finds this.
     pub told: String,
-    /// The tables of what its SQL cells reach.
-    pub schemas: Arc<Schemas>,
+    /// What brokers run in.
+    pub python: PathBuf,
+    /// Sockets over which the kernel takes questions; the last one counts.
+    pub coming: mpsc::Receiver<UnixStream>,
 }
 
 /// Listens at `socket`, in the kernel's own folder. `python`: what brokers run in.
@@ -68,14 +69,14 @@ pub(crate) fn listen(connections: Arc<Connections>, socket: PathBuf, python: Pat
     let listener = bind(&socket)?;
     let python = located(connections.python.clone().unwrap_or(python));
     let (for_questions, coming) = mpsc::channel(MAX_COMING);
-    let schemas = Arc::new(Schemas::new(connections.clone(), python.clone(), coming));
+    let of_brokers = python.clone();
     let task = tokio::spawn(async move {
         let places = Arc::new(Semaphore::new(MAX_BROKERS));
         let mut serving = JoinSet::new();
         while let Ok((stream, _)) = listener.accept().await {
             while serving.try_join_next().is_some() {}
             let Ok(place) = places.clone().try_acquire_owned() else { continue };
-            let (connections, python) = (connections.clone(), python.clone());
+            let (connections, python) = (connections.clone(), of_brokers.clone());
             let for_questions = for_questions.clone();
             serving.spawn(async move {
                 let _place = place;
@@ -83,7 +84,7 @@ pub(crate) fn listen(connections: Arc<Connections>, socket: PathBuf, python: Pat
             });
         }
     });
-    Ok(Listening { brokers: AbortOnDropHandle::new(task), told, schemas })
+    Ok(Listening { brokers: AbortOnDropHandle::new(task), told, python, coming })
 }
 
 /// Brokers begin in another folder than the agent. A name alone is looked for in `PATH`.

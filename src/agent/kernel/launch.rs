@@ -7,6 +7,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use jupyter_protocol::ConnectionInfo;
 use jupyter_protocol::connection_info::Transport;
 use jupyter_zmq_client::peek_ports_with_listeners;
@@ -23,6 +25,7 @@ use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
 use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
+use crate::connections::schemas::Schemas;
 use crate::connections::{TOLD_TO_KERNELS, brokers};
 use crate::kernelspecs::Kernelspec;
 use crate::leftovers::TemporaryFolder;
@@ -172,7 +175,9 @@ async fn start(
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let (comms, said) = mpsc::channel(MAX_WAITING_COMMS);
-    let (brokers, schemas) = databases.map(|it| (it.brokers, it.schemas)).unzip();
+    let (brokers, schemas) = databases
+        .map(|it| (it.brokers, Arc::new(Schemas::new(options.connections.clone(), it.python, it.coming))))
+        .unzip();
     let driver = Driver {
         channels,
         executions: Executions::new(options.idle_timeout),

@@ -1,0 +1,16 @@
+//! Why an agent ends.
+
+use crate::connection::ConnectError;
+
+/// Why an agent ended, other than because it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Connection(#[from] ConnectError),
+    #[error("this token is not an agent's: make one with `notarium agent-token new`")]
+    NotAnAgent,
+    #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
+    NoKernelspecs,
+    #[error("no HTTP client: {0}")]
+    Http(#[from] reqwest::Error),
+}
