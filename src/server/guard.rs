@@ -325,7 +325,6 @@ mod tests {
 
     use super::*;
     use crate::clock::Clock;
-    use notarium_store::accounts::MemoryAccountStore;
 
     struct Nobody;
 
@@ -352,7 +351,7 @@ mod tests {
     }
 
     async fn router() -> GuardedRouter {
-        let accounts = Accounts::open(Arc::new(MemoryAccountStore::new()), Clock::system()).await.unwrap();
+        let accounts = Accounts::open(crate::scratch::accounts().await, Clock::system()).await.unwrap();
         GuardedRouter::new(Gate { accounts, rights: Arc::new(Nobody) })
     }
 

@@ -59,6 +59,8 @@ mod replay;
 mod rights;
 pub mod rooms;
 pub mod routes;
+#[cfg(test)]
+mod scratch;
 mod serve;
 mod server;
 mod socket;
@@ -80,4 +82,3 @@ pub use limits::{Quota, Quotas, ServerLimits};
 pub use oidc::{InvalidOidc, OidcSettings};
 pub use server::{RunningServer, Server, ServerConfig};
 pub use start_error::StartError;
-pub use storage::{Storage, Stores};

@@ -39,7 +39,7 @@ use crate::routes;
 use crate::serve::serve;
 use crate::start_error::StartError;
 use crate::state_texts::StateTexts;
-use crate::storage::{OpenStorage, Storage};
+use crate::storage::Storage;
 use crate::sweep::{self, SweepError, Swept};
 use crate::transfers::Transfers;
 use crate::turn_activity::TurnActivityHub;
@@ -52,7 +52,8 @@ const RESUME_PAGE: usize = 500;
 /// What a server is started with.
 #[derive(Clone)]
 pub struct ServerConfig {
-    pub storage: Storage,
+    /// The data folder: made when it is missing.
+    pub folder: PathBuf,
     /// Port 0: any free one.
     pub listen: SocketAddr,
     /// Addresses beside this machine's own under which pages and programs may reach the server, for instance
@@ -76,10 +77,10 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// With defaults, on this machine alone.
-    pub fn new(storage: Storage) -> Self {
+    /// With its data in a folder and with defaults, on this machine alone.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
-            storage,
+            folder: folder.into(),
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_origins: Vec::new(),
             trusted_proxies: Vec::new(),
@@ -93,11 +94,6 @@ impl ServerConfig {
             models: Vec::new(),
         }
     }
-
-    /// With its data in a folder.
-    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Storage::Folder(folder.into()))
-    }
 }
 
 /// Starts servers.
@@ -109,7 +105,7 @@ pub struct RunningServer {
     /// On the first start, and until somebody has used one: what the owner exchanges for a session.
     pub owner_token: Option<String>,
     app: App,
-    storage: OpenStorage,
+    storage: Storage,
     serving: JoinHandle<()>,
     work: JoinHandle<()>,
     sweeping: JoinHandle<()>,
@@ -125,7 +121,7 @@ impl Server {
         if let Some(files) = open_files::for_connections() {
             config.limits.fit(files);
         }
-        let storage = config.storage.open(config.limits.max_blob_bytes as u64).await?;
+        let storage = Storage::open(&config.folder, config.limits.max_blob_bytes as u64).await?;
         let listen = config.listen;
         let refused = |reason| StartError::Listen { address: listen, reason };
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
@@ -174,7 +170,7 @@ fn oidc(config: &ServerConfig, public_url: &str) -> Result<Option<Arc<Oidc>>, In
 
 fn app(
     config: &ServerConfig,
-    storage: &OpenStorage,
+    storage: &Storage,
     accounts: Accounts,
     oidc: Option<Arc<Oidc>>,
     notices: mpsc::UnboundedSender<WorkNotice>,

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::rooms::Identity;
-    use crate::{RunningServer, Server, ServerConfig, Storage};
+    use crate::{RunningServer, Server, ServerConfig};
 
     const DAY: u64 = 24 * 60 * 60 * 1000;
 
@@ -166,7 +166,8 @@ mod tests {
     /// A notebook, and a clock that a test may set forward.
     async fn scene() -> Scene {
         let time = Arc::new(AtomicU64::new(Clock::system().now()));
-        let config = ServerConfig { clock: Clock::manual(time.clone()), ..ServerConfig::new(Storage::Memory) };
+        let config =
+            ServerConfig { clock: Clock::manual(time.clone()), ..ServerConfig::in_folder(crate::scratch::folder()) };
         let mut scene = Scene { running: Server::start(config).await.unwrap(), time, commands: 0 };
         let create = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
         scene.command(create.to_owned()).await.unwrap();

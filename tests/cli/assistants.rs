@@ -7,7 +7,7 @@ use serde_json::json;
 #[cfg(unix)]
 use crate::chat::type_in;
 use crate::support::{Lines, Words, World};
-use notarium_server::{Server, ServerConfig, Storage};
+use notarium_server::{Server, ServerConfig};
 
 /// The assistant of the user who is logged in.
 struct Assistant {
@@ -155,8 +155,7 @@ async fn policy_and_grants_are_set_and_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confirmation_before_a_kill_still_counts() {
     let data = tempfile::tempdir().unwrap();
-    let storage = || Storage::Folder(data.path().to_owned());
-    let mut world = World::start_with(storage()).await;
+    let mut world = World::start_with(data.path()).await;
     let (notebook, cell) = world.notebook("Work", "precious = 1").await;
     let nb = notebook.as_str();
     let assistant = Assistant::of(&world, nb).await;
@@ -173,7 +172,7 @@ async fn a_confirmation_before_a_kill_still_counts() {
     world.run_at_terminal(&["confirm", nb, "--yes", "d", "--server", &url, "--token", &token]).await.ok();
     process.kill().await.unwrap();
 
-    world.server = Some(Server::start(ServerConfig::new(storage())).await.unwrap());
+    world.server = Some(Server::start(ServerConfig::in_folder(data.path())).await.unwrap());
     let url = world.url();
     let calls = ["calls", nb, "--json", "--server", &url, "--token", &token];
     let state = world.run(&calls).await.json()[0]["state"].clone();

@@ -1,6 +1,6 @@
 //! Pictures and text that go with a question: sent by `chat --attach`, kept by a backup, and no concern of a fork.
 
-use notarium_server::{Server, ServerConfig, Storage};
+use notarium_server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -33,7 +33,7 @@ impl World {
 async fn what_is_attached_goes_with_the_question_and_survives_a_backup_but_not_a_fork() {
     let data = tempfile::tempdir().unwrap();
     let mut world = World::empty();
-    let config = ServerConfig { assistants: true, ..ServerConfig::new(Storage::Folder(data.path().to_owned())) };
+    let config = ServerConfig { assistants: true, ..ServerConfig::in_folder(data.path()) };
     let server = Server::start(config).await.unwrap();
     let (url, token) = (server.url(), server.owner_token.clone().unwrap());
     world.server = Some(server);

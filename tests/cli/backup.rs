@@ -1,6 +1,6 @@
 //! `notarium backup` beside a running server, `notarium restore`, and a server on what was restored.
 
-use notarium_server::{Server, ServerConfig, Storage};
+use notarium_server::{Server, ServerConfig};
 use reqwest::Method;
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::World;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_verifies() {
     let data = tempfile::tempdir().unwrap();
-    let mut world = World::start_with(Storage::Folder(data.path().to_owned())).await;
+    let mut world = World::start_with(data.path()).await;
     let (notebook, _) = world.notebook("Work", "x = 1").await;
     let output = json!({"output_type": "stream", "name": "stdout", "text": "long ".repeat(10_000)});
     let cell = json!({"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "execution_count": 1, "outputs": [output]});

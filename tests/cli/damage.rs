@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use notarium_server::{Server, ServerConfig, Storage};
+use notarium_server::{Server, ServerConfig};
 use notarium_store::{EventStore, Snapshot, Sqlite};
 use serde_json::json;
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ struct Scene {
 impl Scene {
     async fn start() -> Self {
         let data = tempfile::tempdir().unwrap();
-        let world = World::start_with(Storage::Folder(data.path().to_owned())).await;
+        let world = World::start_with(data.path()).await;
         Self { world, data }
     }
 

@@ -16,7 +16,7 @@ mod starts;
 mod support;
 mod templates;
 
-use notarium_server::{Server, ServerConfig, Storage};
+use notarium_server::{Server, ServerConfig};
 use serde_json::Value;
 use support::{EchoAgent, Lines, World, ended, fixture, interrupt};
 
@@ -311,8 +311,7 @@ async fn foreign_text_does_not_drive_the_terminal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn watch_tells_what_happens_and_misses_nothing_over_a_restart() {
     let data = tempfile::tempdir().unwrap();
-    let storage = Storage::Folder(data.path().join("data"));
-    let mut world = World::start_with(storage.clone()).await;
+    let mut world = World::start_with(data.path()).await;
     let (notebook, cell) = world.notebook("Live", "x = 1").await;
 
     let mut human = world.spawn(&["watch", "Live", "--since", "0"]);
@@ -331,7 +330,8 @@ async fn watch_tells_what_happens_and_misses_nothing_over_a_restart() {
     let (listen, token) = (server.local_addr, world.token());
     server.shut_down().await;
     remarks.until("connecting again").await;
-    let again = Server::start(ServerConfig { listen, ..ServerConfig::new(storage) }).await.expect("it starts again");
+    let again =
+        Server::start(ServerConfig { listen, ..ServerConfig::in_folder(data.path()) }).await.expect("it starts again");
     world.server = Some(again);
     assert_eq!(world.token(), token);
     world.run(&["rename", "Live", "Alive"]).await.ok();
@@ -419,8 +419,7 @@ async fn ctrl_c_cancels_what_runs_and_what_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exec_goes_on_after_the_server_was_away() {
     let data = tempfile::tempdir().unwrap();
-    let storage = Storage::Folder(data.path().join("data"));
-    let mut world = World::start_with(storage.clone()).await;
+    let mut world = World::start_with(data.path()).await;
     world.notebook("Cut", "forever").await;
     let token = world.run(&["agent-token", "new", "--all"]).await.ok();
     let agent = EchoAgent::start(&world.url(), &token).await;
@@ -432,7 +431,8 @@ async fn exec_goes_on_after_the_server_was_away() {
     let listen = server.local_addr;
     server.shut_down().await;
     remarks.until("connecting again").await;
-    let again = Server::start(ServerConfig { listen, ..ServerConfig::new(storage) }).await.expect("it starts again");
+    let again =
+        Server::start(ServerConfig { listen, ..ServerConfig::in_folder(data.path()) }).await.expect("it starts again");
     world.server = Some(again);
     remarks.until("connected again").await;
 

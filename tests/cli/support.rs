@@ -12,7 +12,7 @@ use notarium_core::{
     Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, NotebookId, Output, RawJson,
     RawObject, Version,
 };
-use notarium_server::{RunningServer, Server, ServerConfig, Storage};
+use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
 pub use terminal::Words;
@@ -57,33 +57,36 @@ impl Ran {
 pub struct World {
     pub server: Option<RunningServer>,
     pub folder: TempDir,
+    /// The server's data, where a test names no folder for it.
+    data: TempDir,
 }
 
 impl World {
     /// Without a server, without a configuration.
     pub fn empty() -> Self {
-        Self { server: None, folder: tempfile::tempdir().expect("a folder") }
+        let folder = || tempfile::tempdir().expect("a folder");
+        Self { server: None, folder: folder(), data: folder() }
     }
 
     /// With a server, logged in as its owner.
     pub async fn start() -> Self {
-        Self::start_with(Storage::Memory).await
+        Self::start_as(|data| ServerConfig::in_folder(data)).await
     }
 
-    pub async fn start_with(storage: Storage) -> Self {
-        Self::start_as(ServerConfig::new(storage)).await
+    pub async fn start_with(data: &Path) -> Self {
+        Self::start_as(|_| ServerConfig::in_folder(data)).await
     }
 
     /// With a server that says it has assistants: the test carries their turns on.
     pub async fn with_assistants() -> Self {
-        Self::start_as(ServerConfig { assistants: true, ..ServerConfig::new(Storage::Memory) }).await
+        Self::start_as(|data| ServerConfig { assistants: true, ..ServerConfig::in_folder(data) }).await
     }
 
     /// With a server on which nothing that is stored confirms; Ann's password is `correct horse`.
     pub async fn asking_again() -> Self {
-        let mut config = ServerConfig::new(Storage::Memory);
-        config.auth.asks_again = true;
         let mut world = Self::empty();
+        let mut config = ServerConfig::in_folder(world.data.path());
+        config.auth.asks_again = true;
         let server = Server::start(config).await.expect("the server starts");
         let token = server.owner_token.clone().expect("a new server has an owner's token");
         let url = server.url();
@@ -93,9 +96,9 @@ impl World {
         world
     }
 
-    async fn start_as(config: ServerConfig) -> Self {
+    async fn start_as(config: impl FnOnce(&Path) -> ServerConfig) -> Self {
         let mut world = Self::empty();
-        let server = Server::start(config).await.expect("the server starts");
+        let server = Server::start(config(world.data.path())).await.expect("the server starts");
         let token = server.owner_token.clone().expect("a new server has an owner's token");
         let url = server.url();
         world.server = Some(server);

@@ -35,7 +35,7 @@ pub struct Accounts {
 }
 
 struct Shared {
-    store: Arc<dyn AccountStore>,
+    store: AccountStore,
     clock: Clock,
     cache: TokenCache,
     placements: Arc<Placements>,
@@ -77,18 +77,14 @@ struct Loaded {
 
 impl Accounts {
     /// With the default options.
-    pub async fn open(store: Arc<dyn AccountStore>, clock: Clock) -> Result<Self, AccountError> {
+    pub async fn open(store: AccountStore, clock: Clock) -> Result<Self, AccountError> {
         Self::open_with(store, clock, &AuthOptions::default()).await
     }
 
     /// Reads which notebook is in which workspace; everything else is read when it is asked for.
-    pub async fn open_with(
-        store: Arc<dyn AccountStore>,
-        clock: Clock,
-        options: &AuthOptions,
-    ) -> Result<Self, AccountError> {
+    pub async fn open_with(store: AccountStore, clock: Clock, options: &AuthOptions) -> Result<Self, AccountError> {
         let placements = Arc::new(Placements::default());
-        read_placements(&*store, &placements).await?;
+        read_placements(&store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
         let (ended, ended_receiver) = mpsc::unbounded_channel();
         let shared = Shared {
@@ -158,8 +154,8 @@ impl Accounts {
     }
 
     /// The store behind: for questions. Changes go through [`Accounts::change`].
-    pub fn store(&self) -> &dyn AccountStore {
-        &*self.shared.store
+    pub fn store(&self) -> &AccountStore {
+        &self.shared.store
     }
 
     /// Who holds this token, and what it allows now.
@@ -386,7 +382,7 @@ impl Accounts {
     }
 }
 
-async fn read_placements(store: &dyn AccountStore, placements: &Placements) -> Result<(), AccountError> {
+async fn read_placements(store: &AccountStore, placements: &Placements) -> Result<(), AccountError> {
     let mut after: Option<NotebookId> = None;
     loop {
         let page = store.placements(after.as_ref(), MAX_ACCOUNT_PAGE).await?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use notarium_core::{Actor, Millis, Scope, TokenId};
 use notarium_store::Sqlite;
 use notarium_store::accounts::{
-    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, SqliteAccountStore, Token, TokenFilter,
-    TokenHolder, TokenKind, TokenScopes, User,
+    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, Token, TokenFilter, TokenHolder, TokenKind,
+    TokenScopes, User,
 };
 use ulid::Ulid;
 
@@ -388,7 +388,7 @@ impl Accounts {
 
 /// For the command line, on a data folder that no server uses: a token for the first active administrator. Tokens
 /// issued before for this are void.
-pub async fn issue_owner_token(store: &dyn AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
+pub async fn issue_owner_token(store: &AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
     let owner = first_admin(store).await?;
     let minted = mint_for(&owner, TokenKind::Owner, String::new(), now, ONE_TIME_MS)?;
     let one_time = OneTimeToken { text: minted.text, expires_at: minted.token.expires_at };
@@ -404,14 +404,14 @@ pub async fn issue_owner_token(store: &dyn AccountStore, now: Millis) -> Result<
 /// [`issue_owner_token`] in a data folder. Refused while a server uses it: administrators reset passwords over HTTP.
 pub async fn issue_owner_token_in(data: &Path, now: Millis) -> Result<OneTimeToken, AccountError> {
     let database = Arc::new(Sqlite::open(data).await?);
-    let issued = issue_owner_token(&SqliteAccountStore::new(database.clone()), now).await;
+    let issued = issue_owner_token(&AccountStore::new(database.clone()), now).await;
     if let Some(database) = Arc::into_inner(database) {
         database.close().await;
     }
     issued
 }
 
-async fn first_admin(store: &dyn AccountStore) -> Result<User, AccountError> {
+async fn first_admin(store: &AccountStore) -> Result<User, AccountError> {
     let mut after = None;
     loop {
         let page = store.users(after.as_ref(), 100).await?;

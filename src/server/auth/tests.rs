@@ -3,9 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use notarium_core::{Actor, Millis, Scope, Scopes, TokenId, UserId};
 use notarium_store::Sqlite;
-use notarium_store::accounts::{
-    AccountChange, AccountStore, Coverage, MemoryAccountStore, SqliteAccountStore, TokenFilter, TokenKind,
-};
+use notarium_store::accounts::{AccountChange, AccountStore, Coverage, TokenFilter, TokenKind};
 
 use super::cache::{Cached, TokenCache};
 use super::*;
@@ -16,7 +14,7 @@ const MINUTE: Millis = 60_000;
 
 async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
     let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
-    let store = Arc::new(MemoryAccountStore::new());
+    let store = crate::scratch::accounts().await;
     Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap()
 }
 
@@ -207,7 +205,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let clock = Clock::manual(Arc::new(AtomicU64::new(START)));
     {
         let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-        let store = Arc::new(SqliteAccountStore::new(database.clone()));
+        let store = AccountStore::new(database.clone());
         let accounts = Accounts::open(store, clock.clone()).await.unwrap();
         owner(&accounts).await;
         let in_use = issue_owner_token_in(folder.path(), START).await.unwrap_err();
@@ -217,7 +215,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     }
     let issued = issue_owner_token_in(folder.path(), START).await.unwrap();
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    let store = Arc::new(SqliteAccountStore::new(database));
+    let store = AccountStore::new(database);
     let accounts = Accounts::open(store.clone(), clock).await.unwrap();
     let session = accounts
         .exchange(&issued.text.reveal(), None, None, ClientInfo { label: "laptop", ..ClientInfo::default() })

@@ -1,4 +1,4 @@
-//! What every [`AccountStore`] must do.
+//! What the [`AccountStore`] must do.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, Tok
 
 use super::*;
 
-type Store = Arc<dyn AccountStore>;
+type Store = AccountStore;
 
 /// Runs every case, each on a store of its own.
 pub(super) async fn run(fresh: impl AsyncFn() -> Store) {
@@ -420,32 +420,23 @@ async fn what_is_unknown_is_refused(store: Store) {
     }
 }
 
-mod backends {
-    use super::*;
-
-    #[tokio::test]
-    async fn memory() {
-        run(async || Arc::new(MemoryAccountStore::new()) as Store).await;
-    }
-
-    #[tokio::test]
-    async fn sqlite() {
-        let folder = tempfile::tempdir().unwrap();
-        let count = std::cell::Cell::new(0);
-        run(async || {
-            count.set(count.get() + 1);
-            let database = crate::Sqlite::open(folder.path().join(count.get().to_string())).await.unwrap();
-            Arc::new(SqliteAccountStore::new(Arc::new(database))) as Store
-        })
-        .await;
-    }
+#[tokio::test]
+async fn sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = std::cell::Cell::new(0);
+    run(async || {
+        count.set(count.get() + 1);
+        let database = crate::Sqlite::open(folder.path().join(count.get().to_string())).await.unwrap();
+        AccountStore::new(Arc::new(database))
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_tampered_row_makes_no_agent_a_person() {
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(crate::Sqlite::open(folder.path()).await.unwrap());
-    let store: Store = Arc::new(SqliteAccountStore::new(database.clone()));
+    let store = AccountStore::new(database.clone());
     with_ann(&store).await;
     let agent = token("gpu", TokenKind::Agent, "ann", 1);
     apply(&store, &[AccountChange::CreateToken(agent.clone())]).await.unwrap();

@@ -5,15 +5,14 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use notarium_record::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Sqlite as Database, SqliteConnection};
 
 use super::rows::{self, Read, integer, json};
 use super::{
-    AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership,
-    ShareLink, Token, TokenFilter, TokenHolder, TokenKind, User, Workspace,
+    AccountChange, AccountError, AuditEntry, AuditRecord, Identity, MAX_ACCOUNT_PAGE, Membership, ShareLink, Token,
+    TokenFilter, TokenHolder, TokenKind, User, Workspace,
 };
 use crate::Sqlite;
 
@@ -21,31 +20,21 @@ type Query<'q> = sqlx::query::Query<'q, Database, SqliteArguments>;
 
 /// The accounts of an open data folder.
 #[derive(Debug, Clone)]
-pub struct SqliteAccountStore {
+pub struct AccountStore {
     database: Arc<Sqlite>,
 }
 
-/// Why a change was not made; the database's own errors get their words in [`SqliteAccountStore`].
+/// Why a change was not made; the database's own errors get their words in [`AccountStore`].
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 enum ChangeError {
-    Account(AccountError),
-    Database(sqlx::Error),
-}
-
-impl From<AccountError> for ChangeError {
-    fn from(error: AccountError) -> Self {
-        Self::Account(error)
-    }
-}
-
-impl From<sqlx::Error> for ChangeError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Database(error)
-    }
+    Account(#[from] AccountError),
+    Database(#[from] sqlx::Error),
 }
 
 type Changed<T = ()> = Result<T, ChangeError>;
 
-impl SqliteAccountStore {
+impl AccountStore {
     pub fn new(database: Arc<Sqlite>) -> Self {
         Self { database }
     }
@@ -297,9 +286,11 @@ fn page(limit: usize) -> i64 {
     i64::try_from(limit.min(MAX_ACCOUNT_PAGE)).unwrap_or(i64::MAX)
 }
 
-#[async_trait]
-impl AccountStore for SqliteAccountStore {
-    async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
+// --- what callers ask and change ---
+
+impl AccountStore {
+    /// Applies the changes in order, all or none, and records `audit` with them.
+    pub async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
         let mut transaction = self.database.begin().await?;
         match make_all(&mut transaction, changes, audit).await {
             Ok(()) => Ok(self.database.commit(transaction).await?),
@@ -313,88 +304,85 @@ impl AccountStore for SqliteAccountStore {
         }
     }
 
-    async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
+    pub async fn user(&self, id: &UserId) -> Result<Option<User>, AccountError> {
         self.one(sqlx::query("SELECT * FROM users WHERE id = ?").bind(id.as_str()), rows::user).await
     }
 
-    async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
+    /// By login, whatever its case.
+    pub async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
         self.one(sqlx::query("SELECT * FROM users WHERE login = ?").bind(login.to_lowercase()), rows::user).await
     }
 
-    async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
+    /// By id, after `after`.
+    pub async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         let query = sqlx::query("SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
     }
 
-    async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
+    /// Whose identity this is at a provider.
+    pub async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE issuer = ? AND subject = ?");
         self.one(query.bind(issuer).bind(subject), rows::identity).await
     }
 
-    async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
+    /// The identities of a person, oldest first.
+    pub async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE user_id = ? ORDER BY created_at, id LIMIT ?");
         self.many(query.bind(user.as_str()).bind(page(limit)), rows::identity).await
     }
 
-    async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {
+    pub async fn token(&self, id: &TokenId) -> Result<Option<Token>, AccountError> {
         self.one(sqlx::query("SELECT * FROM tokens WHERE id = ?").bind(id.as_str()), rows::token).await
     }
 
-    async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
-        let query = match filter {
-            TokenFilter::OfUser(user) => sqlx::query(
-                "SELECT * FROM tokens WHERE user_id = ? AND kind IN ('session', 'api') AND revoked_at IS NULL \
-                 ORDER BY created_at DESC, id DESC LIMIT ?",
-            )
-            .bind(user.as_str()),
-            TokenFilter::AgentsBy(user) => sqlx::query(
-                "SELECT * FROM tokens WHERE created_by = ? AND agent_id IS NOT NULL AND revoked_at IS NULL \
-                 ORDER BY created_at DESC, id DESC LIMIT ?",
-            )
-            .bind(user.as_str()),
-            TokenFilter::AllAgents => sqlx::query(
-                "SELECT * FROM tokens WHERE agent_id IS NOT NULL AND revoked_at IS NULL \
-                 ORDER BY created_at DESC, id DESC LIMIT ?",
-            ),
-            TokenFilter::OfAgent(agent) => sqlx::query(
-                "SELECT * FROM tokens WHERE agent_id = ? AND revoked_at IS NULL \
-                 ORDER BY created_at DESC, id DESC LIMIT ?",
-            )
-            .bind(agent.as_str()),
+    /// The tokens that are neither revoked nor spent, newest first.
+    pub async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
+        let (asked, of) = match filter {
+            TokenFilter::OfUser(user) => ("user_id = ?1 AND kind IN ('session', 'api')", user.as_str()),
+            TokenFilter::AgentsBy(user) => ("created_by = ?1 AND agent_id IS NOT NULL", user.as_str()),
+            TokenFilter::AllAgents => ("agent_id IS NOT NULL", ""),
+            TokenFilter::OfAgent(agent) => ("agent_id = ?1", agent.as_str()),
         };
-        self.many(query.bind(page(limit)), rows::token).await
+        let order = "ORDER BY created_at DESC, id DESC LIMIT ?2";
+        let sql = sqlx::AssertSqlSafe(format!("SELECT * FROM tokens WHERE {asked} AND revoked_at IS NULL {order}"));
+        self.many(sqlx::query(sql).bind(of).bind(page(limit)), rows::token).await
     }
 
-    async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
+    /// When a token was last used, coarsely. Not audited.
+    pub async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
         let sql = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?";
         self.write(sqlx::query(sql).bind(integer(at)).bind(id.as_str())).await.map(drop)
     }
 
-    async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
+    /// Removes the tokens that were revoked or expired before `before`; says how many. Not audited.
+    pub async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
         let sql = "DELETE FROM tokens WHERE coalesce(revoked_at, expires_at) < ?";
         self.write(sqlx::query(sql).bind(integer(before))).await
     }
 
-    async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
+    pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {
         self.one(sqlx::query("SELECT * FROM workspaces WHERE id = ?").bind(id.as_str()), rows::workspace).await
     }
 
-    async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError> {
+    pub async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspaces WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", WorkspaceId::as_str)).bind(page(limit)), rows::workspace).await
     }
 
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
+    /// The workspaces of a person, by id.
+    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE user_id = ? ORDER BY workspace_id");
         self.many(query.bind(user.as_str()), rows::membership).await
     }
 
-    async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
+    /// The members of a workspace, by user.
+    pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE workspace_id = ? ORDER BY user_id");
         self.many(query.bind(workspace.as_str()), rows::membership).await
     }
 
-    async fn placements(
+    /// Which notebooks are in which workspace, by notebook, after `after`.
+    pub async fn placements(
         &self,
         after: Option<&NotebookId>,
         limit: usize,
@@ -403,17 +391,19 @@ impl AccountStore for SqliteAccountStore {
         self.many(query.bind(after.map_or("", NotebookId::as_str)).bind(page(limit)), rows::placement).await
     }
 
-    async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError> {
+    pub async fn share_link(&self, id: &ShareLinkId) -> Result<Option<ShareLink>, AccountError> {
         self.one(sqlx::query("SELECT * FROM share_links WHERE id = ?").bind(id.as_str()), rows::share_link).await
     }
 
-    async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
+    /// The links of a notebook that are not revoked, newest first.
+    pub async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
         let sql = "SELECT * FROM share_links WHERE notebook_id = ? AND revoked_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT ?";
         self.many(sqlx::query(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
     }
 
-    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
+    /// The record of changes, newest first, before number `before`.
+    pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
         let sql = "SELECT * FROM account_audit WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2";
         self.many(sqlx::query(sql).bind(before.map(integer)).bind(page(limit)), rows::audit).await
     }

@@ -15,7 +15,7 @@ use axum::extract::ConnectInfo;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use notarium_core::{Actor, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Scope, Subject, UserId};
 use notarium_store::Sqlite;
-use notarium_store::accounts::{AccountStore, MemoryAccountStore, SqliteAccountStore};
+use notarium_store::accounts::AccountStore;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -129,10 +129,10 @@ impl Answer {
 
 impl Server {
     async fn new() -> Self {
-        Self::with_store(Arc::new(MemoryAccountStore::new())).await
+        Self::with_store(crate::scratch::accounts().await).await
     }
 
-    async fn with_store(store: Arc<dyn AccountStore>) -> Self {
+    async fn with_store(store: AccountStore) -> Self {
         let clock = Arc::new(AtomicU64::new(START));
         let options =
             AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };

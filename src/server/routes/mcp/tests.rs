@@ -14,7 +14,7 @@ use tower::ServiceExt;
 use crate::auth::{Authenticated, ClientInfo, NewAgent, NewApiToken, NewToken};
 use crate::mcp::{McpHandler, McpRequest, McpResponse};
 use crate::origin::AllowedOrigins;
-use crate::{RunningServer, Server, ServerConfig, Storage, routes};
+use crate::{RunningServer, Server, ServerConfig, routes};
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -44,7 +44,7 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let server = Server::start(ServerConfig::new(Storage::Memory)).await.unwrap();
+        let server = Server::start(ServerConfig::in_folder(crate::scratch::folder())).await.unwrap();
         let router = routes::all(server.app(), AllowedOrigins::loopback(8787), "http://localhost:8787").router;
         let accounts = &server.app().accounts;
         let owner = server.owner_token.clone().unwrap();
