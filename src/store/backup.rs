@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
 use crate::event_store::StoreError;
-use crate::sqlite::{DATABASE_FILE, Inventory, copy_database, verify_database};
+use crate::sqlite::{DATABASE_FILE, copy_database, verify_database};
 
 /// SHA-256 of the database's file, as `sha256sum -c` reads it.
 const CHECKSUM_FILE: &str = "notarium.db.sha256";
@@ -113,18 +113,22 @@ async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) ->
     if is_data_folder(into) {
         return Err(BackupError::IsData { folder: into.to_owned() });
     }
+    let copy = begin_copy(&database, into, progress)?;
+    copy_database(&database, &copy).await?;
+    let done = copy_blobs(data, into, &copy, progress).await?;
+    put_in_place(&copy, into)?;
+    Ok(done)
+}
+
+/// An empty file for the copy of the database, for its owner alone.
+fn begin_copy(database: &Path, into: &Path, progress: Progress<'_>) -> Result<PathBuf, BackupError> {
     make_folder(into)?;
     let copy = into.join("notarium.db.part");
     remove(&copy)?;
     let database_bytes = database.metadata().map_or(0, |metadata| metadata.len());
     progress(BackupStep::Database { database_bytes });
     create_privately(&copy)?;
-    copy_database(&database, &copy).await?;
-    progress(BackupStep::Verifying);
-    let inventory = verify_database(&copy).await?;
-    let done = copy_blobs(data, into, &inventory, progress).await?;
-    put_in_place(&copy, into)?;
-    Ok(done)
+    Ok(copy)
 }
 
 /// Until the new database stands in the old one's place, the checksum of either is good.
@@ -168,29 +172,20 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -
     if !expected.split_whitespace().any(|word| word == checksum) {
         return Err(BackupError::Changed { file: database });
     }
-    make_folder(into)?;
-    let copy = into.join("notarium.db.part");
-    let database_bytes = database.metadata().map_or(0, |metadata| metadata.len());
-    progress(BackupStep::Database { database_bytes });
-    create_privately(&copy)?;
+    let copy = begin_copy(&database, into, progress)?;
     std::fs::copy(&database, &copy).map_err(|reason| failed(&copy, reason))?;
     set_private(&copy)?;
-    progress(BackupStep::Verifying);
-    let inventory = verify_database(&copy).await?;
-    let done = copy_blobs(from, into, &inventory, progress).await?;
+    let done = copy_blobs(from, into, &copy, progress).await?;
     std::fs::File::open(&copy).and_then(|file| file.sync_all()).map_err(|reason| failed(&copy, reason))?;
     rename(&copy, &into.join(DATABASE_FILE))?;
     sync_folder(into)?;
     Ok(done)
 }
 
-/// Copies the blobs that the database names. One that is there, and whole, is not copied again.
-async fn copy_blobs(
-    from: &Path,
-    into: &Path,
-    inventory: &Inventory,
-    progress: Progress<'_>,
-) -> Result<BackedUp, BackupError> {
+/// Reads the copied database through, and copies the blobs that it names. One that is there, and whole, is not copied again.
+async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    progress(BackupStep::Verifying);
+    let inventory = verify_database(copy).await?;
     let mut done = BackedUp {
         notebooks: inventory.notebooks,
         events: inventory.events,
@@ -265,15 +260,17 @@ fn write_durably(file: &Path, text: &str) -> Result<(), BackupError> {
 }
 
 fn remove_folder(folder: &Path) -> Result<(), BackupError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(folder, reason)),
-        _ => Ok(()),
-    }
+    removed(folder, std::fs::remove_dir_all(folder))
 }
 
 fn remove(file: &Path) -> Result<(), BackupError> {
-    match std::fs::remove_file(file) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(file, reason)),
+    removed(file, std::fs::remove_file(file))
+}
+
+/// What is not there is removed already.
+fn removed(path: &Path, removed: io::Result<()>) -> Result<(), BackupError> {
+    match removed {
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(path, reason)),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! Between the accounts' rows and records. A row that this program cannot have written is a decoding error.
 
-use notarium_record::{Millis, Role, Scopes};
+use notarium_record::{Role, Scopes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -42,14 +42,6 @@ fn from_json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Read<T> {
     serde_json::from_str(row.try_get(column)?).map_err(decode)
 }
 
-fn millis(row: &SqliteRow, column: &str) -> Read<Millis> {
-    u64::try_from(row.try_get::<i64, _>(column)?).map_err(decode)
-}
-
-fn optional_millis(row: &SqliteRow, column: &str) -> Read<Option<Millis>> {
-    row.try_get::<Option<i64>, _>(column)?.map(u64::try_from).transpose().map_err(decode)
-}
-
 fn hash(row: &SqliteRow) -> Read<[u8; 32]> {
     row.try_get::<&[u8], _>("secret_hash")?.try_into().map_err(decode)
 }
@@ -61,8 +53,8 @@ pub(super) fn user(row: &SqliteRow) -> Read<User> {
         login: row.try_get("login")?,
         password_hash: row.try_get("password_hash")?,
         is_admin: row.try_get("is_admin")?,
-        created_at: millis(row, "created_at")?,
-        deactivated_at: optional_millis(row, "deactivated_at")?,
+        created_at: row.try_get("created_at")?,
+        deactivated_at: row.try_get("deactivated_at")?,
     })
 }
 
@@ -73,7 +65,7 @@ pub(super) fn identity(row: &SqliteRow) -> Read<Identity> {
         issuer: row.try_get("issuer")?,
         subject: row.try_get("subject")?,
         email: row.try_get("email")?,
-        created_at: millis(row, "created_at")?,
+        created_at: row.try_get("created_at")?,
     })
 }
 
@@ -100,16 +92,16 @@ pub(super) fn token(row: &SqliteRow) -> Read<Token> {
         scopes: scopes(row)?,
         coverage: from_json::<Coverage>(row, "coverage")?,
         label: row.try_get("label")?,
-        created_at: millis(row, "created_at")?,
-        expires_at: optional_millis(row, "expires_at")?,
-        last_used_at: optional_millis(row, "last_used_at")?,
-        revoked_at: optional_millis(row, "revoked_at")?,
+        created_at: row.try_get("created_at")?,
+        expires_at: row.try_get("expires_at")?,
+        last_used_at: row.try_get("last_used_at")?,
+        revoked_at: row.try_get("revoked_at")?,
         identity: row.try_get("identity")?,
     })
 }
 
 pub(super) fn workspace(row: &SqliteRow) -> Read<Workspace> {
-    Ok(Workspace { id: id(row, "id")?, name: row.try_get("name")?, created_at: millis(row, "created_at")? })
+    Ok(Workspace { id: id(row, "id")?, name: row.try_get("name")?, created_at: row.try_get("created_at")? })
 }
 
 pub(super) fn membership(row: &SqliteRow) -> Read<Membership> {
@@ -132,18 +124,18 @@ pub(super) fn share_link(row: &SqliteRow) -> Read<ShareLink> {
         secret_hash: hash(row)?,
         label: row.try_get("label")?,
         created_by: id(row, "created_by")?,
-        created_at: millis(row, "created_at")?,
-        expires_at: optional_millis(row, "expires_at")?,
-        revoked_at: optional_millis(row, "revoked_at")?,
+        created_at: row.try_get("created_at")?,
+        expires_at: row.try_get("expires_at")?,
+        revoked_at: row.try_get("revoked_at")?,
     })
 }
 
 pub(super) fn audit(row: &SqliteRow) -> Read<AuditRecord> {
     let entry = AuditEntry {
-        at: millis(row, "at")?,
+        at: row.try_get("at")?,
         actor: row.try_get("actor")?,
         action: row.try_get("action")?,
         subject: row.try_get("subject")?,
     };
-    Ok(AuditRecord { number: millis(row, "number")?, entry })
+    Ok(AuditRecord { number: row.try_get("number")?, entry })
 }
