@@ -78,7 +78,8 @@ impl Acceptor {
             return;
         }
         let budget = ReadBudget::default();
-        let stream = TokioIo::new(Metered::new(stream, budget.clone()));
+        let (reading, writing) = stream.into_split();
+        let stream = TokioIo::new(tokio::io::join(Metered::new(reading, budget.clone()), writing));
         let (router, proxies) = (self.router, self.proxies);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(budget.clone());
