@@ -51,10 +51,6 @@ impl AgentLocks {
         entry.insert(Holder { number, instance, taken_over: taken_over.clone() });
         Some(AgentLock { locks: self.clone(), agent: agent.clone(), number, taken_over })
     }
-
-    fn leave(&self, agent: &AgentId, number: u64) {
-        self.0.holders.remove_if(agent, |_, holder| holder.number == number);
-    }
 }
 
 impl AgentLock {
@@ -66,7 +62,7 @@ impl AgentLock {
 
 impl Drop for AgentLock {
     fn drop(&mut self) {
-        self.locks.leave(&self.agent, self.number);
+        self.locks.0.holders.remove_if(&self.agent, |_, holder| holder.number == self.number);
     }
 }
 

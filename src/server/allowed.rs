@@ -1,9 +1,9 @@
 //! Long answers that end, visibly unfinished, when what they tell may be read no more: a download that was begun with a token
 //! does not outlive it.
 
-use std::error::Error;
 use std::io;
 
+use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
@@ -20,46 +20,23 @@ use crate::socket::Follow;
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A body of these pieces, for as long as the notebook may be read by who asked for it.
-pub async fn body<P, E>(
+pub async fn body(
     app: &App,
     who: &Authenticated,
     notebook: &NotebookId,
-    pieces: impl Stream<Item = Result<P, E>> + Send + 'static,
-) -> Result<Body, Problem>
-where
-    P: Into<Bytes>,
-    E: Into<Box<dyn Error + Send + Sync>>,
-{
-    body_while(app, who, notebook, Operation::Read, pieces).await
+    pieces: impl Stream<Item = Result<impl Into<Bytes>, impl Into<BoxError>>> + Send + 'static,
+) -> Result<Body, Problem> {
+    pieces_while(app, who, notebook, Operation::Read, pieces).await.map(Body::from_stream)
 }
 
-/// The same, for as long as this may be done in the notebook.
-pub async fn body_while<P, E>(
+/// The pieces, for as long as this may be done in the notebook.
+pub async fn pieces_while(
     app: &App,
     who: &Authenticated,
     notebook: &NotebookId,
     operation: Operation,
-    pieces: impl Stream<Item = Result<P, E>> + Send + 'static,
-) -> Result<Body, Problem>
-where
-    P: Into<Bytes>,
-    E: Into<Box<dyn Error + Send + Sync>>,
-{
-    pieces_while(app, who, notebook, operation, pieces).await.map(Body::from_stream)
-}
-
-/// The pieces of such a body.
-pub async fn pieces_while<P, E>(
-    app: &App,
-    who: &Authenticated,
-    notebook: &NotebookId,
-    operation: Operation,
-    pieces: impl Stream<Item = Result<P, E>> + Send + 'static,
-) -> Result<BoxStream<'static, Result<Bytes, axum::Error>>, Problem>
-where
-    P: Into<Bytes>,
-    E: Into<Box<dyn Error + Send + Sync>>,
-{
+    pieces: impl Stream<Item = Result<impl Into<Bytes>, impl Into<BoxError>>> + Send + 'static,
+) -> Result<BoxStream<'static, Result<Bytes, axum::Error>>, Problem> {
     let ended = stream::once(ended(app, who, notebook, operation).await?);
     let ended = ended.map(|reason| Some(Err(axum::Error::new(io::Error::other(reason)))));
     let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new))));

@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use notarium_core::{Actor, NotebookId, Rejection, RejectionCode, Standings};
-use notarium_store::{Blobs, EventStore};
+use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode, Standings};
+use notarium_store::{Blobs, CatalogEntry, CatalogQuery, EventStore, StoreError};
 use notarium_wire::rest::Model;
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
@@ -126,24 +126,58 @@ impl App {
 
     /// The same of somebody whose identity is known.
     pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        self.check(&identity.actor, &message).await?;
-        let standings = self.standings(&message).await?;
+        let standings = self.check(&identity.actor, &message).await?;
         self.rooms.open(&message.notebook).execute(identity, message, standings).await
     }
 
-    /// How those stand whom the command would give rights.
-    pub async fn standings(&self, message: &CommandMessage) -> Result<Standings, Rejection> {
-        standings::look_up(&self.accounts, message).await
-    }
-
     /// Refuses a command that goes beyond what its notebook's people or its runtime agent may use, or names a blob which the notebook does not have.
-    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<(), Rejection> {
+    /// How those stand whom it would give rights.
+    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<Standings, Rejection> {
         let now = self.clock.now();
         self.usage.check(actor, message)?;
         self.agent_outputs.check(actor, message, now)?;
         blob_check::check(&self.blobs, &self.blob_claims, now, message).await?;
-        attachments::check(&self.blobs, message).await
+        attachments::check(&self.blobs, message).await?;
+        standings::look_up(&self.accounts, message).await
     }
+
+    /// The notebook as it is on disk now, for the server's own work.
+    pub async fn read_by_server(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
+        self.rooms.open(notebook).read(by_server()).await
+    }
+
+    /// A command of the server's own.
+    pub async fn execute_by_server(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
+        let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(command)?);
+        self.execute_as(by_server(), message).await
+    }
+
+    /// All of the list of notebooks that is asked for, page by page.
+    pub async fn each_listed(
+        &self,
+        mut query: CatalogQuery,
+        mut each: impl FnMut(CatalogEntry),
+    ) -> Result<(), StoreError> {
+        loop {
+            let page = self.store.catalog(query.clone()).await?;
+            page.entries.into_iter().for_each(&mut each);
+            if page.next.is_none() {
+                return Ok(());
+            }
+            query.after = page.next;
+        }
+    }
+}
+
+/// The command as a message's body.
+pub fn body_of(command: &Command) -> Result<RawJson, Rejection> {
+    RawJson::of(command).map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))
+}
+
+/// With the rights of nobody: the core knows what the server may do.
+fn by_server() -> Arc<Identity> {
+    let (name, connection) = ("server".to_owned(), String::new());
+    Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
 }
 
 /// Who somebody is towards one notebook.

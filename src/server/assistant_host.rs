@@ -17,8 +17,8 @@ use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
     ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, Execution,
-    ExecutionId, InstanceId, Millis, NotebookId, RawJson, Rejection, RejectionCode, Stored, TokenId, ToolCallId,
-    ToolCallPhase, TurnId, UserId, Version,
+    ExecutionId, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Stored, TokenId, ToolCallId, ToolCallPhase,
+    UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
@@ -27,7 +27,7 @@ use notarium_wire::{
     TurnActivity,
 };
 
-use crate::app::App;
+use crate::app::{App, body_of};
 use crate::ask_kernel::KernelAsker;
 use crate::blob_check::parse_hash;
 use crate::call_pace::Asker;
@@ -91,14 +91,12 @@ impl AssistantHost {
     /// Refuses to start what was asked for with a token that was revoked or has expired. Such a call is withdrawn by itself; this holds also where
     /// that has not happened yet.
     async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
-        let events = self.0.store.events_of_subject(notebook, &[call_id.to_string()]).await;
-        let events = events.map_err(|error| unread(&error))?;
-        let token = events.iter().find_map(|stored| match stored.typed().ok()?.event {
+        let token = self.token_in(notebook, call_id.to_string(), |event| match event {
             Event::ToolCallRequested(event) => event.token,
             _ => None,
         });
-        let Some(token) = token else { return Ok(()) };
-        if !self.0.accounts.has_ended(&token).await.map_err(|error| unread(&error))? {
+        let Some(token) = token.await? else { return Ok(()) };
+        if !self.0.accounts.has_ended(&token).await.map_err(unread)? {
             return Ok(());
         }
         let message = "the session or token with which this was asked for has ended: nothing is done for it";
@@ -111,19 +109,27 @@ impl AssistantHost {
             return Ok(None);
         };
         let token = match &call.turn_id {
-            Some(turn_id) => self.token_of_turn(notebook, turn_id).await?,
+            Some(turn_id) => {
+                let begun = |event| match event {
+                    Event::TurnStarted(event) => event.token,
+                    _ => None,
+                };
+                self.token_in(notebook, turn_id.to_string(), begun).await?
+            }
             None => call.token.clone(),
         };
         Ok(Some((for_user.clone(), token)))
     }
 
-    async fn token_of_turn(&self, notebook: &NotebookId, turn_id: &TurnId) -> Result<Option<TokenId>, Rejection> {
-        let events = self.0.store.events_of_subject(notebook, &[turn_id.to_string()]).await;
-        let events = events.map_err(|error| unread(&error))?;
-        Ok(events.iter().find_map(|stored| match stored.typed().ok()?.event {
-            Event::TurnStarted(event) => event.token,
-            _ => None,
-        }))
+    /// The token that one of the events of a subject names.
+    async fn token_in(
+        &self,
+        notebook: &NotebookId,
+        subject: String,
+        token: fn(Event) -> Option<TokenId>,
+    ) -> Result<Option<TokenId>, Rejection> {
+        let events = self.0.store.events_of_subject(notebook, &[subject]).await.map_err(unread)?;
+        Ok(events.iter().find_map(|stored| token(stored.typed().ok()?.event)))
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
@@ -152,8 +158,7 @@ impl Host for AssistantHost {
             }
             _ => {}
         }
-        let body = RawJson::of(command)
-            .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
+        let body = body_of(command)?;
         let asker = self.asker(actor, notebook, command).await?;
         asker.iter().try_for_each(|asker| self.0.call_pace.take(asker, self.now()))?;
         let message = CommandMessage::new(id, notebook.clone(), body);
@@ -165,8 +170,7 @@ impl Host for AssistantHost {
     }
 
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        let by_server = identity(&Actor::System, Authority::default());
-        Ok(self.0.rooms.open(notebook).read(by_server).await?.notebook.document.clone())
+        Ok(self.0.read_by_server(notebook).await?.notebook.document.clone())
     }
 
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
@@ -175,15 +179,15 @@ impl Host for AssistantHost {
     }
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.read(notebook, since, limit).await.map_err(|error| unread(&error))
+        self.0.store.read(notebook, since, limit).await.map_err(unread)
     }
 
     async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.events_of_subject(notebook, subjects).await.map_err(|error| unread(&error))
+        self.0.store.events_of_subject(notebook, subjects).await.map_err(unread)
     }
 
     async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection> {
-        let replayed = self.0.store.execution(notebook, id).await.map_err(|error| unread(&error))?;
+        let replayed = self.0.store.execution(notebook, id).await.map_err(unread)?;
         Ok(replayed.map(|replayed| replayed.execution))
     }
 
@@ -213,7 +217,7 @@ impl Host for AssistantHost {
         let person = person.ok_or_else(account_closed)?;
         let limit = limit.clamp(1, 200);
         let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
-        let page = listing::visible(&self.0, &person, wanted).await.map_err(|error| unread(&error))?;
+        let page = listing::visible(&self.0, &person, wanted).await.map_err(unread)?;
         let listed = page.entries.into_iter().map(|(entry, _)| Listed {
             notebook_id: entry.notebook_id,
             title: entry.title,
@@ -277,7 +281,7 @@ impl Host for AssistantHost {
     }
 }
 
-fn unread(error: &impl Display) -> Rejection {
+fn unread(error: impl Display) -> Rejection {
     tracing::error!(%error, "the assistants' host could not read");
     Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
 }

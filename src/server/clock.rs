@@ -1,6 +1,5 @@
 //! The server's clock: the one place where time is read, so that tests can set it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,11 +27,5 @@ impl Clock {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     pub fn now(&self) -> Millis {
         (self.0)()
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Clock({})", self.now())
     }
 }

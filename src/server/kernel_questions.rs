@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use notarium_core::{KernelSessionId, TokenId};
 use notarium_wire::{KernelAnswer, QuestionRefusal};
 use tokio::sync::oneshot;
 
 use crate::rooms::ClientId;
+use crate::window::Window;
 
 /// Questions that one runtime agent has at a time.
 const MAX_PER_AGENT: usize = 64;
@@ -29,7 +30,7 @@ struct State {
     /// The number of the last question: numbers follow the order in which questions came.
     last: u64,
     waiting: BTreeMap<u64, Waiting>,
-    rates: HashMap<TokenId, Rate>,
+    asked: HashMap<TokenId, Window>,
 }
 
 /// A question on its way.
@@ -42,12 +43,6 @@ pub struct Waiting {
     pub answer: oneshot::Sender<KernelAnswer>,
 }
 
-/// Questions since the window began.
-struct Rate {
-    since: Instant,
-    count: u32,
-}
-
 impl KernelQuestions {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -56,13 +51,15 @@ impl KernelQuestions {
     /// A number for a question of this token, unless it has asked too much.
     pub fn number(&self, token: &TokenId) -> Result<u64, KernelAnswer> {
         let mut state = self.state();
-        let rate = state.rate(token);
-        if rate.count >= MAX_PER_WINDOW {
-            let left = WINDOW.saturating_sub(rate.since.elapsed()).as_secs() + 1;
-            let message = format!("more than {MAX_PER_WINDOW} questions within {} s: wait {left} s", WINDOW.as_secs());
-            return Err(QuestionRefusal::RateLimited.because(message));
+        if state.asked.len() >= MAX_REMEMBERED_TOKENS {
+            state.asked.retain(|_, window| window.left().is_some());
         }
-        rate.count += 1;
+        let window = state.asked.entry(token.clone()).or_insert_with(|| Window::new(WINDOW));
+        window.take(MAX_PER_WINDOW).map_err(|left| {
+            let (within, left) = (WINDOW.as_secs(), left.as_secs() + 1);
+            let message = format!("more than {MAX_PER_WINDOW} questions within {within} s: wait {left} s");
+            QuestionRefusal::RateLimited.because(message)
+        })?;
         state.last += 1;
         Ok(state.last)
     }
@@ -109,25 +106,9 @@ impl KernelQuestions {
         state.waiting.insert(number, waiting);
         Ok(Place { questions: self, number })
     }
-
-    fn forget(&self, number: u64) {
-        self.state().waiting.remove(&number);
-    }
 }
 
 impl State {
-    fn rate(&mut self, token: &TokenId) -> &mut Rate {
-        if self.rates.len() >= MAX_REMEMBERED_TOKENS {
-            self.rates.retain(|_, rate| rate.since.elapsed() < WINDOW);
-        }
-        let fresh = || Rate { since: Instant::now(), count: 0 };
-        let rate = self.rates.entry(token.clone()).or_insert_with(fresh);
-        if rate.since.elapsed() >= WINDOW {
-            *rate = fresh();
-        }
-        rate
-    }
-
     /// Who asked may have gone.
     fn settle(&mut self, number: u64, answer: KernelAnswer) {
         if let Some(waiting) = self.waiting.remove(&number) {
@@ -144,7 +125,7 @@ pub struct Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.questions.forget(self.number);
+        self.questions.state().waiting.remove(&self.number);
     }
 }
 

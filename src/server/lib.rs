@@ -73,7 +73,9 @@ mod templates;
 mod transfers;
 mod turn_activity;
 pub mod usage;
+mod window;
 mod withdrawals;
+mod word;
 mod working_files;
 
 pub use agents::Agents;

@@ -56,10 +56,7 @@ impl LogWatch {
     /// Until there is something new in the log; `None`: it may be read no more, or the server stops. Cancel safe.
     pub async fn wait(&mut self) -> Option<()> {
         loop {
-            if self.is_unchecked {
-                self.check().await?;
-                self.is_unchecked = false;
-            }
+            self.check().await?;
             let mut frames = Vec::new();
             tokio::select! {
                 is_open = self.receiver.recv_many(&mut frames) => {
@@ -85,19 +82,20 @@ impl LogWatch {
             self.authenticated = changed.ok()?;
             self.is_unchecked = true;
         }
-        if self.is_unchecked {
-            self.check().await?;
-            self.is_unchecked = false;
-        }
-        Some(())
+        self.check().await
     }
 
-    /// What the token allows has changed.
+    /// Where what the token allows has changed.
     async fn check(&mut self) -> Option<()> {
+        if !self.is_unchecked {
+            return Some(());
+        }
         let notebook = self.room.notebook_id();
         let identity = identity(&self.authenticated, notebook, "");
         self.room.send(Input::IdentityChanged { client: self.client.id, identity });
-        self.app.read(&self.authenticated, notebook).await.ok().map(|_| ())
+        self.app.read(&self.authenticated, notebook).await.ok()?;
+        self.is_unchecked = false;
+        Some(())
     }
 }
 

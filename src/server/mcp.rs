@@ -12,20 +12,17 @@ use notarium_assistant::mcp::{McpService, Person};
 use crate::auth::Authenticated;
 use crate::problem::Problem;
 
-/// A request as it is handed over: its body is read, and within the limits.
-pub type McpRequest = Request;
-pub type McpResponse = Response;
-
 /// Speaks the Model Context Protocol.
 #[async_trait]
 pub trait McpHandler: Send + Sync + 'static {
-    /// Answers a request of somebody whom the server let in; it must ask `who` about every notebook.
-    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse;
+    /// Answers a request of somebody whom the server let in; it must ask `who` about every notebook. The body is read, and
+    /// within the limits.
+    async fn answer(&self, who: Authenticated, request: Request) -> Response;
 }
 
 #[async_trait]
 impl McpHandler for McpService {
-    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
+    async fn answer(&self, who: Authenticated, request: Request) -> Response {
         let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
         // The guard lets in people's tokens alone.
         let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };

@@ -3,19 +3,12 @@
 
 use std::sync::Arc;
 
-use notarium_core::{
-    Actor, Authority, Command, Execution, ExecutionId, MoveOutputs, MovedOutputs, NotebookId, Output, RawJson,
-    Rejection,
-};
-use notarium_wire::CommandMessage;
+use notarium_core::{Actor, Command, Execution, ExecutionId, MoveOutputs, MovedOutputs, NotebookId, Output};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::blobs;
-use crate::files::parts::{Part, split_above};
-use crate::problem::Problem;
-use crate::rooms::Identity;
+use crate::files::parts::{Part, split_above, stream, stream_piece};
 
 /// Shorter values stay: their name as a blob would not be much shorter.
 const MIN_MOVED_BYTES: usize = 1 << 10;
@@ -54,7 +47,7 @@ fn log(notebook: &NotebookId, relieved: Result<usize, String>) {
 
 /// Takes so many bytes out of the notebook's state, as far as there are outputs that can leave it; gives how many.
 async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usize, String> {
-    let state = app.rooms.open(notebook).read(by_server()).await.map_err(|refused| refused.to_string())?;
+    let state = app.read_by_server(notebook).await.map_err(|refused| refused.to_string())?;
     let mut runs: Vec<(ExecutionId, Arc<Execution>)> = state.notebook.executions.clone().into_iter().collect();
     runs.retain(|(_, run)| run.status.is_finished() && !run.outputs.is_empty());
     runs.sort_by_cached_key(|(_, run)| std::cmp::Reverse(run.outputs.iter().map(Output::size_bytes).sum::<usize>()));
@@ -67,33 +60,23 @@ async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usiz
         if plan.moved.is_empty() {
             continue;
         }
-        let saved_bytes = plan.saved_bytes;
-        match carry_out(app, notebook, plan).await {
-            Ok(()) => saved += saved_bytes,
+        let Plan { execution_id, output_seq, moved, parts, saved_bytes } = plan;
+        put(app, notebook, parts).await?;
+        let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
+        match app.execute_by_server(notebook, &command).await {
+            Ok(_) => saved += saved_bytes,
             // It was cleared, or has written since: the next look sees it as it is then.
-            Err(Refused::Command(rejection)) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),
-            Err(Refused::Blobs(reason)) => return Err(reason),
+            Err(rejection) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),
         }
     }
     Ok(saved)
 }
 
-enum Refused {
-    Command(Rejection),
-    Blobs(String),
-}
-
-async fn carry_out(app: &App, notebook: &NotebookId, plan: Plan) -> Result<(), Refused> {
-    let told = |problem: Problem| Refused::Blobs(problem.detail.clone());
-    let bytes = plan.parts.iter().map(|part| part.bytes.len() as u64).sum();
-    app.usage.check_blob(notebook, bytes).map_err(|full| Refused::Blobs(full.to_string()))?;
-    let kept = blobs::put_all(app, notebook, plan.parts).await.map_err(told)?;
-    blobs::record(app, &Actor::System, notebook, kept).await.map_err(|error| Refused::Blobs(error.to_string()))?;
-    let Plan { execution_id, output_seq, moved, .. } = plan;
-    let body = RawJson::of(&Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved }));
-    let body = body.map_err(|error| Refused::Blobs(error.to_string()))?;
-    let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body);
-    app.execute_as(by_server(), message).await.map(drop).map_err(Refused::Command)
+async fn put(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Result<(), String> {
+    let bytes = parts.iter().map(|part| part.bytes.len() as u64).sum();
+    app.usage.check_blob(notebook, bytes).map_err(|full| full.to_string())?;
+    let kept = blobs::put_all(app, notebook, parts).await.map_err(|problem| problem.detail.clone())?;
+    blobs::record(app, &Actor::System, notebook, kept).await.map_err(|error| error.to_string())
 }
 
 fn plan(execution_id: ExecutionId, run: &Execution) -> Plan {
@@ -143,8 +126,7 @@ fn joined(outputs: &[Output]) -> (usize, Option<Box<RawValue>>) {
         text.push_str(&more);
         count += 1;
     }
-    let whole = serde_json::json!({"name": name, "output_type": "stream", "text": text});
-    (count, serde_json::value::to_raw_value(&whole).ok())
+    (count, Some(stream(&name, &text)))
 }
 
 /// Name and text of a piece of a stream that is whole, and has nothing else.
@@ -152,18 +134,8 @@ fn piece_of(output: &Output) -> Option<(String, String)> {
     if output.display_id.is_some() || !output.blobs.is_empty() {
         return None;
     }
-    let mut fields: Map<String, Value> = serde_json::from_str(output.content.get()).ok()?;
-    let is_stream = fields.remove("output_type")? == "stream";
-    let (name, text) = (fields.remove("name")?, fields.remove("text")?);
-    match (is_stream && fields.is_empty(), name, text) {
-        (true, Value::String(name), Value::String(text)) => Some((name, text)),
-        _ => None,
-    }
-}
-
-fn by_server() -> Arc<Identity> {
-    let (name, connection) = ("server".to_owned(), String::new());
-    Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
+    let (name, text) = stream_piece(output.content.get())?;
+    Some((name, text?))
 }
 
 #[cfg(test)]
@@ -172,7 +144,7 @@ mod tests {
 
     fn stream(name: &str, text: &str) -> Output {
         let content = serde_json::json!({"output_type": "stream", "name": name, "text": text});
-        Output { content: RawJson::of(&content).unwrap(), blobs: Vec::new(), display_id: None }
+        Output { content: notarium_core::RawJson::of(&content).unwrap(), blobs: Vec::new(), display_id: None }
     }
 
     #[test]

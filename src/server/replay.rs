@@ -1,7 +1,7 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
 use notarium_core::{ChainError, Document, Hash, Head, NotebookId, Version, verify_chain};
-use notarium_store::{EventStore, StoreError};
+use notarium_store::EventStore;
 use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
@@ -17,7 +17,8 @@ pub async fn state_at(
     version: Version,
     limit: u64,
 ) -> Result<Document, Problem> {
-    let (head, state) = nearest(store, notebook, version).await?;
+    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
+    let (head, state) = found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone())));
     let missing = version.saturating_sub(state.version);
     if missing > limit {
         let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
@@ -63,16 +64,6 @@ fn damaged(error: &ChainError, whole_to: Version) -> Problem {
          restore a backup"
     );
     Problem::new(http::StatusCode::CONFLICT, "damaged", detail)
-}
-
-/// The latest good snapshot that is not later than `version`, or the state before everything.
-async fn nearest(
-    store: &dyn EventStore,
-    notebook: &NotebookId,
-    version: Version,
-) -> Result<(Head, Document), StoreError> {
-    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
-    Ok(found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone()))))
 }
 
 /// SHA-256 of the state's JSON: the same for every server that has applied the same events.

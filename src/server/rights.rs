@@ -1,11 +1,9 @@
 //! What guards ask about a notebook, answered by its room.
 
 use async_trait::async_trait;
-use notarium_core::{
-    Command, Millis, NotebookId, Operation, RawJson, Rejection, RejectionCode, Role, Subject, not_open,
-};
+use notarium_core::{Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Subject, not_open};
 
-use crate::app::App;
+use crate::app::{App, body_of};
 use crate::auth::Authenticated;
 use crate::extract::Conditions;
 use crate::guard::NotebookRights;
@@ -20,9 +18,8 @@ impl RoomRights {
         notebook: &NotebookId,
         command: &Command,
     ) -> Result<(), Rejection> {
-        let body = RawJson::of(command)
-            .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
-        self.0.execute(authenticated, Conditions::default().message(notebook, body)).await.map(|_| ())
+        let message = Conditions::default().message(notebook, body_of(command)?);
+        self.0.execute(authenticated, message).await.map(drop)
     }
 }
 

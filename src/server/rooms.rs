@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
 use notarium_core::{Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Standings, Version};
-use notarium_store::{EventStore, StoreError};
+use notarium_store::EventStore;
 use notarium_sync::{Caller, RoomConfig};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -42,14 +42,14 @@ pub use judge::Judge;
 pub use names::Names;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
-pub use projections::{catalog_entry, owners, subject_key};
+pub use projections::{catalog_entry, catch_up_catalog, owners, subject_key};
 use task::{Message, Task};
 
 /// How long a look at the list waits for lines of it that are behind.
 const MAX_WAIT_FOR_LINES: Duration = Duration::from_secs(2);
 
 /// What the rooms of a server have in common.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RoomsConfig {
     pub room: RoomConfig,
     /// Bytes of commands that wait for one room before senders wait too.
@@ -107,12 +107,8 @@ struct Inbox {
 }
 
 impl Rooms {
-    pub fn new(store: Arc<dyn EventStore>, config: RoomsConfig, work: mpsc::UnboundedSender<WorkNotice>) -> Arc<Rooms> {
-        Self::counted(store, config, work, Arc::default())
-    }
-
-    /// Counts what the notebooks use.
-    pub fn counted(
+    /// `usage` counts what the notebooks use.
+    pub fn new(
         store: Arc<dyn EventStore>,
         config: RoomsConfig,
         work: mpsc::UnboundedSender<WorkNotice>,
@@ -213,11 +209,6 @@ impl Rooms {
         }
         self.tasks.close();
         self.tasks.wait().await;
-    }
-
-    /// Brings the list of notebooks up to date with the log, after a crash. Returns how many were behind.
-    pub async fn catch_up_catalog(&self) -> Result<usize, StoreError> {
-        projections::catch_up_catalog(&*self.store).await
     }
 
     fn inbox(self: &Arc<Self>, id: &NotebookId) -> Inbox {

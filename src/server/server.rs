@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ipnet::IpNet;
-use notarium_store::{CatalogQuery, StoreError};
+use notarium_store::{CatalogEntry, CatalogQuery, StoreError};
 use notarium_wire::rest::Model;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -34,7 +34,7 @@ use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::outgrown;
 use crate::places::Places;
-use crate::rooms::{Rooms, RoomsConfig, WorkNotice, owners};
+use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::serve::serve;
 use crate::start_error::StartError;
@@ -180,7 +180,7 @@ fn app(
         store: storage.events.clone(),
         blobs: storage.blobs.clone(),
         blob_claims: BlobClaims::new(config.limits.blob_grace),
-        rooms: Rooms::counted(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
+        rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
         accounts,
         oidc,
         agents: Agents::default(),
@@ -212,18 +212,11 @@ fn app(
 /// Counts what was there before the start, beside the work.
 async fn count(app: App) {
     let counted = async {
-        let mut query = CatalogQuery::default();
-        loop {
-            let page = app.store.catalog(query.clone()).await?;
-            for entry in &page.entries {
-                app.usage.owned(&entry.notebook_id, owners(entry));
-                app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
-            }
-            if page.next.is_none() {
-                break;
-            }
-            query.after = page.next;
-        }
+        let note = |entry: CatalogEntry| {
+            app.usage.owned(&entry.notebook_id, owners(&entry));
+            app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
+        };
+        app.each_listed(CatalogQuery::default(), note).await?;
         app.store.sizes().await
     };
     match counted.await {
@@ -250,20 +243,14 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
 /// Catches the list of notebooks up with the log, then opens those with work: their launches are offered again, and the
 /// leases of what ran begin anew.
 async fn resume(app: &App) -> Result<(), StoreError> {
-    let caught_up = app.rooms.catch_up_catalog().await?;
-    let mut query = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
+    let caught_up = catch_up_catalog(&*app.store).await?;
+    let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
     let mut resumed = 0;
-    loop {
-        let page = app.store.catalog(query.clone()).await?;
-        resumed += page.entries.len();
-        for entry in page.entries {
-            app.rooms.open(&entry.notebook_id);
-        }
-        if page.next.is_none() {
-            break;
-        }
-        query.after = page.next;
-    }
+    let resume = |entry: CatalogEntry| {
+        resumed += 1;
+        app.rooms.open(&entry.notebook_id);
+    };
+    app.each_listed(with_work, resume).await?;
     app.is_ready.store(true, Ordering::SeqCst);
     tracing::info!(caught_up, resumed, "what was under way is watched again");
     Ok(())

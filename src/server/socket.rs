@@ -3,9 +3,7 @@
 //! One task per connection: reading and writing are two futures of it, so that a slow reader never keeps its own
 //! commands from being heard, and an idle connection costs little.
 
-mod budget;
 mod check;
-mod comm_pace;
 mod dispatch;
 mod follow;
 mod handshake;

@@ -4,17 +4,15 @@
 mod expiries;
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::{Actor, Authority, Command, NotebookId, RawJson, Rejection, RejectionCode, Revoked, ToolCallPhase};
+use notarium_core::{Command, NotebookId, Rejection, RejectionCode, Revoked, ToolCallPhase};
 use notarium_store::CatalogQuery;
-use notarium_wire::CommandMessage;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
 use crate::app::App;
-use crate::rooms::{Identity, ReadState};
+use crate::rooms::ReadState;
 use expiries::Expiries;
 
 /// Before what could not be stored is tried again, and the clock is looked at for what expires: it may have been set, or its
@@ -62,17 +60,11 @@ async fn withdraw(app: &App, Ended { revoked, notebook }: &Ended) -> Result<(), 
         return withdraw_in(app, notebook, revoked).await;
     }
     let mut notebooks: BTreeSet<NotebookId> = app.rooms.open_ids().into_iter().collect();
-    let mut query = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
-    loop {
-        let page = app.store.catalog(query.clone()).await.map_err(|error| {
-            Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
-        })?;
-        notebooks.extend(page.entries.into_iter().map(|entry| entry.notebook_id));
-        if page.next.is_none() {
-            break;
-        }
-        query.after = page.next;
-    }
+    let with_work = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
+    let listed = app.each_listed(with_work, |entry| _ = notebooks.insert(entry.notebook_id)).await;
+    listed.map_err(|error| {
+        Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
+    })?;
     for notebook in &notebooks {
         withdraw_in(app, notebook, revoked).await?;
     }
@@ -86,22 +78,14 @@ async fn withdraw_in(app: &App, notebook: &NotebookId, revoked: &Revoked) -> Res
     if state.turns.is_empty() && !waits {
         return Ok(());
     }
-    let body = RawJson::of(&Command::WithdrawRevoked { revoked: revoked.clone() })
-        .map_err(|error| Rejection::new(RejectionCode::InvalidValue, error.to_string()))?;
-    let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body);
-    app.execute_as(by_server(), message).await.map(drop)
+    app.execute_by_server(notebook, &Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
 }
 
 /// `None`: a room of a notebook that was never made.
 async fn read(app: &App, notebook: &NotebookId) -> Result<Option<ReadState>, Rejection> {
-    match app.rooms.open(notebook).read(by_server()).await {
+    match app.read_by_server(notebook).await {
         Ok(read) => Ok(Some(read)),
         Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
         Err(_) => Ok(None),
     }
-}
-
-fn by_server() -> Arc<Identity> {
-    let (name, connection) = ("server".to_owned(), String::new());
-    Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
 }

@@ -114,8 +114,8 @@ impl<'a> FileAsker<'a> {
         let coming = tokio::time::timeout(ANSWER_WITHIN, coming).await.map_err(|_| late())?;
         let pieces = coming.map_err(|_| problem(unreachable()))?;
         let pieces = whole(pieces, size_bytes).inspect(move |_| _ = &place);
-        let body = allowed::body_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
-        Ok(Download { entry, size_bytes, body })
+        let pieces = allowed::pieces_while(self.app, self.who, self.notebook, Operation::Run, pieces).await?;
+        Ok(Download { entry, size_bytes, body: Body::from_stream(pieces) })
     }
 
     /// Stores the bytes of a body, all of them or none.

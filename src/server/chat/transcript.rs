@@ -14,6 +14,7 @@ use super::cursor::Cursor;
 use super::reply::{self, Progress};
 use crate::routes::calls::record;
 use crate::turn_activity::LiveReply;
+use crate::word::word;
 
 /// An event for the follower, and the place after it.
 #[derive(Debug)]
@@ -322,13 +323,5 @@ impl Transcript {
         known.is_slow = true;
         let tool_name = known.tool_name.clone();
         self.send(ChatEvent::ToolUpdate { call_id: call_id.clone(), tool_name, message: message.to_owned() });
-    }
-}
-
-/// As it is on the wire.
-fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
     }
 }

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use bytes::Bytes;
-use notarium_core::{
-    BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, Output, RawObject, Reactivity,
-};
+use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, Document, Execution, Output, RawObject, Reactivity};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Object};
 use serde_json::value::RawValue;
 
 use super::own;
 use super::parts;
+use crate::word::word;
 
 /// The blobs that the shown outputs of these cells name and a file holds, each once.
 pub fn named_blobs<'a>(notebook: &'a Document, cells: &'a [CellId]) -> Vec<&'a BlobPart> {
@@ -39,17 +38,9 @@ pub fn frame(notebook: &Document) -> File {
 /// A cell as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
 pub fn cell(notebook: &Document, cell_id: &CellId, blobs: &BTreeMap<String, Bytes>) -> Option<DocumentCell> {
     let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
-    Some(document_cell(cell_id, notebook.cells.get(cell_id)?, latest, blobs))
-}
-
-fn document_cell(
-    cell_id: &CellId,
-    cell: &Cell,
-    latest: Option<&Execution>,
-    blobs: &BTreeMap<String, Bytes>,
-) -> DocumentCell {
-    let outputs = latest.map(|execution| self::outputs(&execution.outputs, blobs));
-    DocumentCell { outputs: outputs.unwrap_or_default(), ..without_outputs(cell_id, cell, latest) }
+    let bare = without_outputs(cell_id, notebook.cells.get(cell_id)?, latest);
+    let shown = latest.map_or(&[][..], |execution| &execution.outputs);
+    Some(DocumentCell { outputs: outputs(shown, blobs), ..bare })
 }
 
 /// As a file holds them.
@@ -62,7 +53,7 @@ pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut last = None;
     for (index, output) in outputs.iter().enumerate() {
-        let stream = stream_name(output);
+        let stream = parts::stream_piece(output.content.get()).map(|(name, _)| name);
         match groups.last_mut().filter(|_| stream.is_some() && stream == last) {
             Some(group) => group.end = index + 1,
             None => groups.push(index..index + 1),
@@ -72,23 +63,14 @@ pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
     groups
 }
 
-fn stream_name(output: &Output) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        output_type: String,
-        name: String,
-    }
-    let kind: Kind = serde_json::from_str(output.content.get()).ok()?;
-    (kind.output_type == "stream").then_some(kind.name)
-}
-
 /// A cell to which its outputs are still to be added.
 pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>) -> DocumentCell {
     let content = &cell.content;
     let count = latest.and_then(|execution| execution.execution_count);
     DocumentCell {
         id: cell_id.to_string(),
-        cell_type: type_name(content.cell_type).to_owned(),
+        // The names are those of our own JSON.
+        cell_type: word(&content.cell_type),
         source: content.source.clone(),
         metadata: metadata(cell),
         attachments: content.attachments.as_ref().map(object),
@@ -107,52 +89,26 @@ fn metadata(cell: &Cell) -> Object {
     metadata
 }
 
-/// A stream of nbformat's.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stream {
-    name: String,
-    output_type: String,
-    text: String,
-}
-
 /// A run reports a stream in pieces; in a file pieces that follow each other are one output, as every other program
 /// writes it.
 fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawValue>> {
     let mut merged: Vec<Box<RawValue>> = Vec::new();
-    let mut open: Option<Stream> = None;
+    let mut open: Option<(String, String)> = None;
     for output in outputs {
-        match (stream_of(&output), open.as_mut()) {
-            (Some(next), Some(last)) if next.name == last.name => last.text.push_str(&next.text),
+        let next = parts::stream_piece(output.get()).and_then(|(name, text)| Some((name, text?)));
+        match (next, &mut open) {
+            (Some((name, text)), Some((last, whole))) if name == *last => whole.push_str(&text),
             (next, _) => {
-                merged.extend(open.take().as_ref().and_then(written));
-                match next {
-                    Some(next) => open = Some(next),
-                    None => merged.push(output),
+                merged.extend(open.take().map(|(name, text)| parts::stream(&name, &text)));
+                if next.is_none() {
+                    merged.push(output);
                 }
+                open = next;
             }
         }
     }
-    merged.extend(open.as_ref().and_then(written));
+    merged.extend(open.map(|(name, text)| parts::stream(&name, &text)));
     merged
-}
-
-fn stream_of(output: &RawValue) -> Option<Stream> {
-    serde_json::from_str::<Stream>(output.get()).ok().filter(|stream| stream.output_type == "stream")
-}
-
-fn written(stream: &Stream) -> Option<Box<RawValue>> {
-    serde_json::value::to_raw_value(stream).ok()
-}
-
-fn type_name(cell_type: CellType) -> &'static str {
-    match cell_type {
-        CellType::Code => "code",
-        CellType::Markdown => "markdown",
-        CellType::Raw => "raw",
-        CellType::Sql => "sql",
-        CellType::Prompt => "prompt",
-    }
 }
 
 /// The flags that are on; their names in JSON are those of the file.

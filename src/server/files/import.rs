@@ -37,7 +37,8 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     let Ok(cell_id) = CellId::new(&cell.id) else { return };
     let (flags, other_flags) = split_flags(cell.flags);
     let asides = [("extra", cell.extra), ("flags", other_flags)];
-    let cell_type = cell_type(&cell.cell_type);
+    // The names are those of our own JSON.
+    let cell_type = serde_json::from_value(cell.cell_type.into()).unwrap_or(CellType::Raw);
     let mut metadata = cell.metadata;
     let reply: Option<CellReply> =
         (cell_type == CellType::Prompt).then(|| own::take(&mut metadata, own::REPLY)).flatten();
@@ -68,16 +69,6 @@ fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Outp
     outputs.into_iter().map(split).collect()
 }
 
-fn cell_type(name: &str) -> CellType {
-    match name {
-        "code" => CellType::Code,
-        "markdown" => CellType::Markdown,
-        "sql" => CellType::Sql,
-        "prompt" => CellType::Prompt,
-        _ => CellType::Raw,
-    }
-}
-
 /// The flags that we know, and the others.
 fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
     let mut known = CellFlagChanges::default();
@@ -101,24 +92,12 @@ fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
 
 /// Puts what the core has no field for under `metadata.notarium`, where exports find it again.
 fn with_aside<const N: usize>(mut metadata: Object, asides: [(&str, Object); N]) -> RawObject {
-    let mut own: Object =
-        metadata.get("notarium").and_then(|own| serde_json::from_str(own.get()).ok()).unwrap_or_default();
-    let before = own.len();
-    for (name, aside) in asides {
-        if !aside.is_empty() {
-            own.insert(name.to_owned(), raw(&aside));
-        }
-    }
-    if own.len() > before {
-        metadata.insert("notarium".to_owned(), raw(&own));
+    for (name, aside) in asides.iter().filter(|(_, aside)| !aside.is_empty()) {
+        own::put(&mut metadata, name, aside);
     }
     to_object(&metadata)
 }
 
 fn to_object(object: &Object) -> RawObject {
-    RawObject::parse(raw(object).get()).unwrap_or_default()
-}
-
-fn raw(object: &Object) -> Box<RawValue> {
-    serde_json::value::to_raw_value(object).unwrap_or_default()
+    RawObject::parse(parts::to_raw(object).get()).unwrap_or_default()
 }

@@ -87,26 +87,17 @@ fn with_marks(output: &Output) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)>
 
 /// Pieces of one stream.
 fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Piece {
-        output_type: String,
-        name: String,
-        text: Option<String>,
-    }
     let (mut sources, mut stream) = (VecDeque::new(), None);
     for output in outputs {
-        let piece: Piece = serde_json::from_str(output.content.get()).ok()?;
-        sources.push_back(match (piece.text, output.blobs.as_slice()) {
+        let (name, text) = parts::stream_piece(output.content.get())?;
+        sources.push_back(match (text, output.blobs.as_slice()) {
             (Some(text), []) => Source::Text(text),
             (None, [part]) if part.pointer == "/text" && !part.json => Source::Blob(part.clone()),
             _ => return None,
         });
-        stream = Some((piece.output_type, piece.name));
+        stream = Some(name);
     }
-    let (output_type, name) = stream?;
-    let content = serde_json::json!({ "output_type": output_type, "name": name, "text": long_mark(0) });
-    Some((serde_json::value::to_raw_value(&content).ok()?, vec![sources]))
+    Some((parts::stream(&stream?, &long_mark(0)), vec![sources]))
 }
 
 impl LongOutput {

@@ -9,6 +9,7 @@ use notarium_store::BlobError;
 use notarium_wire::ipynb::MAX_DEPTH;
 use serde::de::IgnoredAny;
 use tokio::sync::mpsc::{self, Receiver};
+use tokio::task::JoinError;
 
 use crate::problem::Problem;
 
@@ -27,10 +28,13 @@ pub async fn is_json(mut bytes: impl Stream<Item = Result<Bytes, BlobError>> + U
         }
     }
     drop(sender);
-    checked.await.map_err(|error| {
-        tracing::error!(%error, "looking at a large output failed");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
-    })
+    checked.await.map_err(not_written)
+}
+
+/// A fault ended what was made beside the request's own task.
+pub fn not_written(error: JoinError) -> Problem {
+    tracing::error!(%error, "writing a file failed");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
 }
 
 fn is_whole(mut pieces: Pieces) -> bool {

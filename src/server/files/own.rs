@@ -3,7 +3,8 @@
 use notarium_wire::ipynb::Object;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::{RawValue, to_raw_value};
+
+use super::parts::to_raw;
 
 const OURS: &str = "notarium";
 /// The reply to a prompt, which nbformat has no place for.
@@ -14,26 +15,21 @@ pub const REACTIVITY: &str = "reactivity";
 /// Keeps a value under a name.
 pub fn put(metadata: &mut Object, name: &str, value: &impl Serialize) {
     let mut own = read(metadata).unwrap_or_default();
-    let Some(value) = raw(value) else { return };
-    own.insert(name.to_owned(), value);
-    metadata.extend(raw(&own).map(|own| (OURS.to_owned(), own)));
+    own.insert(name.to_owned(), to_raw(value));
+    metadata.insert(OURS.to_owned(), to_raw(&own));
 }
 
 /// Takes a value out. `None`: there is none, or it is none of these and stays.
 pub fn take<T: DeserializeOwned>(metadata: &mut Object, name: &str) -> Option<T> {
     let mut own = read(metadata)?;
     let value = serde_json::from_str(own.remove(name)?.get()).ok()?;
-    match raw(&own).filter(|_| !own.is_empty()) {
-        Some(own) => metadata.insert(OURS.to_owned(), own),
-        None => metadata.remove(OURS),
+    match own.is_empty() {
+        true => metadata.remove(OURS),
+        false => metadata.insert(OURS.to_owned(), to_raw(&own)),
     };
     Some(value)
 }
 
 fn read(metadata: &Object) -> Option<Object> {
     serde_json::from_str(metadata.get(OURS)?.get()).ok()
-}
-
-fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
-    to_raw_value(value).ok()
 }

@@ -22,11 +22,6 @@ pub struct Part {
     pub bytes: Bytes,
 }
 
-/// SHA-256 of some bytes.
-pub fn hash_of(bytes: &[u8]) -> Hash {
-    Hash(Sha256::digest(bytes).into())
-}
-
 /// Takes every value above [`MAX_INLINE_BYTES`] out of an nbformat output: of `data` each MIME type by itself, else whole
 /// fields. `output_type` and `name` stay.
 pub fn split(content: Box<RawValue>) -> (Output, Vec<Part>) {
@@ -83,7 +78,7 @@ impl Splitter {
         let text = serde_json::from_str::<String>(value.get()).ok();
         let json = text.is_none();
         let bytes = Bytes::from(text.unwrap_or_else(|| value.get().to_owned()));
-        let sha256 = hash_of(&bytes);
+        let sha256 = Hash(Sha256::digest(&bytes).into());
         self.blobs.push(BlobPart { pointer, sha256: sha256.to_string(), size_bytes: bytes.len() as u64, json });
         self.parts.push(Part { sha256, bytes });
     }
@@ -98,7 +93,7 @@ pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
             let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
             put(before, &path, value_of(part, blobs)).or(content)
         });
-    content.unwrap_or_else(|| raw_text(output.content.get()))
+    content.unwrap_or_else(|| RawValue::from_string(output.content.get().to_owned()).unwrap_or_default())
 }
 
 /// Whether files hold the part. What a run wrote beyond its limit stays a blob; the output says which.
@@ -141,12 +136,26 @@ fn fields_of(raw: &RawValue) -> Option<Fields> {
     serde_json::from_str(raw.get()).ok()
 }
 
-fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
+pub(super) fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 
-fn raw_text(text: &str) -> Box<RawValue> {
-    RawValue::from_string(text.to_owned()).unwrap_or_default()
+/// Name and text of an output that is a piece of a stream and has nothing else. The text is absent where it is in a blob.
+pub fn stream_piece(output: &str) -> Option<(String, Option<String>)> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Piece {
+        output_type: String,
+        name: String,
+        text: Option<String>,
+    }
+    let piece: Piece = serde_json::from_str(output).ok()?;
+    (piece.output_type == "stream").then_some((piece.name, piece.text))
+}
+
+/// A stream as one output.
+pub fn stream(name: &str, text: &str) -> Box<RawValue> {
+    to_raw(&serde_json::json!({ "name": name, "output_type": "stream", "text": text }))
 }
 
 /// RFC 6901.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use http::StatusCode;
 use notarium_core::{BlobPart, CellId, Document, Output};
 use notarium_wire::ipynb::{self, CellOutput};
 
 use super::export;
 use super::long::{self, LongOutput, Reading};
+use super::long_check::not_written;
 use crate::app::App;
 use crate::blobs;
 use crate::problem::Problem;
@@ -121,10 +121,7 @@ impl Making {
                 loaded.insert(part.sha256.clone(), bytes);
             }
         }
-        tokio::task::spawn_blocking(move || make(&loaded)).await.map_err(|error| {
-            tracing::error!(%error, "writing a file failed");
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
-        })
+        tokio::task::spawn_blocking(move || make(&loaded)).await.map_err(not_written)
     }
 
     // --- a large cell ---

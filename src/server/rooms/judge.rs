@@ -1,6 +1,5 @@
 //! What code could do: judged off the rooms' tasks, and kept by the hash of the sources.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,10 +111,4 @@ fn of_python(query: &JudgementQuery) -> Verdict {
         Some(Grade::Destructive) => Risk::Destructive,
     };
     (risk(judgement.grade), judgement.each.into_iter().map(risk).collect(), judgement.reasons)
-}
-
-impl fmt::Debug for Judge {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Judge")
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, ToolCallPhase, UserId, Version};
+use notarium_core::{Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
 
 use super::snapshot;
 use super::stored::load;
 use crate::templates;
 use crate::usage::Usage;
+use crate::word::word;
 
 /// Notebooks that are caught up in one round.
 const CATCH_UP_PAGE: usize = 100;
@@ -68,7 +69,7 @@ fn state_bytes(notebook: &Document) -> u64 {
 
 /// A notebook's line in the list.
 pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
-    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), role_name(entry.grant.role)));
+    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), word(&entry.grant.role)));
     CatalogEntry {
         notebook_id: notebook.notebook_id.clone(),
         version: notebook.version,
@@ -102,11 +103,6 @@ pub fn subject_key(subject: &Subject) -> String {
     }
 }
 
-fn role_name(role: Role) -> String {
-    let json = serde_json::to_value(role).ok();
-    json.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
-}
-
 /// Title and sources, no longer than is kept.
 fn search_text(notebook: &Document) -> String {
     let mut text = notebook.title.clone();
@@ -123,8 +119,8 @@ fn search_text(notebook: &Document) -> String {
     text
 }
 
-/// Entries that the last process did not come to write.
-pub(super) async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
+/// Brings the list of notebooks up to date with the log, after a crash. Returns how many were behind.
+pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
     let mut caught_up = 0;
     loop {
         let behind = store.catalog_lag(CATCH_UP_PAGE).await?;

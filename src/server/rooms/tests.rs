@@ -24,7 +24,7 @@ fn bench(room: RoomConfig) -> Bench {
     let store = Arc::new(Memory::default());
     let (sender, work) = mpsc::unbounded_channel();
     let config = RoomsConfig { room, ..RoomsConfig::default() };
-    Bench { rooms: Rooms::new(store.clone(), config, sender), store, work }
+    Bench { rooms: Rooms::new(store.clone(), config, sender, Arc::default()), store, work }
 }
 
 fn id() -> NotebookId {
@@ -182,19 +182,16 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
         };
         fresh.append(append).await.unwrap();
     }
-    let (sender, _work) = mpsc::unbounded_channel();
-    let fresh = Arc::new(fresh);
-    let rooms = Rooms::new(fresh.clone(), RoomsConfig::default(), sender);
-    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 1);
+    assert_eq!(catch_up_catalog(&fresh).await.unwrap(), 1);
     assert_eq!(fresh.catalog(Default::default()).await.unwrap().entries[0].title, "T");
-    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
+    assert_eq!(catch_up_catalog(&fresh).await.unwrap(), 0);
 }
 
 #[tokio::test]
 async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { max_inbox_bytes: 1, ..RoomsConfig::default() };
-    let rooms = Rooms::new(Arc::new(Memory::default()), config, sender);
+    let rooms = Rooms::new(Arc::new(Memory::default()), config, sender, Arc::default());
     let room = rooms.open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     let (outbox, mut receiver) = Outbox::new(1_000, 1 << 20);
@@ -234,8 +231,8 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
     bench.rooms.open(&idle).run(create).await.unwrap();
     bench.rooms.shut_down().await;
     let (sender, mut work) = mpsc::unbounded_channel();
-    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
-    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
+    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
+    assert_eq!(catch_up_catalog(&*bench.store).await.unwrap(), 0);
     let with_work = notarium_store::CatalogQuery { has_work: Some(true), ..Default::default() };
     let entries = bench.store.catalog(with_work).await.unwrap().entries;
     assert_eq!(entries.len(), 1);
@@ -248,7 +245,7 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
 async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_again() {
     let bench = bench(RoomConfig::default());
     let (sender, _work) = mpsc::unbounded_channel();
-    let others = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+    let others = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
     assert_ne!(others.instance(), bench.rooms.instance());
     let ours = bench.rooms.open(&id());
     ours.run(command("1", CREATE)).await.unwrap();
@@ -285,7 +282,7 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     });
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { judge, ..RoomsConfig::default() };
-    let room = Rooms::new(Arc::new(Memory::default()), config, sender).open(&id());
+    let room = Rooms::new(Arc::new(Memory::default()), config, sender, Arc::default()).open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     room.run(command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
     let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
@@ -320,7 +317,7 @@ async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else(
         assert_eq!(snapshot::unpack_document(&strange).is_ok(), part == "ledger");
         bench.store.put_snapshot(&id(), strange).await.unwrap();
         let (sender, _work) = mpsc::unbounded_channel();
-        let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+        let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender, Arc::default());
         assert_eq!(*rooms.open(&id()).read(anna()).await.unwrap().notebook, *before);
         rooms.shut_down().await;
     }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use notarium_core::{Actor, NotebookId, Rejection, Scope, Standings};
+use notarium_core::{NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
-    OfferedConnection, OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
+    OfferedConnection, OfferedKernelspec, QuestionRefusal, ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
 use super::check::Asker;
-use super::comm_pace::CommPace;
 use super::follow::Follow;
 use super::hello::{Named, called, let_in, refusal, welcome};
 use super::parse::{parse, problem, reject};
@@ -22,9 +22,14 @@ use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::ask_kernel::{KernelAsker, answer_to};
 use crate::auth::Authenticated;
 use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
+use crate::window::Window;
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
+
+/// Messages of widgets within the window.
+const MAX_COMMS_PER_WINDOW: u32 = 500;
+const COMMS_WINDOW: Duration = Duration::from_secs(5);
 
 /// A notebook that this connection deals with.
 struct Joined {
@@ -51,7 +56,8 @@ pub struct Connection {
     /// Of runtime agents only.
     agent_lock: Option<AgentLock>,
     waiting: Waiting,
-    comm_pace: CommPace,
+    /// What it says on comms: a dragged slider says something some twenty times a second.
+    comms: Window,
 }
 
 type Done = Result<(), ErrorMessage>;
@@ -84,7 +90,7 @@ impl Connection {
             checking,
             agent_lock,
             waiting,
-            comm_pace: CommPace::default(),
+            comms: Window::new(COMMS_WINDOW),
         }
     }
 
@@ -125,58 +131,48 @@ impl Connection {
     pub async fn handle(&mut self, text: &str, follow: &mut Follow) -> Done {
         match parse(text)? {
             ClientMessage::Hello(_) => {
-                Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"))
+                return Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"));
             }
-            ClientMessage::Refresh { token } => self.refresh(token, follow).await,
-            ClientMessage::Subscribe(message) => self.subscribe(message),
-            ClientMessage::Unsubscribe { notebook } => {
-                self.unsubscribe(&notebook);
-                Ok(())
+            ClientMessage::Refresh { token } => self.refresh(token, follow).await?,
+            ClientMessage::Subscribe(message) => self.subscribe(message)?,
+            ClientMessage::Unsubscribe { notebook } => self.unsubscribe(&notebook),
+            ClientMessage::Command(message) => self.command(message).await,
+            ClientMessage::Check(message) => self.check(message)?,
+            ClientMessage::Presence { notebook, state } => {
+                self.to_room(&notebook, |client| Input::Presence { client, state })?;
             }
-            ClientMessage::Command(message) => {
-                self.command(message).await;
-                Ok(())
+            ClientMessage::AskKernel(message) => self.ask_kernel(message),
+            ClientMessage::FollowComms { notebook, kernel_session } => {
+                self.to_room(&notebook, |client| Input::FollowComms { client, kernel_session })?;
             }
-            ClientMessage::Check(message) => self.check(message),
-            ClientMessage::Presence { notebook, state } => self.presence(&notebook, state),
-            ClientMessage::AskKernel(message) => {
-                self.ask_kernel(message);
-                Ok(())
+            ClientMessage::SendComm(message) => {
+                count_comm(&mut self.comms)?;
+                let notebook = message.notebook.clone();
+                self.to_room(&notebook, |client| Input::SendComm { client, message })?;
             }
             ClientMessage::AnswerQuestion { id, answer } => {
                 self.check_is_agent()?;
                 self.app.kernel_questions.answer(self.client.id, id, answer);
-                Ok(())
             }
             ClientMessage::AnswerFile { id, answer } => {
                 self.check_is_agent()?;
                 self.app.transfers.answer(self.client.id, id, answer);
-                Ok(())
-            }
-            ClientMessage::FollowComms { notebook, kernel_session } => {
-                let client = self.client.id;
-                self.subscribed(&notebook)?.room.send(Input::FollowComms { client, kernel_session });
-                Ok(())
-            }
-            ClientMessage::SendComm(message) => {
-                self.comm_pace.check()?;
-                self.subscribed(&message.notebook)?.room.send(Input::SendComm { client: self.client.id, message });
-                Ok(())
             }
             ClientMessage::Comms { notebook, kernel_session, asker, comms } => {
-                self.of_kernel(&notebook, |client| Input::Comms { client, kernel_session, asker, comms })
+                self.of_kernel(&notebook, |client| Input::Comms { client, kernel_session, asker, comms })?;
             }
             ClientMessage::Comm { notebook, kernel_session, changes } => {
-                self.of_kernel(&notebook, |client| Input::Comm { client, kernel_session, changes })
+                self.of_kernel(&notebook, |client| Input::Comm { client, kernel_session, changes })?;
             }
-            ClientMessage::Offer { kernelspecs, connections } => self.offer(kernelspecs, connections),
+            ClientMessage::Offer { kernelspecs, connections } => self.offer(kernelspecs, connections)?,
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
-                self.of_kernel(&notebook, |client| Input::KernelStatus { client, kernel_session, busy })
+                self.of_kernel(&notebook, |client| Input::KernelStatus { client, kernel_session, busy })?;
             }
             ClientMessage::KernelUse { notebook, kernel_session, usage } => {
-                self.of_kernel(&notebook, |client| Input::KernelUse { client, kernel_session, usage })
+                self.of_kernel(&notebook, |client| Input::KernelUse { client, kernel_session, usage })?;
             }
         }
+        Ok(())
     }
 
     // --- who it is ---
@@ -255,13 +251,8 @@ impl Connection {
 
     /// Queues the command; the room's answer comes through the outbox.
     async fn command(&mut self, message: CommandMessage) {
-        let joined = self.join(&message.notebook).map(|joined| (joined.room.clone(), joined.identity.clone()));
-        let checked = match joined {
-            Ok(joined) => self.look_up(&joined.1.actor, &message).await.map(|standings| (joined, standings)),
-            Err(rejection) => Err(rejection),
-        };
-        match checked {
-            Ok(((room, identity), standings)) => {
+        match self.checked(&message).await {
+            Ok((room, identity, standings)) => {
                 let reply_to = self.reply_to(&message).await;
                 room.submit(Submission { identity, message, reply_to, standings }).await;
             }
@@ -281,9 +272,11 @@ impl Connection {
         })
     }
 
-    async fn look_up(&self, actor: &Actor, message: &CommandMessage) -> Result<Standings, Rejection> {
-        self.app.check(actor, message).await?;
-        self.app.standings(message).await
+    async fn checked(&mut self, message: &CommandMessage) -> Result<(RoomHandle, Arc<Identity>, Standings), Rejection> {
+        let joined = self.join(&message.notebook)?;
+        let (room, identity) = (joined.room.clone(), joined.identity.clone());
+        let standings = self.app.check(&identity.actor, message).await?;
+        Ok((room, identity, standings))
     }
 
     fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {
@@ -293,8 +286,8 @@ impl Connection {
         })
     }
 
-    fn presence(&self, notebook: &NotebookId, state: PresenceState) -> Done {
-        self.subscribed(notebook)?.room.send(Input::Presence { client: self.client.id, state });
+    fn to_room(&self, notebook: &NotebookId, input: impl FnOnce(ClientId) -> Input) -> Done {
+        self.subscribed(notebook)?.room.send(input(self.client.id));
         Ok(())
     }
 
@@ -373,8 +366,7 @@ impl Connection {
 
     fn of_kernel(&self, notebook: &NotebookId, input: impl FnOnce(ClientId) -> Input) -> Done {
         self.check_is_agent()?;
-        self.subscribed(notebook)?.room.send(input(self.client.id));
-        Ok(())
+        self.to_room(notebook, input)
     }
 }
 
@@ -399,6 +391,26 @@ impl Drop for Connection {
     }
 }
 
+fn count_comm(comms: &mut Window) -> Done {
+    comms.take(MAX_COMMS_PER_WINDOW).map_err(|_| {
+        let (most, seconds) = (MAX_COMMS_PER_WINDOW, COMMS_WINDOW.as_secs());
+        let words = format!("more than {most} messages of widgets within {seconds} s: send fewer");
+        problem(ErrorCode::TooManyRequests, words)
+    })
+}
+
 fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_sends_so_many_messages_of_widgets_at_once() {
+        let mut comms = Window::new(COMMS_WINDOW);
+        assert!((0..MAX_COMMS_PER_WINDOW).all(|_| count_comm(&mut comms).is_ok()));
+        assert_eq!(count_comm(&mut comms).unwrap_err().code, ErrorCode::TooManyRequests);
+    }
 }

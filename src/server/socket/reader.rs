@@ -12,7 +12,6 @@ use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::budget::ErrorBudget;
 use super::dispatch::Connection;
 use super::follow::Follow;
 use super::handshake::Raw;
@@ -26,6 +25,7 @@ use crate::guard::COMMAND_LINE;
 use crate::places::Place;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
+use crate::window::Window;
 
 type Stream = WebSocketStream<Join<ReadHalf<Raw>, Replies>>;
 
@@ -151,7 +151,7 @@ enum Next {
 /// What many connections wait in: what it holds, each of them holds.
 async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Follow) {
     let app = connection.app().clone();
-    let mut errors = ErrorBudget::new(app.limits.max_errors_per_minute);
+    let mut errors = Window::new(Duration::from_secs(60));
     // Every ping is answered by a pong: silence for two and a half of them is death.
     let patience = app.limits.heartbeat.mul_f32(2.5);
     let mut is_paused = false;
@@ -189,7 +189,7 @@ async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Fo
         };
         let Err(error) = done else { continue };
         let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
-        if !complain(connection, error, &mut errors) {
+        if !complain(connection, error, errors.take(app.limits.max_errors_per_minute)) {
             linger(is_cut).await;
             return;
         }
@@ -204,10 +204,10 @@ async fn linger(is_cut: bool) {
 }
 
 /// Tells what is wrong. False: the connection ends.
-fn complain(connection: &Connection, error: ErrorMessage, errors: &mut ErrorBudget) -> bool {
-    let error = match errors.spend() {
-        true => error,
-        false => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
+fn complain(connection: &Connection, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
+    let error = match may_go_on {
+        Ok(()) => error,
+        Err(_) => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
     };
     let stays = !error.fatal;
     connection.send(&ServerMessage::Error(error));

@@ -4,7 +4,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use http::{Request, StatusCode, header};
 use notarium_core::{Scope, Scopes};
@@ -12,7 +12,7 @@ use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
 use crate::auth::{Authenticated, ClientInfo, NewAgent, NewApiToken, NewToken};
-use crate::mcp::{McpHandler, McpRequest, McpResponse};
+use crate::mcp::McpHandler;
 use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, routes};
 
@@ -24,7 +24,7 @@ struct Echo;
 
 #[async_trait]
 impl McpHandler for Echo {
-    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
+    async fn answer(&self, who: Authenticated, request: axum::extract::Request) -> Response {
         if request.method() == http::Method::GET {
             let first = stream::once(async { Ok::<_, std::io::Error>("data: here\n\n") });
             let body = Body::from_stream(first.chain(stream::pending()));
@@ -59,7 +59,7 @@ impl Scene {
         self.server.app().accounts.create_api_token(&self.owner, new).await.unwrap()
     }
 
-    async fn send(&self, method: &str, address: &str, token: &str, body: Body) -> McpResponse {
+    async fn send(&self, method: &str, address: &str, token: &str, body: Body) -> Response {
         let request = Request::builder().method(method).uri(address).header(header::HOST, "localhost:8787");
         let request = request.header(header::AUTHORIZATION, format!("Bearer {token}")).body(body).unwrap();
         self.router.clone().oneshot(request).await.unwrap()

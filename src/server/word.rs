@@ -1,0 +1,12 @@
+//! Values that are one word on the wire.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// As it is on the wire.
+pub fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
