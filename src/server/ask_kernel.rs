@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 
 use crate::agents::{Reachable, frame};
 use crate::app::App;
+use crate::clock::millis;
 use crate::kernel_questions::{Waiting, cancelled, too_many, unreachable};
 use crate::rooms::{Identity, Offered, ReadState, RoomHandle};
 
@@ -36,12 +37,6 @@ pub struct KernelAsker {
     pub number: u64,
 }
 
-/// Where a question goes.
-struct Target {
-    kernel_session: KernelSessionId,
-    agent: AgentId,
-}
-
 impl KernelAsker {
     /// The answer of the kernel, within the server's time limit.
     pub async fn ask(self, app: &App, question: AskKernelMessage) -> KernelAnswer {
@@ -58,8 +53,9 @@ impl KernelAsker {
         })?;
         self.check_right(&state)?;
         check_cell(&state.notebook, &question)?;
-        let target = target(&state.notebook, &state.kernels, question.kernel_session.as_ref())?;
-        self.send(app, question, target).await
+        let (kernel_session, agent) = target(&state.notebook, &state.kernels, question.kernel_session.as_ref())?;
+        let agent = app.agents.reachable(&agent).ok_or_else(unreachable)?;
+        self.send(app, question, kernel_session, agent).await
     }
 
     fn check_right(&self, state: &ReadState) -> Result<(), KernelAnswer> {
@@ -73,11 +69,16 @@ impl KernelAsker {
         Ok(())
     }
 
-    async fn send(self, app: &App, question: AskKernelMessage, target: Target) -> Result<KernelAnswer, KernelAnswer> {
-        let agent = app.agents.reachable(&target.agent).ok_or_else(unreachable)?;
+    async fn send(
+        self,
+        app: &App,
+        question: AskKernelMessage,
+        kernel_session: KernelSessionId,
+        agent: Reachable,
+    ) -> Result<KernelAnswer, KernelAnswer> {
         check_agent(&agent, &question.kind)?;
         let (answer, answered) = oneshot::channel();
-        let (id, asker, kernel_session) = (self.number, self.asker(&question.kind), target.kernel_session);
+        let (id, asker) = (self.number, self.asker(&question.kind));
         let waiting =
             Waiting { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
         let _place = app.kernel_questions.wait(id, waiting)?;
@@ -86,7 +87,7 @@ impl KernelAsker {
             _ => app.limits.kernel_question_timeout,
         };
         let AskKernelMessage { notebook, code, cursor, kind, .. } = question;
-        let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let timeout_ms = millis(timeout);
         let message = KernelQuestionMessage { id, notebook, kernel_session, asker, code, cursor, kind, timeout_ms };
         match agent.outbox.offer(frame(&ServerMessage::KernelQuestion(message))) {
             Offered::Queued => {}
@@ -168,7 +169,7 @@ fn target(
     notebook: &Document,
     statuses: &[KernelStatus],
     named: Option<&KernelSessionId>,
-) -> Result<Target, KernelAnswer> {
+) -> Result<(KernelSessionId, AgentId), KernelAnswer> {
     let no_kernel = |message: &str| QuestionRefusal::NoKernel.because(message);
     let id = named.or_else(|| default_session(notebook));
     let id =
@@ -184,7 +185,7 @@ fn target(
     if !is_reachable {
         return Err(unreachable());
     }
-    Ok(Target { kernel_session: id.clone(), agent })
+    Ok((id.clone(), agent))
 }
 
 /// The answer to a message of this notebook.

@@ -8,6 +8,8 @@ use notarium_store::blobs::BlobEntry;
 use notarium_store::{BlobError, Blobs};
 use tokio::sync::Mutex;
 
+use crate::clock::millis;
+
 /// Blobs that somebody was told to be there, though they are old: an event may be about to name them.
 #[derive(Debug)]
 pub struct BlobClaims {
@@ -17,7 +19,7 @@ pub struct BlobClaims {
 
 impl BlobClaims {
     pub fn new(grace: Duration) -> Self {
-        Self { grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), claims: Mutex::default() }
+        Self { grace_ms: millis(grace), claims: Mutex::default() }
     }
 
     /// The blob, which may be named for the grace from now on; `None` where there is no such blob.

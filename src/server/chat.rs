@@ -30,7 +30,7 @@ use crate::auth::Authenticated;
 use crate::log_watch::LogWatch;
 use crate::problem::Problem;
 use crate::routes::calls::confirmation;
-use crate::routes::live::{KEEP_ALIVE, PAGE};
+use crate::routes::live::KEEP_ALIVE;
 use crate::turn_activity::LiveTurn;
 
 /// Shortest time between two looks at what is being written.
@@ -47,14 +47,13 @@ pub async fn stream(
 ) -> Result<Response, Problem> {
     let head = app.read(&authenticated, &notebook).await?.head;
     let live = app.turn_activity.follow(&notebook, &turn_id);
-    let watch = LogWatch::start(app, authenticated, &notebook, head.version).await?;
+    let watch = LogWatch::start(app, authenticated, &notebook, head.version, started.saturating_sub(1)).await?;
     let follower = Follower {
         watch,
         activity: live.changes(),
         live,
         transcript: Transcript::new(turn_id.clone(), resume),
         turn_id,
-        version: started.saturating_sub(1),
         is_log_read: false,
         next_look: Instant::now(),
         ready: VecDeque::new(),
@@ -73,9 +72,7 @@ struct Follower {
     activity: watch::Receiver<()>,
     transcript: Transcript,
     turn_id: TurnId,
-    /// Of the last event that was read.
-    version: Version,
-    /// Nothing is new in it.
+    /// Nothing is new in the log.
     is_log_read: bool,
     /// Not before this is looked again at what is being written.
     next_look: Instant,
@@ -106,13 +103,11 @@ impl Follower {
     }
 
     async fn read_log(&mut self) -> Option<()> {
-        self.watch.allows().await?;
-        let stored = self.watch.app.store.read(self.watch.notebook(), self.version, PAGE).await.ok()?;
+        let stored = self.watch.read().await?;
         let of_turns = stored.iter().filter(|stored| may_be_of_a_turn(&stored.envelope.event_type));
         for recorded in of_turns.filter_map(|stored| stored.typed().ok()) {
             self.transcript.see(&recorded);
         }
-        self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
         self.is_log_read = stored.is_empty();
         if self.is_log_read {
             // The log may have reached what was written before.

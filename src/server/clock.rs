@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
 
@@ -13,10 +13,7 @@ pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
 impl Clock {
     /// The machine's clock.
     pub fn system() -> Self {
-        Self(Arc::new(|| {
-            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
-        }))
+        Self(Arc::new(wall))
     }
 
     /// A clock that stands until somebody sets the number behind it.
@@ -28,4 +25,14 @@ impl Clock {
     pub fn now(&self) -> Millis {
         (self.0)()
     }
+}
+
+/// The machine's clock now.
+pub(crate) fn wall() -> Millis {
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// A span of time as messages and events have it.
+pub(crate) fn millis(duration: Duration) -> Millis {
+    Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }

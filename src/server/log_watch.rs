@@ -4,7 +4,7 @@
 //! so that a slow one costs nothing and misses nothing.
 
 use futures_util::FutureExt;
-use notarium_core::{NotebookId, Version};
+use notarium_core::{NotebookId, Stored, Version};
 use notarium_wire::{LastEvent, SubscribeMessage};
 
 use crate::app::{App, identity};
@@ -15,6 +15,8 @@ use crate::socket::Follow;
 
 /// Frames that say "something is new": one is enough.
 const MAX_WAITING_FRAMES: usize = 4;
+/// Events that are read at once.
+const PAGE: usize = 500;
 
 /// One consumer's watch. Dropping it leaves the room.
 pub struct LogWatch {
@@ -24,17 +26,20 @@ pub struct LogWatch {
     client: Client,
     receiver: OutboxReceiver,
     follow: Follow,
+    /// Of the last event that was read.
+    version: Version,
     /// What the token allows has changed, and the room has not been asked yet.
     is_unchecked: bool,
 }
 
 impl LogWatch {
-    /// Notices everything after `version`, which the notebook has reached.
+    /// Reads what comes after `since`, and notices everything after `version`, which the notebook has reached.
     pub async fn start(
         app: App,
         authenticated: Authenticated,
         notebook: &NotebookId,
         version: Version,
+        since: Version,
     ) -> Result<Self, Problem> {
         let room = app.room(&authenticated, notebook)?;
         let follow = Follow::new(&app.accounts, &authenticated).await?;
@@ -42,11 +47,11 @@ impl LogWatch {
         let client = app.rooms.connect(outbox);
         // Nothing is resent by the room: what was before is read from the log.
         let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
-        let since = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
-        let message = SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() };
+        let last = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
+        let message = SubscribeMessage { notebook: notebook.clone(), since: last, unconfirmed: Vec::new() };
         let identity = identity(&authenticated, notebook, &format!("sse{}", client.id.0));
         room.send(Input::Subscribe { client: client.id, identity, message });
-        Ok(Self { app, authenticated, room, client, receiver, follow, is_unchecked: false })
+        Ok(Self { app, authenticated, room, client, receiver, follow, version: since, is_unchecked: false })
     }
 
     pub fn notebook(&self) -> &NotebookId {
@@ -76,13 +81,17 @@ impl LogWatch {
         }
     }
 
-    /// Whether the log may be read now, by who reads much of it without waiting; `None`: no more.
-    pub async fn allows(&mut self) -> Option<()> {
+    /// The next events of the log: none where it was read to its end; `None`: it may be read no more.
+    pub async fn read(&mut self) -> Option<Vec<Stored>> {
+        // Who reads much of it does not wait in between.
         if let Some(changed) = self.follow.changed().now_or_never() {
             self.authenticated = changed.ok()?;
             self.is_unchecked = true;
         }
-        self.check().await
+        self.check().await?;
+        let stored = self.app.store.read(self.room.notebook_id(), self.version, PAGE).await.ok()?;
+        self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
+        Some(stored)
     }
 
     /// Where what the token allows has changed.

@@ -67,14 +67,8 @@ impl ReadBudget {
 /// What is read of a connection, counted.
 #[derive(Debug)]
 pub struct Metered<S> {
-    stream: S,
-    budget: ReadBudget,
-}
-
-impl<S> Metered<S> {
-    pub fn new(stream: S, budget: ReadBudget) -> Self {
-        Self { stream, budget }
-    }
+    pub stream: S,
+    pub budget: ReadBudget,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
@@ -100,7 +94,7 @@ mod tests {
     async fn reading_waits_once_the_budget_is_spent_and_goes_on_when_it_is_lifted() {
         let (mut client, server) = tokio::io::duplex(1 << 20);
         let budget = ReadBudget::default();
-        let mut server = Metered::new(server, budget.clone());
+        let mut server = Metered { stream: server, budget: budget.clone() };
         budget.limit(10);
         client.write_all(&[7; 100]).await.unwrap();
         let mut part = [0; 20];

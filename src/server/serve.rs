@@ -79,7 +79,8 @@ impl Acceptor {
         }
         let budget = ReadBudget::default();
         let (reading, writing) = stream.into_split();
-        let stream = TokioIo::new(tokio::io::join(Metered::new(reading, budget.clone()), writing));
+        let metered = Metered { stream: reading, budget: budget.clone() };
+        let stream = TokioIo::new(tokio::io::join(metered, writing));
         let (router, proxies) = (self.router, self.proxies);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(budget.clone());

@@ -128,17 +128,13 @@ impl LiveReply {
 type Key = (NotebookId, TurnId);
 
 /// One turn's activity.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LiveTurn {
     reply: Mutex<LiveReply>,
     changed: watch::Sender<()>,
 }
 
 impl LiveTurn {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { reply: Mutex::default(), changed: watch::channel(()).0 })
-    }
-
     /// Do not keep it longer than it takes to read.
     pub fn reply(&self) -> MutexGuard<'_, LiveReply> {
         self.reply.lock().unwrap_or_else(PoisonError::into_inner)
@@ -195,7 +191,7 @@ impl TurnActivityHub {
 impl Turns {
     fn turn(&mut self, key: Key) -> Arc<LiveTurn> {
         self.count += 1;
-        let (used, turn) = self.turns.entry(key).or_insert_with(|| (0, LiveTurn::new()));
+        let (used, turn) = self.turns.entry(key).or_default();
         *used = self.count;
         turn.clone()
     }

@@ -71,23 +71,17 @@ fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Outp
 
 /// The flags that we know, and the others.
 fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
-    let mut known = CellFlagChanges::default();
-    let mut others = Object::new();
-    for (name, value) in flags {
-        let on = (value.get() == "true").then_some(true);
-        let bookmark = value.get().parse().ok().filter(|mark| (1..=9).contains(mark));
-        match name.as_str() {
-            "pinned" if on.is_some() => known.pinned = on,
-            "skipped" if on.is_some() => known.skipped = on,
-            "source_hidden" if on.is_some() => known.source_hidden = on,
-            "outputs_hidden" if on.is_some() => known.outputs_hidden = on,
-            "heading_collapsed" if on.is_some() => known.heading_collapsed = on,
-            "exported" if on.is_some() => known.exported = on,
-            "bookmark" if bookmark.is_some() => known.bookmark = bookmark,
-            _ => _ = others.insert(name, value),
-        }
+    let (known, others): (Object, Object) =
+        flags.into_iter().partition(|(name, value)| is_known_flag(name, value.get()));
+    (serde_json::from_str(parts::to_raw(&known).get()).unwrap_or_default(), others)
+}
+
+fn is_known_flag(name: &str, value: &str) -> bool {
+    match name {
+        "pinned" | "skipped" | "source_hidden" | "outputs_hidden" | "heading_collapsed" | "exported" => value == "true",
+        "bookmark" => value.parse().is_ok_and(|mark: u8| (1..=9).contains(&mark)),
+        _ => false,
     }
-    (known, others)
 }
 
 /// Puts what the core has no field for under `metadata.notarium`, where exports find it again.

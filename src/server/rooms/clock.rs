@@ -2,9 +2,11 @@
 //! believed after a minute, so that one that was wrong for a while does no harm for ever.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use notarium_core::Millis;
+
+use crate::clock::{millis, wall};
 
 /// Differences that a clock's own corrections make.
 const SLACK_MS: Millis = 1_000;
@@ -46,14 +48,6 @@ impl State {
         }
         self.at_start + elapsed
     }
-}
-
-fn wall() -> Millis {
-    SystemTime::now().duration_since(UNIX_EPOCH).map(millis).unwrap_or(0)
-}
-
-fn millis(duration: Duration) -> Millis {
-    Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Between the room's questions and the store's answers.
 
 use notarium_core::{
-    Actor, Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Past, Stored, UserId, Version,
+    Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, InstanceId, NotebookId, Past, Stored, UserId, Version,
 };
 use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
-use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay, Ticket};
+use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay};
 
 use super::snapshot;
 use crate::usage::Usage;
@@ -14,26 +14,26 @@ const MAX_RECENT_EVENTS: usize = 2_000;
 
 pub(super) async fn append(store: &dyn EventStore, usage: &Usage, append: Append) -> Input {
     let (notebook, bytes, owner) = (append.notebook_id.clone(), bytes_of(&append), made_by(&append));
-    match store.append(append).await {
-        Ok(()) => {
-            usage.recorded(&notebook, bytes, owner);
-            Input::Appended
-        }
-        Err(AppendError::VersionConflict { .. }) => Input::AppendFailed(AppendFailure::VersionConflict),
-        Err(AppendError::DuplicateCommand { .. }) => Input::AppendFailed(AppendFailure::DuplicateCommand),
-        Err(AppendError::LeaseLost { epoch }) => {
+    let Err(error) = store.append(append).await else {
+        usage.recorded(&notebook, bytes, owner);
+        return Input::Appended;
+    };
+    Input::AppendFailed(match error {
+        AppendError::VersionConflict { .. } => AppendFailure::VersionConflict,
+        AppendError::DuplicateCommand { .. } => AppendFailure::DuplicateCommand,
+        AppendError::LeaseLost { epoch } => {
             tracing::warn!(epoch, "the notebook's lease was lost: its room ends");
-            Input::AppendFailed(AppendFailure::LeaseLost)
+            AppendFailure::LeaseLost
         }
-        Err(AppendError::Store(error @ StoreError::Unknown { .. })) => {
+        AppendError::Store(error) => {
             tracing::error!(%error, "append failed");
-            Input::AppendFailed(AppendFailure::Unknown { reason: told(&error) })
+            let reason = told(&error);
+            match error {
+                StoreError::Unknown { .. } => AppendFailure::Unknown { reason },
+                _ => AppendFailure::Unavailable { reason },
+            }
         }
-        Err(AppendError::Store(error)) => {
-            tracing::error!(%error, "append failed");
-            Input::AppendFailed(AppendFailure::Unavailable { reason: told(&error) })
-        }
-    }
+    })
 }
 
 fn bytes_of(append: &Append) -> u64 {
@@ -49,47 +49,28 @@ fn made_by(append: &Append) -> Option<UserId> {
     }
 }
 
-pub(super) async fn tail(
-    store: &dyn EventStore,
-    notebook: &NotebookId,
-    ticket: Ticket,
-    after: Version,
-    limit: usize,
-) -> Input {
-    let past = store.read(notebook, after, limit).await.map(Past::from).map_err(failure);
-    Input::Past { ticket, past }
-}
-
 pub(super) async fn history(
     store: &dyn EventStore,
     notebook: &NotebookId,
-    ticket: Ticket,
     queries: Vec<HistoryQuery>,
-) -> Input {
+) -> Result<Past<Stored>, StoreError> {
     let mut all = Past::default();
     for query in queries {
-        match store.history(notebook, &query).await {
-            Ok(past) => all.extend(past),
-            Err(error) => return Input::Past { ticket, past: Err(failure(error)) },
-        }
+        all.extend(store.history(notebook, &query).await?);
     }
-    Input::Past { ticket, past: Ok(all) }
+    Ok(all)
 }
 
 pub(super) async fn records(
     store: &dyn EventStore,
     notebook: &NotebookId,
-    ticket: Ticket,
     commands: Vec<(String, CommandId)>,
-) -> Input {
+) -> Result<Vec<CommandRecord>, StoreError> {
     let mut found = Vec::new();
     for (actor, id) in commands {
-        match store.command(notebook, &actor, &id).await {
-            Ok(record) => found.extend(record),
-            Err(error) => return Input::Commands { ticket, records: Err(failure(error)) },
-        }
+        found.extend(store.command(notebook, &actor, &id).await?);
     }
-    Input::Commands { ticket, records: Ok(found) }
+    Ok(found)
 }
 
 /// The store's own words are logged: they may name files of the server.
@@ -115,7 +96,7 @@ fn told(error: &StoreError) -> String {
     }
 }
 
-fn failure(error: StoreError) -> ReadFailure {
+pub(super) fn failure(error: StoreError) -> ReadFailure {
     match error {
         StoreError::HistoryTooLong { .. } => ReadFailure::TooLong,
         error => {

@@ -9,12 +9,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use notarium_core::{Millis, Notebook, NotebookId, Version};
+use notarium_core::{Millis, Notebook, NotebookId, Past, Version};
 use notarium_sync::{Caller, ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::frame::Frame;
 use super::outbox::Offered;
+use super::stored::failure;
 use super::{Rooms, WorkNotice, projections, stored};
 
 /// Inputs that the room gets in one call.
@@ -204,12 +205,10 @@ impl Task {
             Output::Answer { caller, answer } => caller.answer(answer),
             Output::State { caller, state } => caller.answer(state),
             Output::WorkWanted { kernel_session, kernelspec } => {
-                let notebook = self.id.clone();
-                self.notify(WorkNotice::Wanted { notebook, kernel_session, kernelspec });
+                self.notify(|notebook| WorkNotice::Wanted { notebook, kernel_session, kernelspec });
             }
             Output::WorkSettled { kernel_session } => {
-                let notebook = self.id.clone();
-                self.notify(WorkNotice::Settled { notebook, kernel_session });
+                self.notify(|notebook| WorkNotice::Settled { notebook, kernel_session });
             }
             Output::WriteSnapshot { notebook, head } => {
                 let store = self.rooms.store.clone();
@@ -219,7 +218,7 @@ impl Task {
             Output::UpdateCatalog { notebook } => self.update_catalog(notebook),
             Output::Listed { caller } => self.answer_when_listed(caller),
             Output::WakeAssistants { version } => {
-                self.notify(WorkNotice::Assistants { notebook: self.id.clone(), version });
+                self.notify(|notebook| WorkNotice::Assistants { notebook, version });
             }
             Output::Unload => self.unload(),
             question => self.ask(question),
@@ -267,13 +266,16 @@ impl Task {
                 async move { stored::append(&*store, &usage, append).await }.boxed()
             }
             Output::ReadTail { ticket, after, limit } => {
-                async move { stored::tail(&*store, &id, ticket, after, limit).await }.boxed()
+                let read = async move { store.read(&id, after, limit).await.map(Past::from) };
+                read.map(move |past| Input::Past { ticket, past: past.map_err(failure) }).boxed()
             }
             Output::ReadHistory { ticket, queries } => {
-                async move { stored::history(&*store, &id, ticket, queries).await }.boxed()
+                let read = async move { stored::history(&*store, &id, queries).await };
+                read.map(move |past| Input::Past { ticket, past: past.map_err(failure) }).boxed()
             }
             Output::FindCommands { ticket, commands } => {
-                async move { stored::records(&*store, &id, ticket, commands).await }.boxed()
+                let read = async move { stored::records(&*store, &id, commands).await };
+                read.map(move |records| Input::Commands { ticket, records: records.map_err(failure) }).boxed()
             }
             Output::Render { document, event_id } => {
                 let rendering = tokio::task::spawn_blocking(move || Rendered::of(&document, event_id));
@@ -292,9 +294,9 @@ impl Task {
         self.pending.push(answer);
     }
 
-    fn notify(&self, notice: WorkNotice) {
+    fn notify(&self, notice: impl FnOnce(NotebookId) -> WorkNotice) {
         // A server that routes no work has dropped the receiver.
-        let _ = self.rooms.work.send(notice);
+        let _ = self.rooms.work.send(notice(self.id.clone()));
     }
 
     fn send(&mut self, client: ClientId, text: impl Into<Frame>) {

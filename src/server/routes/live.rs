@@ -16,8 +16,6 @@ use crate::auth::Authenticated;
 use crate::log_watch::LogWatch;
 use crate::problem::Problem;
 
-/// Events that are read at once.
-pub const PAGE: usize = 500;
 pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The version in `Last-Event-ID`.
@@ -39,8 +37,8 @@ pub async fn stream(
         let detail = format!("version {since} is not reached: the notebook is at {}", head.version);
         return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
     }
-    let watch = LogWatch::start(app, authenticated, &notebook, head.version).await?;
-    let listener = Listener { watch, version: since, ready: VecDeque::new() };
+    let watch = LogWatch::start(app, authenticated, &notebook, head.version, since).await?;
+    let listener = Listener { watch, ready: VecDeque::new() };
     let events = stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
@@ -51,8 +49,6 @@ pub async fn stream(
 /// One consumer.
 struct Listener {
     watch: LogWatch,
-    /// Of the last event that was read.
-    version: Version,
     ready: VecDeque<SseEvent>,
 }
 
@@ -71,9 +67,7 @@ impl Listener {
     }
 
     async fn read_log(&mut self) -> Option<()> {
-        self.watch.allows().await?;
-        let stored = self.watch.app.store.read(self.watch.notebook(), self.version, PAGE).await.ok()?;
-        self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
+        let stored = self.watch.read().await?;
         self.ready.extend(stored.iter().map(|stored| {
             let message = EventMessage::from(stored);
             let data = serde_json::to_string(&message).unwrap_or_default();

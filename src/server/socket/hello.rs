@@ -8,6 +8,7 @@ use super::parse::fatal;
 use crate::agent_locks::AgentLock;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
+use crate::clock::millis;
 
 /// Longest name of a runtime agent's process.
 const MAX_INSTANCE_BYTES: usize = 64;
@@ -108,7 +109,7 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, proto
         scopes: authenticated.scopes.iter().copied().collect(),
         expires_at: authenticated.expires_at,
         max_frame_bytes: app.limits.max_frame_bytes as u64,
-        heartbeat_ms: u64::try_from(app.limits.heartbeat.as_millis()).unwrap_or(u64::MAX),
+        heartbeat_ms: millis(app.limits.heartbeat),
         features: features(app),
     })
 }
