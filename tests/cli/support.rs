@@ -70,16 +70,16 @@ impl World {
 
     /// With a server, logged in as its owner.
     pub async fn start() -> Self {
-        Self::start_as(|data| ServerConfig::in_folder(data)).await
+        Self::start_as(|_| {}).await
     }
 
     pub async fn start_with(data: &Path) -> Self {
-        Self::start_as(|_| ServerConfig::in_folder(data)).await
+        Self::start_as(|config| config.folder = data.to_owned()).await
     }
 
     /// With a server that says it has assistants: the test carries their turns on.
     pub async fn with_assistants() -> Self {
-        Self::start_as(|data| ServerConfig { assistants: true, ..ServerConfig::in_folder(data) }).await
+        Self::start_as(|config| config.assistants = true).await
     }
 
     /// With a server on which nothing that is stored confirms; Ann's password is `correct horse`.
@@ -96,9 +96,11 @@ impl World {
         world
     }
 
-    async fn start_as(config: impl FnOnce(&Path) -> ServerConfig) -> Self {
+    async fn start_as(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let mut world = Self::empty();
-        let server = Server::start(config(world.data.path())).await.expect("the server starts");
+        let mut config = ServerConfig::in_folder(world.data.path());
+        change(&mut config);
+        let server = Server::start(config).await.expect("the server starts");
         let token = server.owner_token.clone().expect("a new server has an owner's token");
         let url = server.url();
         world.server = Some(server);
