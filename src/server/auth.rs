@@ -35,7 +35,7 @@ pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
 pub use links::LinkEnd;
 pub use passwords::PasswordCost;
-pub use sessions::{ClientInfo, NewProfile, SignedIn, issue_owner_token, issue_owner_token_in};
+pub use sessions::{ClientInfo, SignedIn, issue_owner_token, issue_owner_token_in};
 pub use token_text::{TokenText, bearer};
 
 use notarium_core::Millis;
@@ -70,4 +70,14 @@ pub enum AuthError {
     TooManyAttempts { retry_after_ms: Millis },
     #[error(transparent)]
     Accounts(#[from] AccountError),
+}
+
+impl AuthError {
+    pub(crate) fn forbidden(reason: impl Into<String>) -> Self {
+        Self::Forbidden { reason: reason.into() }
+    }
+
+    fn invalid(reason: impl Into<String>) -> Self {
+        Self::InvalidValue { reason: reason.into() }
+    }
 }

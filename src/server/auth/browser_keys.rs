@@ -113,9 +113,8 @@ fn hash_of(key: &[u8; KEY_BYTES]) -> [u8; 32] {
 
 fn point(key: &str) -> Result<[u8; KEY_BYTES], AuthError> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(key).ok().and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
-    bytes.filter(|bytes| bytes[0] == 4).ok_or_else(|| AuthError::InvalidValue {
-        reason: "key is the public point of a P-256 key, uncompressed, 65 bytes in base64url".to_owned(),
-    })
+    let refused = "key is the public point of a P-256 key, uncompressed, 65 bytes in base64url";
+    bytes.filter(|bytes| bytes[0] == 4).ok_or_else(|| AuthError::invalid(refused))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Accounts {
     /// Only from an interactive session: a token that was stolen makes no tokens that outlive it.
     pub async fn create_api_token(&self, who: &Authenticated, new: NewApiToken) -> Result<NewToken, AuthError> {
         if who.kind != TokenKind::Session {
-            return Err(forbidden("API tokens are made in a session: sign in with POST /api/session"));
+            return Err(AuthError::forbidden("API tokens are made in a session: sign in with POST /api/session"));
         }
         let user = person(who)?;
         self.check_expiry(new.expires_at)?;
@@ -221,7 +221,9 @@ impl Accounts {
             self.check_manages(who, workspace)?;
         }
         if role == Some(Role::Agent) {
-            return Err(invalid("the role agent is for runtime agents: make an agent's token for the workspace"));
+            return Err(AuthError::invalid(
+                "the role agent is for runtime agents: make an agent's token for the workspace",
+            ));
         }
         if role.is_some() {
             self.check_active(user).await?;
@@ -234,7 +236,7 @@ impl Accounts {
     async fn check_active(&self, user: &UserId) -> Result<(), AuthError> {
         let user = self.store().user(user).await?.ok_or(AccountError::Unknown { what: "user" })?;
         match user.deactivated_at {
-            Some(_) => Err(invalid(format!(
+            Some(_) => Err(AuthError::invalid(format!(
                 "the account of {} is deactivated: choose somebody else, or ask an administrator to reactivate it",
                 user.name
             ))),
@@ -253,7 +255,9 @@ impl Accounts {
         if let Some(workspace) = workspace {
             let role = self.role_in(who, workspace)?;
             if !matches!(role, Role::Editor | Role::Owner) {
-                return Err(forbidden("only its editors and owners put notebooks into a workspace: ask one"));
+                return Err(AuthError::forbidden(
+                    "only its editors and owners put notebooks into a workspace: ask one",
+                ));
             }
             if let Some(usage) = self.usage() {
                 usage
@@ -278,7 +282,7 @@ impl Accounts {
         check_unrestricted(who)?;
         match self.role_in(who, workspace)? {
             Role::Owner => Ok(()),
-            _ => Err(forbidden("only its owners manage a workspace: ask one")),
+            _ => Err(AuthError::forbidden("only its owners manage a workspace: ask one")),
         }
     }
 
@@ -288,7 +292,7 @@ impl Accounts {
             AccountChange::DeactivateUser { user, .. }
             | AccountChange::ReactivateUser { user }
             | AccountChange::SetAdmin { user, .. } => user.clone(),
-            _ => return Err(forbidden("not a change that an administrator makes")),
+            _ => return Err(AuthError::forbidden("not a change that an administrator makes")),
         };
         let audit: AuditEntry = self.audit(&who.actor, action, user);
         Ok(self.change(&[change], audit).await?)
@@ -296,40 +300,34 @@ impl Accounts {
 
     fn check_expiry(&self, expires_at: Option<Millis>) -> Result<(), AuthError> {
         if expires_at.is_some_and(|at| at <= self.now()) {
-            return Err(invalid("expires_at is in the past: it counts milliseconds since 1970"));
+            return Err(AuthError::invalid("expires_at is in the past: it counts milliseconds since 1970"));
         }
         Ok(())
     }
 }
 
-fn forbidden(reason: &str) -> AuthError {
-    AuthError::Forbidden { reason: reason.to_owned() }
-}
-
-fn invalid(reason: impl Into<String>) -> AuthError {
-    AuthError::InvalidValue { reason: reason.into() }
-}
-
 fn person(who: &Authenticated) -> Result<&UserId, AuthError> {
-    who.user_id().ok_or_else(|| forbidden("this is for people with an account: sign in"))
+    who.user_id().ok_or_else(|| AuthError::forbidden("this is for people with an account: sign in"))
 }
 
 /// A token that is bound to some notebooks reaches nothing beyond them.
 fn check_unrestricted(who: &Authenticated) -> Result<(), AuthError> {
     match who.coverage {
         Coverage::All => Ok(()),
-        _ => Err(forbidden("this token is bound to some notebooks: use one that is not")),
+        _ => Err(AuthError::forbidden("this token is bound to some notebooks: use one that is not")),
     }
 }
 
 fn api_scopes(who: &Authenticated, asked: Scopes) -> Result<TokenScopes, AuthError> {
     if !asked.contains(&Scope::Read) {
-        return Err(invalid("every token needs the scope read: add it"));
+        return Err(AuthError::invalid("every token needs the scope read: add it"));
     }
-    let scopes = TokenScopes::new(TokenKind::Api, asked).map_err(|error| invalid(error.to_string()))?;
+    let scopes = TokenScopes::new(TokenKind::Api, asked).map_err(|error| AuthError::invalid(error.to_string()))?;
     let lacking: BTreeSet<Scope> = scopes.scopes().difference(&who.scopes).copied().collect();
     match lacking.first() {
-        Some(scope) => Err(forbidden(&format!("you do not hold the scope {} yourself: leave it out", word(scope)))),
+        Some(scope) => {
+            Err(AuthError::forbidden(format!("you do not hold the scope {} yourself: leave it out", word(scope))))
+        }
         None => Ok(scopes),
     }
 }
@@ -346,9 +344,9 @@ fn check_covers(who: &Authenticated, coverage: &Coverage) -> Result<(), AuthErro
 
 fn check_size(coverage: &Coverage) -> Result<(), AuthError> {
     match coverage {
-        Coverage::Notebooks(named) if named.is_empty() || named.len() > MAX_NAMED_NOTEBOOKS => {
-            Err(invalid(format!("a token names 1 to {MAX_NAMED_NOTEBOOKS} notebooks: use a workspace for more")))
-        }
+        Coverage::Notebooks(named) if named.is_empty() || named.len() > MAX_NAMED_NOTEBOOKS => Err(AuthError::invalid(
+            format!("a token names 1 to {MAX_NAMED_NOTEBOOKS} notebooks: use a workspace for more"),
+        )),
         _ => Ok(()),
     }
 }
@@ -357,5 +355,5 @@ fn check_room(count: usize, what: &str) -> Result<(), AuthError> {
     if count < MAX_EACH {
         return Ok(());
     }
-    Err(invalid(format!("there are {MAX_EACH} {what} already: revoke some first")))
+    Err(AuthError::invalid(format!("there are {MAX_EACH} {what} already: revoke some first")))
 }

@@ -52,7 +52,7 @@ impl Accounts {
     ) -> Result<SignedIn, AuthError> {
         let Some((identity, user)) = self.person_of(proved).await? else {
             let reason = "nobody here signs in with that: sign in again as who you are here";
-            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+            return Err(AuthError::forbidden(reason));
         };
         let mut minted = self.mint_fresh(&user, client)?;
         minted.token.identity = Some(identity.id);
@@ -116,13 +116,13 @@ impl Accounts {
         address: Option<IpAddr>,
     ) -> Result<UserId, AuthError> {
         if who.kind != TokenKind::Session {
-            return Err(AuthError::Forbidden { reason: "a way to sign in is added in a session: sign in".to_owned() });
+            return Err(AuthError::forbidden("a way to sign in is added in a session: sign in"));
         }
         let user = self.user_of(who).await?;
         self.check_current_password(&user, current, address).await?;
         if self.store().identities(&user.id, MAX_IDENTITIES).await?.len() >= MAX_IDENTITIES {
             let reason = format!("there are {MAX_IDENTITIES} sign-ins linked already: unlink one first");
-            return Err(AuthError::InvalidValue { reason });
+            return Err(AuthError::invalid(reason));
         }
         Ok(user.id)
     }
@@ -136,7 +136,7 @@ impl Accounts {
             }
             let reason =
                 "another account here is signed in to with that: unlink it there first, or ask an administrator";
-            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+            return Err(AuthError::forbidden(reason));
         }
         let identity = self.identity(&user.id, proved);
         let audit = self.audit(&who.actor, "identity.link", format!("{}/{}", user.id, identity.id));
@@ -154,7 +154,7 @@ impl Accounts {
         let others = self.identities_of(&user.id).await?.into_iter().filter(|other| other.id != identity).count();
         if others == 0 && user.password_hash.is_none() {
             let reason = "this is the only way into your account: choose a password or link another sign-in first";
-            return Err(AuthError::InvalidValue { reason: reason.to_owned() });
+            return Err(AuthError::invalid(reason));
         }
         self.unlink_identity(who, &user.id, identity).await
     }
@@ -186,7 +186,7 @@ impl Accounts {
                     "there is an account with the login {login} already: sign in to it with its password and link this sign-in \
                      there, or ask an administrator"
                 );
-                return Err(AuthError::Forbidden { reason });
+                return Err(AuthError::forbidden(reason));
             }
             return Ok(Some(login));
         }

@@ -110,8 +110,7 @@ impl Accounts {
         let lasts = kept.expires_at.is_none_or(|at| at.saturating_sub(self.now()) > FRESH_MS);
         // What ends within minutes would count as fresh.
         if kept.kind() != TokenKind::Session || is_fresh(&kept) || !lasts {
-            let reason = "only a kept session opens one for a browser: sign in";
-            return Err(AuthError::Forbidden { reason: reason.to_owned() });
+            return Err(AuthError::forbidden("only a kept session opens one for a browser: sign in"));
         }
         Ok(kept)
     }

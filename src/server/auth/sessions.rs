@@ -10,6 +10,7 @@ use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, Token, TokenFilter, TokenHolder, TokenKind,
     TokenScopes, User,
 };
+use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
 use super::browser_keys::{Proof, hash_of_key};
@@ -32,13 +33,6 @@ pub struct SignedIn {
     pub text: TokenText,
     pub token: Token,
     pub user: User,
-}
-
-/// What the first exchange of an owner token sets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewProfile {
-    pub name: String,
-    pub login: String,
 }
 
 /// What a client says of itself when it signs in.
@@ -161,7 +155,7 @@ impl Accounts {
     pub async fn exchange(
         &self,
         text: &str,
-        profile: Option<NewProfile>,
+        profile: Option<Profile>,
         password: Option<String>,
         client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
@@ -169,14 +163,14 @@ impl Accounts {
         if let Some(link) = TokenText::parse(text).filter(|text| text.kind == TokenKind::Link) {
             return match (profile, password) {
                 (None, None) => self.open_link(&link, client).await,
-                _ => Err(AuthError::InvalidValue { reason: "a link signs a browser in, and sets nothing".to_owned() }),
+                _ => Err(AuthError::invalid("a link signs a browser in, and sets nothing")),
             };
         }
         let (token, mut user) = self.one_time(text).await?;
         let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
         if token.kind() == TokenKind::Reset {
             if password.is_none() {
-                return Err(AuthError::InvalidValue { reason: "a reset needs the new password".to_owned() });
+                return Err(AuthError::invalid("a reset needs the new password"));
             }
             changes.push(self.end_sessions(&user, None));
         }
@@ -252,7 +246,7 @@ impl Accounts {
     }
 
     /// A person's own name and login.
-    pub async fn change_profile(&self, who: &Authenticated, profile: &NewProfile) -> Result<User, AuthError> {
+    pub async fn change_profile(&self, who: &Authenticated, profile: &Profile) -> Result<User, AuthError> {
         let mut user = self.user_of(who).await?;
         (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
         self.change(&[set_profile(&user)], self.audit(&who.actor, "user.profile", &user.id)).await?;
@@ -442,10 +436,7 @@ fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry {
 fn check_has_login(user: &User) -> Result<(), AuthError> {
     match user.login {
         Some(_) => Ok(()),
-        None => {
-            let reason = "a password is of no use without a login: send name and login too".to_owned();
-            Err(AuthError::InvalidValue { reason })
-        }
+        None => Err(AuthError::invalid("a password is of no use without a login: send name and login too")),
     }
 }
 

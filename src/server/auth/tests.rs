@@ -5,6 +5,8 @@ use notarium_core::{Actor, Millis, Scope, Scopes, TokenId, UserId};
 use notarium_store::Sqlite;
 use notarium_store::accounts::{AccountChange, AccountStore, Coverage, TokenFilter, TokenKind};
 
+use notarium_wire::rest::Profile;
+
 use super::cache::{Cached, TokenCache};
 use super::*;
 use crate::clock::Clock;
@@ -236,7 +238,7 @@ async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_s
     let clock = Arc::new(AtomicU64::new(START));
     let accounts = accounts(&clock).await;
     let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
-    let profile = NewProfile { name: "Ann".to_owned(), login: "ann".to_owned() };
+    let profile = Profile { name: "Ann".to_owned(), login: "ann".to_owned() };
     let password = || "correct horse".to_owned();
     let before = accounts.exchange(&printed, Some(profile), Some(password()), ClientInfo::default()).await.unwrap();
     let who = accounts.authenticate(&before.text.reveal()).await.unwrap();

@@ -8,10 +8,6 @@ const MIN_PASSWORD_CHARS: usize = 10;
 /// Argon2 would take more; a request of megabytes is no password.
 const MAX_PASSWORD_BYTES: usize = 1_000;
 
-fn invalid(reason: impl Into<String>) -> AuthError {
-    AuthError::InvalidValue { reason: reason.into() }
-}
-
 fn has_controls(text: &str) -> bool {
     text.chars().any(char::is_control)
 }
@@ -20,7 +16,7 @@ fn has_controls(text: &str) -> bool {
 pub(super) fn name(text: &str) -> Result<String, AuthError> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || has_controls(text) {
-        return Err(invalid(format!("a name has 1 to {MAX_NAME_CHARS} characters on one line")));
+        return Err(AuthError::invalid(format!("a name has 1 to {MAX_NAME_CHARS} characters on one line")));
     }
     Ok(text.to_owned())
 }
@@ -35,7 +31,7 @@ pub(super) fn login(text: &str) -> Result<String, AuthError> {
     let text = text.trim().to_lowercase();
     let is_odd = |character: char| character.is_whitespace() || character.is_control();
     if text.is_empty() || text.chars().count() > MAX_LOGIN_CHARS || text.contains(is_odd) {
-        return Err(invalid(format!("a login has 1 to {MAX_LOGIN_CHARS} characters without spaces")));
+        return Err(AuthError::invalid(format!("a login has 1 to {MAX_LOGIN_CHARS} characters without spaces")));
     }
     Ok(text)
 }
@@ -44,7 +40,7 @@ pub(super) fn check_password(password: &str) -> Result<(), AuthError> {
     if password.chars().count() < MIN_PASSWORD_CHARS || password.len() > MAX_PASSWORD_BYTES {
         let reason =
             format!("a password has at least {MIN_PASSWORD_CHARS} characters and at most {MAX_PASSWORD_BYTES} bytes");
-        return Err(invalid(reason));
+        return Err(AuthError::invalid(reason));
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Admission {
             (false, None) if proved.has_unverified_email => "your address is not verified there, so it does not count here: verify it there, or ask an administrator".to_owned(),
             (false, None) => "no address of yours was told to this server, so it cannot know you: ask an administrator".to_owned(),
         };
-        Err(AuthError::Forbidden { reason })
+        Err(AuthError::forbidden(reason))
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use http::request::Parts;
 
-use crate::auth::Accounts;
+use crate::auth::{Accounts, Authenticated};
 use crate::guard::{Gate, GuardedRouter, NotebookRights};
 use crate::oidc::Oidc;
 use crate::openapi::Taken;
@@ -51,6 +51,23 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     let router = workspaces::routes(router);
     share_links::routes(router).with_state(shared)
 }
+
+/// Who asks, and what answers.
+struct Caller {
+    shared: AccountRoutes,
+    who: Authenticated,
+}
+
+impl FromRequestParts<AccountRoutes> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &AccountRoutes) -> Result<Self, Problem> {
+        let who = Authenticated::from_request_parts(parts, shared).await?;
+        Ok(Self { shared: shared.clone(), who })
+    }
+}
+
+impl Taken for Caller {}
 
 impl Taken for ClientAddress {}
 

@@ -11,8 +11,8 @@ use notarium_wire::rest::{
 };
 
 use super::session::told;
-use super::{AccountRoutes, ClientAddress};
-use crate::auth::{AuthError, Authenticated, ClientInfo, ProvedIdentity, hash_of_key, signed_by};
+use super::{AccountRoutes, Caller, ClientAddress};
+use crate::auth::{AuthError, ClientInfo, ProvedIdentity, hash_of_key, signed_by};
 use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::oidc::{Oidc, OidcError, Purpose, Started};
@@ -106,14 +106,13 @@ async fn finish(
     Ok(Created(Json(told(shared.accounts.join_with_identity(&proved, client).await?))))
 }
 
-async fn list_own(State(shared): State<AccountRoutes>, who: Authenticated) -> Result<Json<Vec<Identity>>, Problem> {
+async fn list_own(Caller { shared, who }: Caller) -> Result<Json<Vec<Identity>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     list(State(shared), Params(user.clone())).await
 }
 
 async fn begin_link(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     ClientAddress(address): ClientAddress,
     JsonBody(IdentityBegin { key, current }): JsonBody<IdentityBegin>,
 ) -> Result<Created<Json<OidcBegun>>, Problem> {
@@ -124,8 +123,7 @@ async fn begin_link(
 }
 
 async fn finish_link(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(finish): JsonBody<OidcFinish>,
 ) -> Result<Created<Json<Identity>>, Problem> {
     if finish.fresh {
@@ -136,11 +134,7 @@ async fn finish_link(
     Ok(Created(Json(shape(shared.accounts.link_identity(&who, &proved).await?))))
 }
 
-async fn unlink_own(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-    Params(identity): Params<String>,
-) -> Result<NoContent, Problem> {
+async fn unlink_own(Caller { shared, who }: Caller, Params(identity): Params<String>) -> Result<NoContent, Problem> {
     shared.accounts.unlink_own_identity(&who, &identity).await?;
     Ok(NoContent)
 }
@@ -153,8 +147,7 @@ async fn list(
 }
 
 async fn unlink(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params((user, identity)): Params<(UserId, String)>,
 ) -> Result<NoContent, Problem> {
     shared.accounts.unlink_identity(&who, &user, &identity).await?;

@@ -7,8 +7,7 @@ use notarium_core::{Scope, UserId};
 use notarium_store::accounts::{AccountChange, AccountError, User};
 use notarium_wire::rest::{self, AdminChange, CreatedUser, NewUser, Person, PersonQuery, UsersQuery};
 
-use super::{AccountRoutes, shapes};
-use crate::auth::Authenticated;
+use super::{AccountRoutes, Caller, shapes};
 use crate::extract::{Created, JsonBody, NoContent, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -70,37 +69,27 @@ async fn list_users(
 }
 
 async fn create_user(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(new): JsonBody<NewUser>,
 ) -> Result<Created<Json<CreatedUser>>, Problem> {
     let (user, invitation) = shared.accounts.create_user(&who, &new.name, &new.login, new.is_admin).await?;
     Ok(Created(Json(CreatedUser { user: shapes::user(user), invitation: shapes::one_time(invitation) })))
 }
 
-async fn deactivate_user(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-    Params(user): Params<UserId>,
-) -> Result<NoContent, Problem> {
+async fn deactivate_user(Caller { shared, who }: Caller, Params(user): Params<UserId>) -> Result<NoContent, Problem> {
     let change = AccountChange::DeactivateUser { user, at: shared.accounts.now() };
     shared.accounts.administer(&who, change, "user.deactivate").await?;
     Ok(NoContent)
 }
 
-async fn reactivate_user(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-    Params(user): Params<UserId>,
-) -> Result<NoContent, Problem> {
+async fn reactivate_user(Caller { shared, who }: Caller, Params(user): Params<UserId>) -> Result<NoContent, Problem> {
     let change = AccountChange::ReactivateUser { user };
     shared.accounts.administer(&who, change, "user.reactivate").await?;
     Ok(NoContent)
 }
 
 async fn reset_user(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(id): Params<UserId>,
 ) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
     let user = user(&shared, &id).await?;
@@ -108,8 +97,7 @@ async fn reset_user(
 }
 
 async fn set_admin(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(user): Params<UserId>,
     JsonBody(AdminChange { is_admin }): JsonBody<AdminChange>,
 ) -> Result<NoContent, Problem> {

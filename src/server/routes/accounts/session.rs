@@ -8,8 +8,8 @@ use notarium_wire::rest::{
     self, BindBrowser, Me, MyWorkspace, PasswordChange, Profile, Resume, ResumeChallenge, ResumeRequest, SignIn,
 };
 
-use super::{AccountRoutes, ClientAddress, shapes};
-use crate::auth::{Authenticated, ClientInfo, NewProfile, Proof, SignedIn};
+use super::{AccountRoutes, Caller, ClientAddress, shapes};
+use crate::auth::{ClientInfo, Proof, SignedIn};
 use crate::extract::{Created, JsonBody, NoContent};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -69,18 +69,14 @@ pub fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
 }
 
 async fn bind_browser(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(BindBrowser { key, label }): JsonBody<BindBrowser>,
 ) -> Result<Created<Json<rest::SignedIn>>, Problem> {
     let client = ClientInfo { label: &label, key: Some(&key), ..ClientInfo::default() };
     Ok(Created(Json(told(shared.accounts.bind_browser(&who, client).await?))))
 }
 
-async fn make_link(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
+async fn make_link(Caller { shared, who }: Caller) -> Result<Created<Json<rest::OneTimeToken>>, Problem> {
     Ok(Created(Json(shapes::one_time(shared.accounts.browser_link(&who).await?))))
 }
 
@@ -99,20 +95,20 @@ async fn resume(
     Ok(Created(Json(told(shared.accounts.resume(proof).await?))))
 }
 
-fn profile_of(name: Option<String>, login: Option<String>) -> Result<Option<NewProfile>, Problem> {
+fn profile_of(name: Option<String>, login: Option<String>) -> Result<Option<Profile>, Problem> {
     match (name, login) {
-        (Some(name), Some(login)) => Ok(Some(NewProfile { name, login })),
+        (Some(name), Some(login)) => Ok(Some(Profile { name, login })),
         (None, None) => Ok(None),
         _ => Err(Problem::invalid("name and login go together")),
     }
 }
 
-async fn sign_out(State(shared): State<AccountRoutes>, who: Authenticated) -> Result<NoContent, Problem> {
+async fn sign_out(Caller { shared, who }: Caller) -> Result<NoContent, Problem> {
     shared.accounts.sign_out(&who).await?;
     Ok(NoContent)
 }
 
-async fn read_me(State(shared): State<AccountRoutes>, who: Authenticated) -> Result<Json<Me>, Problem> {
+async fn read_me(Caller { shared, who }: Caller) -> Result<Json<Me>, Problem> {
     let user = match who.user_id() {
         Some(id) => shared.accounts.store().user(id).await?.map(shapes::user),
         None => None,
@@ -133,17 +129,14 @@ async fn read_me(State(shared): State<AccountRoutes>, who: Authenticated) -> Res
 }
 
 async fn change_me(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(profile): JsonBody<Profile>,
 ) -> Result<Json<rest::User>, Problem> {
-    let profile = NewProfile { name: profile.name, login: profile.login };
     Ok(Json(shapes::user(shared.accounts.change_profile(&who, &profile).await?)))
 }
 
 async fn change_password(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     ClientAddress(address): ClientAddress,
     JsonBody(change): JsonBody<PasswordChange>,
 ) -> Result<NoContent, Problem> {

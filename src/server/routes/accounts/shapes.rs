@@ -5,6 +5,7 @@ use notarium_store::accounts::{Coverage, Membership, ShareLink, Token, TokenHold
 use notarium_wire::rest;
 
 use crate::auth::{NewToken, OneTimeToken};
+use crate::problem::Problem;
 
 pub fn user(user: User) -> rest::User {
     rest::User {
@@ -26,13 +27,12 @@ pub fn covers(coverage: Coverage) -> rest::Covers {
     }
 }
 
-/// `None` when both are given.
-pub fn coverage(covers: rest::Covers) -> Option<Coverage> {
+pub fn coverage(covers: rest::Covers) -> Result<Coverage, Problem> {
     match (covers.notebooks, covers.workspace) {
-        (None, None) => Some(Coverage::All),
-        (Some(notebooks), None) => Some(Coverage::Notebooks(notebooks)),
-        (None, Some(workspace)) => Some(Coverage::Workspace(workspace)),
-        (Some(_), Some(_)) => None,
+        (None, None) => Ok(Coverage::All),
+        (Some(notebooks), None) => Ok(Coverage::Notebooks(notebooks)),
+        (None, Some(workspace)) => Ok(Coverage::Workspace(workspace)),
+        (Some(_), Some(_)) => Err(Problem::invalid("covers names notebooks or a workspace, not both")),
     }
 }
 

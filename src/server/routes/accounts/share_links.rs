@@ -9,8 +9,8 @@ use http::Method;
 use notarium_core::{NotebookId, Operation, ShareLinkId, Subject};
 use notarium_wire::rest::{self, CreatedShareLink};
 
-use super::{AccountRoutes, shapes};
-use crate::auth::{Authenticated, NewShareLink};
+use super::{AccountRoutes, Caller, shapes};
+use crate::auth::NewShareLink;
 use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -37,8 +37,7 @@ async fn list_share_links(
 }
 
 async fn create_share_link(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(notebook): Params<NotebookId>,
     JsonBody(new): JsonBody<rest::NewShareLink>,
 ) -> Result<Created<Json<CreatedShareLink>>, Problem> {
@@ -55,8 +54,7 @@ async fn create_share_link(
 }
 
 async fn revoke_share_link(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params((notebook, link)): Params<(NotebookId, ShareLinkId)>,
 ) -> Result<NoContent, Problem> {
     // The token first: whatever happens then, nobody comes in by it.

@@ -1,13 +1,12 @@
 //! Tokens of programs and of runtime agents.
 
 use axum::Json;
-use axum::extract::State;
 use http::Method;
 use notarium_core::{Operation, Scope, TokenId};
 use notarium_store::accounts::{Coverage, Token, TokenFilter};
 use notarium_wire::rest;
 
-use super::{AccountRoutes, shapes};
+use super::{AccountRoutes, Caller, shapes};
 use crate::auth::{AuthError, Authenticated, NewAgent, NewApiToken};
 use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
@@ -29,59 +28,43 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .says("A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else.")
         .on(Guard::User(Scope::Manage), Method::POST, "/agents", create_agent)
         .says("Ends an agent's token and its connections.")
-        .on(Guard::User(Scope::Manage), Method::DELETE, "/agents/{token}", revoke_agent)
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/agents/{token}", revoke_token)
 }
 
 fn listed(tokens: Vec<Token>) -> Json<Vec<rest::Token>> {
     Json(tokens.into_iter().map(shapes::token).collect())
 }
 
-fn coverage_of(covers: rest::Covers) -> Result<Coverage, Problem> {
-    shapes::coverage(covers).ok_or_else(|| Problem::invalid("covers names notebooks or a workspace, not both"))
-}
-
-async fn list_tokens(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-) -> Result<Json<Vec<rest::Token>>, Problem> {
+async fn list_tokens(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     Ok(listed(shared.accounts.store().tokens(&TokenFilter::OfUser(user.clone()), LISTED).await?))
 }
 
 async fn create_token(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(new): JsonBody<rest::NewApiToken>,
 ) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
-    let coverage = coverage_of(new.covers)?;
+    let coverage = shapes::coverage(new.covers)?;
     let new = NewApiToken { label: new.label, scopes: new.scopes, coverage, expires_at: new.expires_at };
     Ok(Created(Json(shapes::issued(shared.accounts.create_api_token(&who, new).await?))))
 }
 
-async fn revoke_token(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-    Params(token): Params<TokenId>,
-) -> Result<NoContent, Problem> {
+async fn revoke_token(Caller { shared, who }: Caller, Params(token): Params<TokenId>) -> Result<NoContent, Problem> {
     shared.accounts.revoke_token(&who, &token).await?;
     Ok(NoContent)
 }
 
-async fn list_agents(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-) -> Result<Json<Vec<rest::Token>>, Problem> {
+async fn list_agents(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     let filter = if who.has(Scope::Admin) { TokenFilter::AllAgents } else { TokenFilter::AgentsBy(user.clone()) };
     Ok(listed(shared.accounts.store().tokens(&filter, LISTED).await?))
 }
 
 async fn create_agent(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(new): JsonBody<rest::NewAgent>,
 ) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
-    let coverage = coverage_of(new.covers)?;
+    let coverage = shapes::coverage(new.covers)?;
     may_let_in(&shared, &who, &coverage).await?;
     let new = NewAgent { name: new.name, coverage, expires_at: new.expires_at };
     Ok(Created(Json(shapes::issued(shared.accounts.create_agent(&who, new).await?))))
@@ -102,13 +85,4 @@ async fn may_let_in(shared: &AccountRoutes, who: &Authenticated, coverage: &Cove
             Ok(())
         }
     }
-}
-
-async fn revoke_agent(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-    Params(token): Params<TokenId>,
-) -> Result<NoContent, Problem> {
-    shared.accounts.revoke_token(&who, &token).await?;
-    Ok(NoContent)
 }

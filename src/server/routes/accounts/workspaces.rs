@@ -1,13 +1,11 @@
 //! Workspaces: groups of people and notebooks.
 
 use axum::Json;
-use axum::extract::State;
 use http::Method;
 use notarium_core::{NotebookId, Operation, Role, Scope, UserId, WorkspaceId};
 use notarium_wire::rest::{self, MemberRole, Placement, WorkspaceName};
 
-use super::{AccountRoutes, shapes};
-use crate::auth::Authenticated;
+use super::{AccountRoutes, Caller, shapes};
 use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -31,10 +29,7 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .on(Guard::Notebook(Operation::Share), Method::PUT, "/notebooks/{notebook}/workspace", place_notebook)
 }
 
-async fn list_workspaces(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
-) -> Result<Json<Vec<rest::Workspace>>, Problem> {
+async fn list_workspaces(Caller { shared, who }: Caller) -> Result<Json<Vec<rest::Workspace>>, Problem> {
     let mut mine = Vec::with_capacity(who.workspaces.len());
     for (id, role) in &who.workspaces {
         let workspace = shared.accounts.store().workspace(id).await?;
@@ -44,8 +39,7 @@ async fn list_workspaces(
 }
 
 async fn create_workspace(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     JsonBody(new): JsonBody<WorkspaceName>,
 ) -> Result<Created<Json<rest::Workspace>>, Problem> {
     let workspace = shared.accounts.create_workspace(&who, &new.name).await?;
@@ -53,8 +47,7 @@ async fn create_workspace(
 }
 
 async fn rename_workspace(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(workspace): Params<WorkspaceId>,
     JsonBody(new): JsonBody<WorkspaceName>,
 ) -> Result<NoContent, Problem> {
@@ -63,8 +56,7 @@ async fn rename_workspace(
 }
 
 async fn list_members(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(workspace): Params<WorkspaceId>,
 ) -> Result<Json<Vec<rest::Member>>, Problem> {
     shared.accounts.role_in(&who, &workspace)?;
@@ -73,8 +65,7 @@ async fn list_members(
 }
 
 async fn set_member(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params((workspace, user)): Params<(WorkspaceId, UserId)>,
     JsonBody(MemberRole { role }): JsonBody<MemberRole>,
 ) -> Result<NoContent, Problem> {
@@ -83,8 +74,7 @@ async fn set_member(
 }
 
 async fn remove_member(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params((workspace, user)): Params<(WorkspaceId, UserId)>,
 ) -> Result<NoContent, Problem> {
     shared.accounts.set_member(&who, &workspace, &user, None).await?;
@@ -92,8 +82,7 @@ async fn remove_member(
 }
 
 async fn place_notebook(
-    State(shared): State<AccountRoutes>,
-    who: Authenticated,
+    Caller { shared, who }: Caller,
     Params(notebook): Params<NotebookId>,
     JsonBody(Placement { workspace }): JsonBody<Placement>,
 ) -> Result<NoContent, Problem> {
