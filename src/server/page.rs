@@ -51,11 +51,7 @@ fn nonce() -> Result<String, Problem> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         tracing::error!(%error, "no random numbers");
-        Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            "the server has no random numbers: ask again in a moment",
-        )
+        Problem::unavailable("the server has no random numbers: ask again in a moment")
     })?;
     Ok(STANDARD.encode(bytes))
 }

@@ -44,6 +44,21 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// A mistake of the server: its log says more.
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+    }
+
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+
+    fn too_many_attempts(detail: String, retry_after_seconds: u64) -> Self {
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
+        problem.0.retry_after = Some(retry_after_seconds);
+        problem
+    }
+
     pub fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
     }
@@ -173,9 +188,7 @@ impl From<AuthError> for Problem {
             AuthError::Link(_) => (StatusCode::UNAUTHORIZED, "link_ended"),
             AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
             AuthError::TooManyAttempts { retry_after_ms } => {
-                let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
-                problem.0.retry_after = Some(retry_after_ms.div_ceil(1000));
-                return problem;
+                return Self::too_many_attempts(detail, retry_after_ms.div_ceil(1000));
             }
             AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
             AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
@@ -209,11 +222,7 @@ impl From<OidcError> for Problem {
             OidcError::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "provider_unavailable"),
             OidcError::Ended => (StatusCode::UNAUTHORIZED, "sign_in_ended"),
             OidcError::Refused { .. } => (StatusCode::UNAUTHORIZED, "provider_refused"),
-            OidcError::TooMany => {
-                let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
-                problem.0.retry_after = Some(60);
-                return problem;
-            }
+            OidcError::TooMany => return Self::too_many_attempts(detail, 60),
         };
         Self::new(status, code, detail)
     }
@@ -232,7 +241,7 @@ impl From<StoreError> for Problem {
             }
             _ => "the server could not read or write its data; nothing was changed, try again later",
         };
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+        Self::unavailable(detail)
     }
 }
 

@@ -32,7 +32,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -121,13 +121,13 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
 /// The answer where a handler panicked. The panic itself is in the log, with its place.
 fn broken(_: Box<dyn Any + Send>) -> Response {
     let detail = "the server made a mistake, and goes on: look whether it was done before you try again, and report it";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail).into_response()
+    Problem::internal(detail).into_response()
 }
 
 #[cfg(test)]
 mod tests {
     use axum::body::{Body, to_bytes};
-    use http::Request;
+    use http::{Request, StatusCode};
     use tower::ServiceExt;
 
     use super::*;

@@ -7,7 +7,7 @@ use notarium_core::{Actor, Command, NotebookId, Operation, Role, Subject, UserId
 use notarium_store::{CatalogEntry, CatalogQuery};
 use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
-use super::answers::{Accepted, Submit};
+use super::answers::{Accepted, Reading, Submit};
 use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -46,14 +46,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Admin, Method::GET, "/notebooks", list_owned)
 }
 
-async fn list_access(
-    State(app): State<App>,
-    who: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Access>, Problem> {
-    let state = app.read(&who, &notebook).await?;
-    let (version, access) = (state.notebook.version, state.notebook.access.clone());
-    Ok(Json(Access { version, role: state.role, access }))
+async fn list_access(Reading { now, .. }: Reading) -> Json<Access> {
+    let (version, access) = (now.notebook.version, now.notebook.access.clone());
+    Json(Access { version, role: now.role, access })
 }
 
 async fn hand_over(submit: Submit, JsonBody(new): JsonBody<NewOwner>) -> Result<Accepted, Problem> {

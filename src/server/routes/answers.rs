@@ -16,6 +16,7 @@ use crate::extract::{Conditions, Created, Params};
 use crate::guard::{Guard, GuardedRouter, notebook_of};
 use crate::openapi::{Answered, Described, Taken};
 use crate::problem::Problem;
+use crate::rooms::ReadState;
 
 /// An accepted command, with the version as its `ETag`.
 #[derive(Debug)]
@@ -50,12 +51,38 @@ impl FromRequestParts<App> for Submit {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let who = Authenticated::from_request_parts(parts, app).await?;
-        let path = RawPathParams::from_request_parts(parts, app).await;
-        let notebook = notebook_of(&path.map_err(|rejection| Problem::invalid(rejection.body_text()))?)?;
+        let (who, notebook) = asked(parts, app).await?;
         let conditions = Conditions::from_request_parts(parts, app).await?;
         Ok(Self { app: app.clone(), who, notebook, conditions })
     }
+}
+
+/// Who reads the notebook of the path, and what it is now.
+pub struct Reading {
+    pub app: App,
+    pub who: Authenticated,
+    pub notebook: NotebookId,
+    pub now: ReadState,
+}
+
+impl FromRequestParts<App> for Reading {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let (who, notebook) = asked(parts, app).await?;
+        let now = app.read(&who, &notebook).await?;
+        Ok(Self { app: app.clone(), who, notebook, now })
+    }
+}
+
+impl Taken for Reading {}
+
+/// Who asks, and of which notebook.
+async fn asked(parts: &mut Parts, app: &App) -> Result<(Authenticated, NotebookId), Problem> {
+    let who = Authenticated::from_request_parts(parts, app).await?;
+    let path = RawPathParams::from_request_parts(parts, app).await;
+    let notebook = notebook_of(&path.map_err(|rejection| Problem::invalid(rejection.body_text()))?)?;
+    Ok((who, notebook))
 }
 
 impl Taken for Submit {

@@ -13,10 +13,9 @@ use notarium_wire::rest::{
     Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, Models, NewFlags, NewGrant, PolicyOf,
 };
 
-use super::answers::Submit;
+use super::answers::{Reading, Submit};
 use super::scan::{Wanted, latest};
 use crate::app::App;
-use crate::auth::Authenticated;
 use crate::extract::{Conditions, Created, JsonBody, NoBody, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -70,26 +69,17 @@ async fn list_models(State(app): State<App>) -> Json<Models> {
 
 // --- policy ---
 
-async fn read_policy(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<PolicyOf>, Problem> {
-    let policy = app.read(&authenticated, &notebook).await?.notebook.policy;
-    Ok(Json(PolicyOf { policy }))
+async fn read_policy(Reading { now, .. }: Reading) -> Json<PolicyOf> {
+    Json(PolicyOf { policy: now.notebook.policy })
 }
 
 // --- grants ---
 
-async fn list_grants(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Grants>, Problem> {
-    let mut grants = app.read(&authenticated, &notebook).await?.notebook.grants.clone();
-    let now = app.clock.now();
-    grants.retain(|_, grant| grant.expires_at > now);
-    Ok(Json(Grants { grants }))
+async fn list_grants(Reading { app, now, .. }: Reading) -> Json<Grants> {
+    let mut grants = now.notebook.grants.clone();
+    let at = app.clock.now();
+    grants.retain(|_, grant| grant.expires_at > at);
+    Json(Grants { grants })
 }
 
 async fn issue_grant(submit: Submit, JsonBody(new): JsonBody<NewGrant>) -> Result<Created<Json<IssuedGrant>>, Problem> {
@@ -110,23 +100,16 @@ async fn issue_grant(submit: Submit, JsonBody(new): JsonBody<NewGrant>) -> Resul
 
 // --- conversations ---
 
-async fn list_conversations(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Conversations>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
-    Ok(Json(Conversations { conversations: state.conversations.clone(), turns: state.turns.clone() }))
+async fn list_conversations(Reading { now, .. }: Reading) -> Json<Conversations> {
+    Json(Conversations { conversations: now.notebook.conversations.clone(), turns: now.notebook.turns.clone() })
 }
 
 async fn list_messages(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, conversation)): Params<(NotebookId, ConversationId)>,
+    Reading { app, notebook, now, .. }: Reading,
+    Params((_, conversation)): Params<(NotebookId, ConversationId)>,
     QueryOf(query): QueryOf<MessagesQuery>,
 ) -> Result<Json<MessagePage>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
-    let Some(flagged) = state.conversations.get(&conversation).map(|known| &known.flagged) else {
+    let Some(flagged) = now.notebook.conversations.get(&conversation).map(|known| &known.flagged) else {
         return Ok(Json(MessagePage { messages: Vec::new(), next: None }));
     };
     let wanted = Wanted::page(query.before, query.limit);

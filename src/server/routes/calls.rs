@@ -17,7 +17,7 @@ use notarium_core::{
 use notarium_store::CatalogQuery;
 use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confirmations, WaitingCall, Yes};
 
-use super::answers::{Accepted, Submit};
+use super::answers::{Accepted, Reading, Submit};
 use super::chat::events_of;
 use super::scan::backwards;
 use crate::app::{App, identity};
@@ -168,13 +168,10 @@ fn wants_function(query: &CallsQuery, function: &str) -> bool {
 }
 
 async fn list_calls(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    Reading { app, notebook, now, .. }: Reading,
     QueryOf(query): QueryOf<CallsQuery>,
 ) -> Result<Json<CallPage>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
-    let shown_first: Vec<Call> = waiting(&state).map(|(id, call)| record::waiting(id, call)).collect();
+    let shown_first: Vec<Call> = waiting(&now.notebook).map(|(id, call)| record::waiting(id, call)).collect();
     let elsewhere: BTreeSet<ToolCallId> = shown_first.iter().map(|call| call.id.clone()).collect();
     let (ids, next) = requested(&app, &notebook, &query, &elsewhere).await?;
     let mut calls = if query.before.is_none() { shown_first } else { Vec::new() };
@@ -244,21 +241,20 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
 }
 
 async fn read_call(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, id)): Params<CallPath>,
+    Reading { app, who, notebook, now }: Reading,
+    Params((_, id)): Params<CallPath>,
 ) -> Result<Json<CallInFull>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
+    let state = now.notebook;
     let unknown = || Rejection::new(RejectionCode::UnknownToolCall, format!("no tool call {id} here: check the id"));
     let mut call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
     call.model_usage = Usages { app: &app, notebook: &notebook, turns: HashMap::new() }.of(&call).await?;
     let open = state.tool_calls.get(&id).filter(|open| !matches!(open.phase, ToolCallPhase::Started { .. }));
-    let authority = authenticated.authority_for(&notebook);
+    let authority = who.authority_for(&notebook);
     let may_decide = open.is_some_and(|open| {
         matches!(open.phase, ToolCallPhase::Waiting)
             // Who is asked for the password again may, then.
-            && (authority.scopes.contains(&Scope::Confirm) || authenticated.asks_again)
-            && may_decide(&state, &authenticated.actor, &authority, app.clock.now(), open)
+            && (authority.scopes.contains(&Scope::Confirm) || who.asks_again)
+            && may_decide(&state, &who.actor, &authority, app.clock.now(), open)
     });
     let confirmation = open.map(|open| confirmation::of(&state, open));
     Ok(Json(CallInFull { title: state.title.clone(), call, confirmation, may_decide }))

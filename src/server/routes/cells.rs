@@ -1,16 +1,14 @@
 //! Cells: make, read, edit, move, delete, restore.
 
 use axum::Json;
-use axum::extract::State;
 use http::Method;
 use notarium_core::{
     CellId, Command, HistoryQuery, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode,
 };
 use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell};
 
-use super::answers::{Accepted, Submit};
+use super::answers::{Accepted, Reading, Submit};
 use crate::app::App;
-use crate::auth::Authenticated;
 use crate::extract::{JsonBody, NoBody, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -57,11 +55,10 @@ fn insert(new: NewCell) -> Command {
 }
 
 async fn read_cell(
-    State(app): State<App>,
-    who: Authenticated,
-    Params((notebook, cell_id)): Params<CellPath>,
+    Reading { app, notebook, now, .. }: Reading,
+    Params((_, cell_id)): Params<CellPath>,
 ) -> Result<Json<CellAnswer>, Problem> {
-    let state = app.read(&who, &notebook).await?.notebook;
+    let state = now.notebook;
     let Some(cell) = state.cells.get(&cell_id).cloned() else {
         return Err(not_there(&app, &notebook, cell_id).await);
     };

@@ -1,18 +1,16 @@
 //! Comments: threads on cells and on ranges of their text.
 
 use axum::Json;
-use axum::extract::State;
 use http::Method;
 use notarium_core::{
     AddComment, CellId, Command, CommentId, CommentPlace, CommentTarget, EditComment, NotebookId, Operation, ThreadId,
 };
 use notarium_wire::rest::{CommentText, NewThread, ThreadMove, Threads};
 
+use super::answers::Reading;
 use crate::app::App;
-use crate::auth::Authenticated;
-use crate::extract::{JsonBody, NoBody, Params};
+use crate::extract::{JsonBody, NoBody};
 use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
 
 type ThreadPath = (NotebookId, ThreadId);
 type CommentPath = (NotebookId, ThreadId, CommentId);
@@ -59,13 +57,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
 }
 
-async fn list(
-    State(app): State<App>,
-    who: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Threads>, Problem> {
-    let state = app.read(&who, &notebook).await?.notebook;
-    Ok(Json(Threads { version: state.version, threads: state.threads.clone() }))
+async fn list(Reading { now, .. }: Reading) -> Json<Threads> {
+    Json(Threads { version: now.notebook.version, threads: now.notebook.threads.clone() })
 }
 
 fn start(cell_id: CellId, NewThread { text, range, base, mentions }: NewThread) -> Command {

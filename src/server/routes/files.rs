@@ -109,7 +109,7 @@ async fn read_file(
         Ok(Err(error)) => Err(file_problem(&error)),
         Err(error) => {
             tracing::error!(%error, "reading a file failed");
-            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be read: report it"))
+            Err(Problem::internal("the file could not be read: report it"))
         }
     }
 }
@@ -156,16 +156,13 @@ async fn export_notebook(
     let mut response = (headers, file).into_response();
     if !missing.is_empty() {
         let named = missing[..missing.len().min(MAX_NAMED_BLOBS)].join(",");
+        let unwritable = || Problem::internal("the file could not be written: report it");
         response.headers_mut().insert(MISSING_BLOBS, HeaderValue::from_str(&named).map_err(|_| unwritable())?);
     }
     if threads > 0 {
         response.headers_mut().insert(LEFT_OUT_THREADS, HeaderValue::from(threads));
     }
     Ok(response)
-}
-
-fn unwritable() -> Problem {
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
 }
 
 /// The hashes of the blobs that the file would hold and that are not to be had.

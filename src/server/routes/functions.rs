@@ -1,17 +1,15 @@
 //! Functions that kernels have registered: what there is, and a call by a person.
 
 use axum::Json;
-use axum::extract::State;
 use http::Method;
 use notarium_core::offered::{defining_cell, find};
 use notarium_core::{Command, ExecutionTarget, NotebookId, Operation, RequestExecution};
 use notarium_wire::rest::{FunctionArguments, Functions, NotebookFunction};
 
+use super::answers::Reading;
 use crate::app::App;
-use crate::auth::Authenticated;
-use crate::extract::{JsonBody, Params};
+use crate::extract::JsonBody;
 use crate::guard::{Guard, GuardedRouter};
-use crate::problem::Problem;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -36,12 +34,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
 }
 
-async fn list_functions(
-    State(app): State<App>,
-    who: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Functions>, Problem> {
-    let state = app.read(&who, &notebook).await?.notebook;
+async fn list_functions(Reading { now, .. }: Reading) -> Json<Functions> {
+    let state = now.notebook;
     let functions = state.functions.iter().map(|(name, known)| NotebookFunction {
         name: name.clone(),
         version: known.function.version.clone(),
@@ -52,5 +46,5 @@ async fn list_functions(
         cell_id: defining_cell(&state, name).cloned(),
         problem: find(&state, name).err().map(|rejection| rejection.message),
     });
-    Ok(Json(Functions { functions: functions.collect() }))
+    Json(Functions { functions: functions.collect() })
 }

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
-use http::{Method, StatusCode};
+use http::Method;
 use notarium_core::reactivity::{KnownNames, NotebookGraph, notebook_graph};
 use notarium_core::{Command, NotebookId, Operation, is_python};
 use notarium_wire::rest::ReactivityOf;
 
+use super::answers::Reading;
 use crate::app::App;
-use crate::auth::Authenticated;
-use crate::extract::{JsonBody, Params};
+use crate::extract::JsonBody;
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
@@ -32,25 +31,15 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(of(Operation::Read), Method::GET, "/graph", read_graph)
 }
 
-async fn read_reactivity(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<ReactivityOf>, Problem> {
-    let reactivity = app.read(&authenticated, &notebook).await?.notebook.reactivity;
-    Ok(Json(ReactivityOf { reactivity }))
+async fn read_reactivity(Reading { now, .. }: Reading) -> Json<ReactivityOf> {
+    Json(ReactivityOf { reactivity: now.notebook.reactivity })
 }
 
-async fn read_graph(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<NotebookGraph>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?;
-    let notebook = state.notebook;
+async fn read_graph(Reading { app, now, .. }: Reading) -> Result<Json<NotebookGraph>, Problem> {
+    let notebook = now.notebook;
     let mut names = KnownNames::default();
     if is_python(&notebook) {
-        names = KnownNames::clone(&state.names);
+        names = KnownNames::clone(&now.names);
         let texts = names.refresh(&notebook);
         for (text, found) in app.rooms.names().read_all(texts).await {
             names.learn(&text.cell_id, text.source_version, found.as_ref());
@@ -59,6 +48,6 @@ async fn read_graph(
     let graph = tokio::task::spawn_blocking(move || notebook_graph(&notebook, Arc::new(names)));
     graph.await.map(Json).map_err(|error| {
         tracing::error!(%error, "the graph of a notebook could not be made");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the graph could not be made: report it")
+        Problem::internal("the graph could not be made: report it")
     })
 }

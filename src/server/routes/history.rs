@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, Method, header};
@@ -11,12 +10,13 @@ use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Versio
 use notarium_store::StoreError;
 use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
 
+use super::answers::Reading;
 use super::live;
 use super::scan::{SCAN_PAGE, backwards};
 use crate::allowed;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{Params, QueryOf, accepts};
+use crate::extract::{QueryOf, accepts};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::replay;
@@ -44,20 +44,18 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 // --- events ---
 
 async fn read_events(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    Reading { app, who, notebook, now }: Reading,
     QueryOf(query): QueryOf<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let head = app.read(&authenticated, &notebook).await?.head;
+    let head = now.head;
     if accepts(&headers, "text/event-stream") {
         let since = live::last_event_id(&headers)?.or(query.after).unwrap_or(head.version);
-        return live::stream(app, authenticated, notebook, since, head).await;
+        return live::stream(app, who, notebook, since, head).await;
     }
     let after = query.after.unwrap_or(0);
     if accepts(&headers, "application/x-ndjson") {
-        return lines(app, authenticated, notebook, after, head.version).await;
+        return lines(app, who, notebook, after, head.version).await;
     }
     let limit = query.limit.unwrap_or(200).clamp(1, MAX_PAGE);
     let events = app.store.read(&notebook, after, limit).await?;
@@ -106,12 +104,8 @@ fn text_of(events: &[Stored]) -> String {
 
 // --- trash ---
 
-async fn list_trash(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Trash>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
+async fn list_trash(Reading { app, notebook, now, .. }: Reading) -> Result<Json<Trash>, Problem> {
+    let state = now.notebook;
     let mut seen: BTreeSet<_> = state.cells.keys().cloned().collect();
     let mut cells = Vec::new();
     let older = backwards(&*app.store, &notebook, "CellDeleted", Some(state.version + 1), |recorded| {
@@ -136,13 +130,10 @@ fn trashed(recorded: Recorded) -> Option<TrashedCell> {
 // --- proof ---
 
 async fn verify(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    Reading { app, notebook, now, .. }: Reading,
     QueryOf(query): QueryOf<AtVersion>,
 ) -> Result<Json<Verification>, Problem> {
-    let read = app.read(&authenticated, &notebook).await?;
-    let (served, end) = (read.notebook, read.head.version);
+    let (served, end) = (now.notebook, now.head.version);
     let to = query.at.unwrap_or(end).min(end);
     let (head, broken) = proven(&app, &notebook, to).await?;
     let mut answer = Verification {

@@ -9,6 +9,7 @@ use notarium_wire::{
     AskKernelMessage, Completion, ConnectionSchema, Inspection, KernelAnswer, QuestionKind, QuestionRefusal,
 };
 
+use super::answers::Reading;
 use crate::app::{App, identity};
 use crate::ask_kernel::KernelAsker;
 use crate::auth::Authenticated;
@@ -56,19 +57,14 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .command(control, Method::POST, "/stop", |_: NotebookId, _: NoBody| Ok(Command::StopAll {}))
 }
 
-async fn list_kernels(
-    State(app): State<App>,
-    who: Authenticated,
-    Params(notebook): Params<NotebookId>,
-) -> Result<Json<Kernels>, Problem> {
-    let state = app.read(&who, &notebook).await?;
-    Ok(Json(Kernels {
-        kernels: state.notebook.kernels.clone(),
-        status: state.kernels,
-        notice: state.notebook.kernel_notice.clone(),
+async fn list_kernels(Reading { app, notebook, now, .. }: Reading) -> Json<Kernels> {
+    Json(Kernels {
+        kernels: now.notebook.kernels.clone(),
+        status: now.kernels,
+        notice: now.notebook.kernel_notice.clone(),
         kernelspecs: app.agents.kernelspecs(&notebook),
         connections: app.agents.connections(&notebook),
-    }))
+    })
 }
 
 async fn complete(

@@ -8,7 +8,7 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
 use axum::routing::{delete, get, post};
 use futures_util::StreamExt;
-use http::{Method, StatusCode, header};
+use http::{Method, header};
 use notarium_core::NotebookId;
 use serde::Deserialize;
 
@@ -73,8 +73,7 @@ async fn end(app: &App, who: &Authenticated) -> Result<End, Problem> {
     };
     Ok(Box::pin(async move {
         let stopped = stopping.run_until_cancelled(refused).await;
-        let detail = "the server stops: try again in a moment";
-        stopped.unwrap_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
+        stopped.unwrap_or_else(|| Problem::unavailable("the server stops: try again in a moment"))
     }))
 }
 

@@ -275,8 +275,7 @@ async fn read_notebook(
 
 /// The state's text is the same for all who read it now: it is made once.
 async fn shared(app: &App, answer: NotebookAnswer) -> Result<Response, Problem> {
-    let unwritable =
-        || Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the state could not be written: report it");
+    let unwritable = || Problem::internal("the state could not be written: report it");
     let text = app.state_texts.of(answer.notebook.clone()).await.ok_or_else(unwritable)?;
     let empty = Document::new(answer.notebook.notebook_id.clone());
     let rest = serde_json::to_value(NotebookAnswer { notebook: empty.into(), ..answer }).map_err(|_| unwritable())?;

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use bytes::Bytes;
 use http::Method;
 use notarium_core::{
@@ -16,10 +15,9 @@ use notarium_core::{
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
 
-use super::answers::{Accepted, Submit};
+use super::answers::{Accepted, Reading, Submit};
 use super::scan::{Wanted, latest};
 use crate::app::App;
-use crate::auth::Authenticated;
 use crate::diff;
 use crate::extract::{Created, JsonBody, NoBody, Params, QueryOf};
 use crate::files::parts;
@@ -98,13 +96,10 @@ fn targets(state: &Document, request: &RunRequest) -> Result<Vec<ExecutionTarget
 // --- list ---
 
 async fn list_runs(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
+    Reading { app, notebook, now, .. }: Reading,
     QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<Json<RunPage>, Problem> {
-    let read = app.read(&authenticated, &notebook).await?;
-    let state = &read.notebook;
+    let state = &now.notebook;
     let wanted = Wanted::page(query.before, query.limit);
     let (ids, next) = latest(&*app.store, &notebook, "ExecutionRequested", wanted, |recorded| match recorded.event {
         Event::ExecutionRequested(event) => {
@@ -117,7 +112,7 @@ async fn list_runs(
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
         let execution = execution_of(&app, state, &id).await?;
-        runs.push(run(id, without_outputs(execution), state, &read.kernels));
+        runs.push(run(id, without_outputs(execution), state, &now.kernels));
     }
     for run in runs.iter_mut().filter(|run| run.execution.output_seq <= ends::MAX_LISTED_WRITES) {
         name_end(&app, &notebook, run).await;
@@ -156,25 +151,21 @@ async fn execution_of(app: &App, state: &Document, id: &ExecutionId) -> Result<A
 }
 
 async fn read_run(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, id)): Params<RunPath>,
+    Reading { app, notebook, now, .. }: Reading,
+    Params((_, id)): Params<RunPath>,
 ) -> Result<Json<Run>, Problem> {
-    let read = app.read(&authenticated, &notebook).await?;
-    let execution = execution_of(&app, &read.notebook, &id).await?;
-    let mut run = run(id, execution, &read.notebook, &read.kernels);
+    let execution = execution_of(&app, &now.notebook, &id).await?;
+    let mut run = run(id, execution, &now.notebook, &now.kernels);
     name_end(&app, &notebook, &mut run).await;
     Ok(Json(run))
 }
 
 async fn compare_runs(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, left, right)): Params<(NotebookId, ExecutionId, ExecutionId)>,
+    Reading { app, now, .. }: Reading,
+    Params((_, left, right)): Params<(NotebookId, ExecutionId, ExecutionId)>,
 ) -> Result<Json<Comparison>, Problem> {
-    let read = app.read(&authenticated, &notebook).await?;
-    let one = execution_of(&app, &read.notebook, &left).await?;
-    let other = execution_of(&app, &read.notebook, &right).await?;
+    let one = execution_of(&app, &now.notebook, &left).await?;
+    let other = execution_of(&app, &now.notebook, &right).await?;
     let (one_text, other_text) = (output_text(&one), output_text(&other));
     Ok(Json(Comparison {
         same_source: one.subject.source() == other.subject.source(),
@@ -182,8 +173,8 @@ async fn compare_runs(
         same_outputs: one_text == other_text,
         source_diff: diff::unified(one.subject.source(), other.subject.source()),
         output_diff: diff::unified(&one_text, &other_text),
-        left: run(left, without_outputs(one), &read.notebook, &read.kernels),
-        right: run(right, without_outputs(other), &read.notebook, &read.kernels),
+        left: run(left, without_outputs(one), &now.notebook, &now.kernels),
+        right: run(right, without_outputs(other), &now.notebook, &now.kernels),
     }))
 }
 

@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, header};
 use notarium_core::NotebookId;
 use notarium_wire::rest::Alive;
 use sha2::{Digest, Sha256};
@@ -50,8 +50,7 @@ async fn alive() -> Json<Alive> {
 
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     if app.stopping.is_cancelled() || !app.is_ready.load(Ordering::SeqCst) {
-        let detail = "the server is starting or stopping: ask again in a moment";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail));
+        return Err(Problem::unavailable("the server is starting or stopping: ask again in a moment"));
     }
     app.store.notebooks(None, 1).await?;
     let problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
