@@ -92,12 +92,6 @@ pub enum TextError {
         /// As the JSON has it.
         found: String,
     },
-    /// The texts given to [`ChangeSet::invert_with`] are not the ones that the change removed.
-    #[error("the removed texts do not belong to this change (at deletion {index}): pass what apply returned")]
-    RemovedMismatch {
-        /// The deletion that does not fit, from 0.
-        index: usize,
-    },
 }
 
 /// One section of a change: `length` units of the old text, and what becomes of them.
@@ -113,10 +107,6 @@ struct Section {
 impl Section {
     fn length_after(&self) -> usize {
         if self.insert.is_some() { self.insert_length } else { self.length }
-    }
-
-    fn deletes(&self) -> bool {
-        self.insert.is_some() && self.length > 0
     }
 }
 

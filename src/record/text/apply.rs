@@ -12,7 +12,7 @@ const MAX_EDITS_IN_PLACE: usize = 4;
 pub struct Applied {
     /// The new text.
     pub text: String,
-    /// What each section that deletes took away, in order; [`ChangeSet::invert_with`] takes it.
+    /// What each section that deletes took away, in order.
     pub removed: Vec<String>,
 }
 
@@ -48,10 +48,6 @@ impl ChangeSet {
             }
         }
         Ok(removed)
-    }
-
-    pub(super) fn removed_from(&self, doc: &str) -> Result<Vec<String>, TextError> {
-        Ok(removed(doc, &self.edits(doc)?))
     }
 
     /// The changing sections with their byte ranges in `doc`.

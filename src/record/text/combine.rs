@@ -1,7 +1,7 @@
-//! Compose, map and invert. Compose and map follow `composeSets` and `mapSet` of `@codemirror/state` step by step.
+//! Compose and map, which follow `composeSets` and `mapSet` of `@codemirror/state` step by step.
 
 use super::build::{Builder, Cursor};
-use super::{ChangeSet, Section, TextError, utf16_len};
+use super::{ChangeSet, TextError};
 
 impl ChangeSet {
     /// One change that does what `self` and then `next` do.
@@ -35,47 +35,6 @@ impl ChangeSet {
         }
         Mapping::new(self, over, before).run()
     }
-
-    /// The change that undoes `self`, from the texts that [`ChangeSet::apply`] said it removed.
-    ///
-    /// # Errors
-    /// [`TextError::RemovedMismatch`] when number or lengths of `removed` do not belong to `self`.
-    pub fn invert_with(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
-        let deletions = self.sections.iter().filter(|section| section.deletes()).count();
-        if deletions != removed.len() {
-            return Err(TextError::RemovedMismatch { index: deletions.min(removed.len()) });
-        }
-        let mut removed = removed.iter().enumerate();
-        let sections = self.sections.iter().map(|section| invert_section(section, &mut removed));
-        Ok(ChangeSet { sections: sections.collect::<Result<_, _>>()? })
-    }
-
-    /// The change that undoes `self`, which is a change of `doc`.
-    ///
-    /// # Errors
-    /// As [`ChangeSet::apply`].
-    pub fn invert(&self, doc: &str) -> Result<ChangeSet, TextError> {
-        self.invert_with(&self.removed_from(doc)?)
-    }
-}
-
-fn invert_section<'r>(
-    section: &Section,
-    removed: &mut impl Iterator<Item = (usize, &'r String)>,
-) -> Result<Section, TextError> {
-    if section.insert.is_none() {
-        return Ok(section.clone());
-    }
-    let mut insert = String::new();
-    if section.deletes()
-        && let Some((index, text)) = removed.next()
-    {
-        if utf16_len(text) != section.length {
-            return Err(TextError::RemovedMismatch { index });
-        }
-        insert.clone_from(text);
-    }
-    Ok(Section { length: section.insert_length, insert: Some(insert), insert_length: section.length })
 }
 
 /// Never seen: the lengths were compared before. An answer all the same, so that no input can panic or loop.
