@@ -9,7 +9,7 @@ use crate::history::History;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::reactivity::{blocked_after, removal_after};
-use crate::rejection::{Rejection, RejectionCode};
+use crate::rejection::{Rejection, RejectionCode, Result};
 use crate::{history, replies};
 use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
@@ -69,23 +69,17 @@ fn subject(command: &Command) -> Option<&CellId> {
 }
 
 /// The live cell, or a refusal that tells a deleted one from one that never was.
-pub(crate) fn live_cell<'a>(
-    notebook: &'a Document,
-    context: &Context,
-    cell_id: &CellId,
-) -> Result<&'a Cell, Rejection> {
+pub(crate) fn live_cell<'a>(notebook: &'a Document, context: &Context, cell_id: &CellId) -> Result<&'a Cell> {
     if let Some(cell) = notebook.cells.get(cell_id) {
         return Ok(cell);
     }
     Err(match find_deleted(&context.history, cell_id) {
-        Some(_) => {
-            Rejection::new(RejectionCode::CellDeleted, format!("cell {cell_id} is in the trash: restore it first"))
-        }
-        None => Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id} in this notebook: check the id")),
+        Some(_) => RejectionCode::CellDeleted.because(format!("cell {cell_id} is in the trash: restore it first")),
+        None => RejectionCode::UnknownCell.because(format!("no cell {cell_id} in this notebook: check the id")),
     })
 }
 
-fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) -> Result<(), Rejection> {
+fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) -> Result<()> {
     match expected {
         Some(expected) if expected != cell.cell_version => {
             Err(Rejection::conflict(&format!("cell {cell_id}"), expected, cell.cell_version))
@@ -96,18 +90,13 @@ fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) 
 
 // --- insert, move ---
 
-pub(crate) fn decide_insert(
-    notebook: &Document,
-    context: &mut Context,
-    command: InsertCell,
-) -> Result<Decision, Rejection> {
+pub(crate) fn decide_insert(notebook: &Document, context: &mut Context, command: InsertCell) -> Result<Decision> {
     let InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags, reply } = command;
     check_room_for_cell(notebook, &context.limits)?;
     let cell_id = cell_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.cells.contains_key(&cell_id) || find_deleted(&context.history, &cell_id).is_some() {
-        let message = format!("a cell {cell_id} exists or is in the trash: choose another id");
-        return Err(Rejection::new(RejectionCode::CellExists, message));
-    }
+    let exists = notebook.cells.contains_key(&cell_id) || find_deleted(&context.history, &cell_id).is_some();
+    RejectionCode::CellExists
+        .when(exists, || format!("a cell {cell_id} exists or is in the trash: choose another id"))?;
     check_source(&context.limits, &source)?;
     check_metadata(&context.limits, &metadata)?;
     check_attachments(&context.limits, attachments.as_ref())?;
@@ -119,12 +108,10 @@ pub(crate) fn decide_insert(
     Ok(Decision { events: vec![CellInserted { cell_id, cell, reply }.into()], outcome })
 }
 
-fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<(), Rejection> {
-    if notebook.cells.len() < limits.max_cells {
-        return Ok(());
-    }
-    let message = format!("a notebook holds at most {} cells: split it", limits.max_cells);
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<()> {
+    RejectionCode::LimitExceeded.when(notebook.cells.len() >= limits.max_cells, || {
+        format!("a notebook holds at most {} cells: split it", limits.max_cells)
+    })
 }
 
 pub(crate) fn decide_move(
@@ -133,13 +120,11 @@ pub(crate) fn decide_move(
     cell_id: CellId,
     place: &Place,
     cell_version: Option<Version>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let cell = live_cell(notebook, context, &cell_id)?;
     check_cell_version(&cell_id, cell, cell_version)?;
-    if matches!(place, Place::Before(anchor) | Place::After(anchor) if *anchor == cell_id) {
-        let message = "a cell cannot stand before or after itself: name another cell";
-        return Err(Rejection::new(RejectionCode::InvalidPlace, message));
-    }
+    let is_itself = matches!(place, Place::Before(anchor) | Place::After(anchor) if *anchor == cell_id);
+    RejectionCode::InvalidPlace.when(is_itself, || "a cell cannot stand before or after itself: name another cell")?;
     if stands_at(notebook, &cell_id, place) {
         return Ok(Decision::nothing());
     }
@@ -158,12 +143,7 @@ fn stands_at(notebook: &Document, cell_id: &CellId, place: &Place) -> bool {
 }
 
 /// The order key for a place, as if `moving` were not there.
-fn key_at(
-    notebook: &Document,
-    context: &Context,
-    moving: Option<&CellId>,
-    place: &Place,
-) -> Result<OrderKey, Rejection> {
+fn key_at(notebook: &Document, context: &Context, moving: Option<&CellId>, place: &Place) -> Result<OrderKey> {
     let order = &notebook.order;
     // The place as the index of the gap: 0 is before the first cell.
     let gap = match place {
@@ -176,14 +156,14 @@ fn key_at(
     let upper = order[gap..].iter().find(|id| Some(*id) != moving);
     let key_of = |id: Option<&CellId>| Some(&notebook.cells.get(id?)?.content.order_key);
     let key = OrderKey::between(key_of(lower), key_of(upper));
-    if key.as_str().len() <= context.limits.max_order_key_bytes {
-        return Ok(key);
-    }
-    let message = "too much was put between these two cells: move one of them away and back, then try again";
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+    RejectionCode::LimitExceeded.when(
+        key.as_str().len() > context.limits.max_order_key_bytes,
+        || "too much was put between these two cells: move one of them away and back, then try again",
+    )?;
+    Ok(key)
 }
 
-fn index_of_live(notebook: &Document, context: &Context, cell_id: &CellId) -> Result<usize, Rejection> {
+fn index_of_live(notebook: &Document, context: &Context, cell_id: &CellId) -> Result<usize> {
     live_cell(notebook, context, cell_id)?;
     Ok(notebook.position(cell_id).unwrap_or(notebook.order.len()))
 }
@@ -208,7 +188,7 @@ pub(crate) fn decide_edit(
     cell_id: CellId,
     base: Version,
     change: ChangeSet,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let cell = live_cell(notebook, context, &cell_id)?;
     let late = late_edits(notebook, context, &cell_id, cell, base)?;
     let change = change.map_over_all(late).map_err(invalid_change)?;
@@ -222,25 +202,24 @@ pub(crate) fn late_edits<'a>(
     cell_id: &CellId,
     cell: &Cell,
     base: Version,
-) -> Result<Vec<&'a ChangeSet>, Rejection> {
-    if base > notebook.version {
-        let message = format!("base {base} is not reached yet: the notebook is at {}", notebook.version);
-        return Err(Rejection::new(RejectionCode::VersionInFuture, message));
-    }
+) -> Result<Vec<&'a ChangeSet>> {
+    RejectionCode::VersionInFuture.when(base > notebook.version, || {
+        format!("base {base} is not reached yet: the notebook is at {}", notebook.version)
+    })?;
     if cell.source_version > base { edits_since(context, cell_id, base) } else { Ok(Vec::new()) }
 }
 
 /// The edits of a cell after `base`. An insertion after `base` starts afresh: the sender typed before it knew the ack.
-fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>, Rejection> {
+fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>> {
     let edits = history::edits_after(&context.history, cell_id, base);
-    if edits.len() > context.limits.max_late_edits {
-        let message = "the base is too far back to merge: keep your text aside, read the cell again and paste it in";
-        return Err(Rejection::new(RejectionCode::BaseTooOld, message));
-    }
+    RejectionCode::BaseTooOld.when(
+        edits.len() > context.limits.max_late_edits,
+        || "the base is too far back to merge: keep your text aside, read the cell again and paste it in",
+    )?;
     Ok(edits)
 }
 
-fn edited(context: &Context, cell_id: CellId, cell: &Cell, change: ChangeSet) -> Result<Decision, Rejection> {
+fn edited(context: &Context, cell_id: CellId, cell: &Cell, change: ChangeSet) -> Result<Decision> {
     let applied = change.apply(&cell.content.source).map_err(invalid_change)?;
     if change.is_identity() {
         return Ok(Decision::nothing());
@@ -255,7 +234,7 @@ pub(crate) fn decide_replace(
     cell_id: CellId,
     cell_version: Version,
     source: &str,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let cell = live_cell(notebook, context, &cell_id)?;
     check_cell_version(&cell_id, cell, Some(cell_version))?;
     check_source(&context.limits, source)?;
@@ -263,7 +242,7 @@ pub(crate) fn decide_replace(
 }
 
 fn invalid_change(error: TextError) -> Rejection {
-    Rejection::new(RejectionCode::InvalidChange, format!("the change does not fit the cell's text: {error}"))
+    RejectionCode::InvalidChange.because(format!("the change does not fit the cell's text: {error}"))
 }
 
 // --- type, metadata, attachments, flags ---
@@ -274,14 +253,11 @@ pub(crate) fn decide_type(
     cell_id: CellId,
     cell_type: CellType,
     cell_version: Option<Version>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let cell = live_cell(notebook, context, &cell_id)?;
     check_cell_version(&cell_id, cell, cell_version)?;
     let previous = cell.content.cell_type;
-    if previous == cell_type {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(CellTypeChanged { cell_id, cell_type, previous }))
+    Ok(Decision::unless(previous == cell_type, CellTypeChanged { cell_id, cell_type, previous }))
 }
 
 pub(crate) fn decide_metadata(
@@ -289,13 +265,10 @@ pub(crate) fn decide_metadata(
     context: &Context,
     cell_id: CellId,
     metadata: RawObject,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_metadata(&context.limits, &metadata)?;
     let previous = live_cell(notebook, context, &cell_id)?.content.metadata.clone();
-    if previous == metadata {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(CellMetadataSet { cell_id, metadata, previous }))
+    Ok(Decision::unless(previous == metadata, CellMetadataSet { cell_id, metadata, previous }))
 }
 
 pub(crate) fn decide_attachments(
@@ -303,13 +276,10 @@ pub(crate) fn decide_attachments(
     context: &Context,
     cell_id: CellId,
     attachments: Option<RawObject>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     check_attachments(&context.limits, attachments.as_ref())?;
     let previous = live_cell(notebook, context, &cell_id)?.content.attachments.clone();
-    if previous == attachments {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(CellAttachmentsSet { cell_id, attachments, previous }))
+    Ok(Decision::unless(previous == attachments, CellAttachmentsSet { cell_id, attachments, previous }))
 }
 
 pub(crate) fn decide_flags(
@@ -317,19 +287,15 @@ pub(crate) fn decide_flags(
     context: &Context,
     cell_id: CellId,
     changes: &CellFlagChanges,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let previous = live_cell(notebook, context, &cell_id)?.content.flags;
     let flags = changed_flags(previous, changes)?;
-    if flags == previous {
-        return Ok(Decision::nothing());
-    }
-    Ok(Decision::one(CellFlagsSet { cell_id, flags, previous }))
+    Ok(Decision::unless(flags == previous, CellFlagsSet { cell_id, flags, previous }))
 }
 
-fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlags, Rejection> {
-    if changes.bookmark.is_some_and(|bookmark| bookmark > 9) {
-        return Err(Rejection::new(RejectionCode::InvalidValue, "a bookmark is 1 to 9, or 0 for none"));
-    }
+fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlags> {
+    let is_odd = changes.bookmark.is_some_and(|bookmark| bookmark > 9);
+    RejectionCode::InvalidValue.when(is_odd, || "a bookmark is 1 to 9, or 0 for none")?;
     Ok(CellFlags {
         pinned: changes.pinned.unwrap_or(flags.pinned),
         skipped: changes.skipped.unwrap_or(flags.skipped),
@@ -341,13 +307,11 @@ fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlag
     })
 }
 
-pub(crate) fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Result<Decision> {
     live_cell(notebook, context, &cell_id)?;
     let Some((execution_id, execution)) = notebook.latest_execution(&cell_id) else { return Ok(Decision::nothing()) };
-    if !execution.status.is_finished() {
-        let message = "the cell is running: cancel the run first, or wait for its end";
-        return Err(Rejection::new(RejectionCode::ExecutionState, message));
-    }
+    RejectionCode::ExecutionState
+        .when(!execution.status.is_finished(), || "the cell is running: cancel the run first, or wait for its end")?;
     Ok(Decision::one(CellOutputsCleared { execution_id: execution_id.clone(), cell_id }))
 }
 
@@ -358,12 +322,11 @@ pub(crate) fn decide_delete(
     context: &mut Context,
     cell_id: CellId,
     cell_version: Option<Version>,
-) -> Result<Decision, Rejection> {
+) -> Result<Decision> {
     let cell = live_cell(notebook, context, &cell_id)?;
     check_cell_version(&cell_id, cell, cell_version)?;
-    let mut events = deletion(notebook, &cell_id, cell);
-    events.extend(removal_after(notebook, context, &cell_id));
-    Ok(Decision { events, outcome: Outcome::default() })
+    let events = deletion(notebook, &cell_id, cell);
+    Ok(Decision::of(events.into_iter().chain(removal_after(notebook, context, &cell_id))))
 }
 
 /// What waits to run is cancelled, and what waits for that is blocked; what runs goes on, and stays in the record.
@@ -386,20 +349,13 @@ pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Ve
     cancelled.chain(blocked).chain([deleted.into()]).collect()
 }
 
-pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
-    if notebook.cells.contains_key(&cell_id) {
-        return Err(Rejection::new(
-            RejectionCode::CellNotDeleted,
-            format!("cell {cell_id} is not in the trash: nothing to restore"),
-        ));
-    }
+pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision> {
+    RejectionCode::CellNotDeleted.when(notebook.cells.contains_key(&cell_id), || {
+        format!("cell {cell_id} is not in the trash: nothing to restore")
+    })?;
     check_room_for_cell(notebook, &context.limits)?;
-    let Some(deleted) = find_deleted(&context.history, &cell_id) else {
-        return Err(Rejection::new(
-            RejectionCode::UnknownCell,
-            format!("no cell {cell_id} in the trash: check the id"),
-        ));
-    };
+    let unknown = || RejectionCode::UnknownCell.because(format!("no cell {cell_id} in the trash: check the id"));
+    let deleted = find_deleted(&context.history, &cell_id).ok_or_else(unknown)?;
     let execution = deleted.latest_execution.as_ref().and_then(|id| context.history.executions.get(id));
     let execution = execution.map(|replayed| replayed.execution.clone());
     let restored = restoration(notebook, &cell_id, deleted, execution);
