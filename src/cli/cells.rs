@@ -301,8 +301,7 @@ impl CellCommand {
             Self::Delete { cell, cell_version, .. } => {
                 let cell_id = notebook.cell(&cell).await?;
                 notebook.change(&Command::DeleteCell { cell_id: cell_id.clone(), cell_version }).await?;
-                print::note(format!("`notarium cell restore {} {cell_id}` brings it back", notebook.id));
-                return Ok(());
+                return print::noted(format!("`notarium cell restore {} {cell_id}` brings it back", notebook.id));
             }
             Self::Restore { cell, .. } => Command::RestoreCell { cell_id: in_trash(&notebook, &cell).await? },
             Self::Trash(InNotebook { args, .. }) => return list_trash(&notebook, args.json).await,

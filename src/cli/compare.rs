@@ -84,8 +84,7 @@ impl CellDifference {
 
 fn show(difference: &Difference) -> Ended {
     if difference.title.is_none() && difference.cells.is_empty() {
-        print::note(format!("nothing changed between the versions {} and {}", difference.from, difference.to));
-        return Ok(());
+        return print::noted(format!("nothing changed between the versions {} and {}", difference.from, difference.to));
     }
     if let Some((from, to)) = &difference.title {
         print::line(format!("title: \"{}\" became \"{}\"", print::clean(from), print::clean(to)))?;

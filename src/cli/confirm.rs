@@ -117,8 +117,7 @@ pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) ->
 
 async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
     if waiting.is_empty() {
-        print::note("nothing waits for you");
-        return Ok(());
+        return print::noted("nothing waits for you");
     }
     let asks = input::is_terminal();
     let mut people = People::new(client);

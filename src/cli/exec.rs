@@ -63,8 +63,7 @@ async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
         None => Vec::new(),
     };
     if targets.is_empty() {
-        print::note("nothing to run: there is no code cell with some source");
-        return Ok(());
+        return print::noted("nothing to run: there is no code cell with some source");
     }
     let mut following = Following::new(notebook, targets.iter().map(|(name, _)| name.clone()));
     let targets = targets.into_iter().map(|(_, target)| target);

@@ -171,8 +171,7 @@ async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
 pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     let stored = Config::load()?;
     if stored.token.is_none() {
-        print::note("you are not logged in");
-        return Ok(());
+        return print::noted("you are not logged in");
     }
     let server = stored.server.clone().unwrap_or_default();
     let access = Access { server: http_address(&server)?, token: stored.token.clone().unwrap_or_default() };
