@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use notarium_record::{
-    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version,
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version, in_order,
 };
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -42,6 +42,8 @@ pub use transaction::WriteTransaction;
 
 use self::error::{commit_error, damaged, gone, is_damage, is_gone, store_error};
 use self::health::Health;
+use self::reader::{Query, head_of};
+use self::rows::integer;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
@@ -135,6 +137,21 @@ impl Sqlite {
         self.health.written(committed.as_ref().err());
         committed
     }
+
+    /// A transaction of one statement.
+    async fn write(&self, query: Query<'_>) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await
+    }
+
+    async fn events(&self, notebook: &NotebookId, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
+        reader::events(&self.readers, notebook, query).await.map_err(|error| self.failed(error))
+    }
+
+    fn json(&self, subjects: &[String]) -> Result<String, StoreError> {
+        serde_json::to_string(subjects).map_err(|error| self.failed(sqlx::Error::Decode(error.into())))
+    }
 }
 
 fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
@@ -144,7 +161,9 @@ fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
 #[async_trait]
 impl EventStore for Sqlite {
     async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError> {
-        let lease = reader::lease(&self.readers, notebook).await.map_err(|error| self.failed(error))?;
+        let sql = "SELECT epoch, holder FROM notebooks WHERE id = ?";
+        let lease = sqlx::query_as(sql).bind(notebook.as_str()).fetch_optional(&self.readers).await;
+        let lease: Option<(Epoch, Option<String>)> = lease.map_err(|error| self.failed(error))?;
         match lease {
             None => return Ok(0),
             Some((epoch, Some(holder))) if holder == instance.as_str() => return Ok(epoch),
@@ -168,7 +187,10 @@ impl EventStore for Sqlite {
     }
 
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {
-        reader::head(&self.readers, notebook).await.map_err(|error| self.failed(error))
+        let sql = "SELECT e.version, e.hash, e.recorded_at FROM notebooks n JOIN heads h ON h.notebook = n.key \
+                   JOIN events e ON e.position = h.position WHERE n.id = ?";
+        let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(&self.readers).await;
+        row.and_then(|row| row.map(|row| head_of(&row, 0)).transpose()).map_err(|error| self.failed(error))
     }
 
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
@@ -191,7 +213,11 @@ impl EventStore for Sqlite {
         before: Option<Version>,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
-        reader::read_backwards(&self.readers, notebook, before, limit).await.map_err(|error| self.failed(error))
+        let query = sqlx::query(reader::READ_BACKWARDS).bind(notebook.as_str()).bind(before.map_or(i64::MAX, integer));
+        let mut events = self.events(notebook, query.bind(reader::limit(limit, MAX_READ_EVENTS))).await?;
+        in_order(&mut events);
+        events.reverse();
+        Ok(events)
     }
 
     async fn read_subject(
@@ -201,17 +227,23 @@ impl EventStore for Sqlite {
         after: Version,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
-        reader::read_subject(&self.readers, notebook, subject, after, limit).await.map_err(|error| self.failed(error))
+        let query = sqlx::query(reader::READ_SUBJECT).bind(notebook.as_str()).bind(subject).bind(integer(after));
+        self.events(notebook, query.bind(reader::limit(limit, MAX_READ_EVENTS))).await
     }
 
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
-        let events = reader::events_of_subject(&self.readers, notebook, subjects).await;
-        within_limit(events.map_err(|error| self.failed(error))?)
+        let query = sqlx::query(reader::EVENTS_OF_SUBJECT).bind(self.json(subjects)?).bind(notebook.as_str());
+        let mut events = self.events(notebook, query.bind(reader::history_limit())).await?;
+        in_order(&mut events);
+        within_limit(events)
     }
 
     async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError> {
-        let events = reader::scan_by_subject(&self.readers, notebook, wanted).await;
-        within_limit(events.map_err(|error| self.failed(error))?)
+        let query = sqlx::query(reader::SCAN_BY_SUBJECT).bind(notebook.as_str()).bind(integer(wanted.since));
+        let query = query.bind(self.json(&wanted.subjects)?).bind(wanted.with_notebook).bind(reader::history_limit());
+        let mut events = self.events(notebook, query).await?;
+        in_order(&mut events);
+        within_limit(events)
     }
 
     async fn events_of_type(
@@ -222,8 +254,9 @@ impl EventStore for Sqlite {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
         check_listed(event_type)?;
-        let events = reader::events_of_type(&self.readers, notebook, event_type, before, limit).await;
-        events.map_err(|error| self.failed(error))
+        let query = sqlx::query(reader::EVENTS_OF_TYPE).bind(notebook.as_str()).bind(event_type);
+        let query = query.bind(before.map_or(i64::MAX, integer)).bind(reader::limit(limit, MAX_READ_EVENTS));
+        self.events(notebook, query).await
     }
 
     async fn command(
@@ -248,17 +281,12 @@ impl EventStore for Sqlite {
     }
 
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let deleted = projections::delete_snapshot(&mut transaction, notebook, version).await;
-        deleted.map_err(|error| self.failed(error))?;
-        self.commit(transaction).await
+        self.write(projections::delete_snapshot(notebook, version)).await
     }
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let deleted = projections::delete_snapshots(&mut transaction, notebook).await;
-        deleted.map_err(|error| self.failed(error))?;
-        self.commit(transaction).await
+        let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?)";
+        self.write(sqlx::query(sql).bind(notebook.as_str())).await
     }
 
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
@@ -308,9 +336,7 @@ impl EventStore for Sqlite {
     }
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let deleted = projections::delete_blob_record(&mut transaction, notebook, sha256).await;
-        deleted.map_err(|error| self.failed(error))?;
-        self.commit(transaction).await
+        let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
+        self.write(sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec())).await
     }
 }

@@ -5,7 +5,7 @@ use notarium_record::{Hash, NotebookId, Version};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 
-use super::reader::head_of;
+use super::reader::{Query, head_of};
 use super::rows::{hash, integer};
 use crate::event_store::{BlobRecord, page};
 use crate::snapshots::{Snapshot, superfluous};
@@ -32,18 +32,14 @@ async fn thin_out(connection: &mut SqliteConnection, notebook: &NotebookId) -> R
         "SELECT version FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
     let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
     for version in superfluous(&versions) {
-        delete_snapshot(&mut *connection, notebook, version).await?;
+        delete_snapshot(notebook, version).execute(&mut *connection).await?;
     }
     Ok(())
 }
 
-pub(super) async fn delete_snapshot(
-    connection: &mut SqliteConnection,
-    notebook: &NotebookId,
-    version: Version,
-) -> Result<(), sqlx::Error> {
+pub(super) fn delete_snapshot<'a>(notebook: &'a NotebookId, version: Version) -> Query<'a> {
     let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
-    sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).execute(connection).await.map(|_| ())
+    sqlx::query(sql).bind(notebook.as_str()).bind(integer(version))
 }
 
 pub(super) async fn snapshot(
@@ -60,14 +56,6 @@ pub(super) async fn snapshot(
     let head = head_of(&row, 0)?;
     let (checksum, state) = (hash(row.try_get(4)?)?, Bytes::from(row.try_get::<Vec<u8>, _>(5)?));
     Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, checksum, state }))
-}
-
-pub(super) async fn delete_snapshots(
-    connection: &mut SqliteConnection,
-    notebook: &NotebookId,
-) -> Result<(), sqlx::Error> {
-    let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?)";
-    sqlx::query(sql).bind(notebook.as_str()).execute(connection).await.map(|_| ())
 }
 
 /// False where there is no such notebook, or the blob is recorded already.
@@ -118,13 +106,4 @@ pub(super) async fn blob_records(
     let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
     let rows = sqlx::query(sql).bind(notebook.as_str()).bind(after).bind(count).fetch_all(pool).await?;
     rows.iter().map(|row| blob(notebook, row)).collect()
-}
-
-pub(super) async fn delete_blob_record(
-    connection: &mut SqliteConnection,
-    notebook: &NotebookId,
-    sha256: &Hash,
-) -> Result<(), sqlx::Error> {
-    let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
-    sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec()).execute(connection).await.map(|_| ())
 }

@@ -1,10 +1,9 @@
 //! Questions to the log. They run beside the writer, on connections that cannot write.
 
 use notarium_record::{
-    Actor, CommandId, CommandRecord, Envelope, Epoch, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored,
-    Version, in_order,
+    Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, Version, in_order,
 };
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Row, SqlitePool};
 
 use super::rows::{hash, integer};
@@ -21,7 +20,7 @@ macro_rules! select_events {
     };
 }
 
-fn limit(asked: usize, most: usize) -> i64 {
+pub(super) fn limit(asked: usize, most: usize) -> i64 {
     i64::try_from(asked.min(most)).unwrap_or(i64::MAX)
 }
 
@@ -74,15 +73,16 @@ fn stored(notebook: &NotebookId, row: &SqliteRow) -> Result<Stored, sqlx::Error>
     })
 }
 
-fn all(notebook: &NotebookId, rows: &[SqliteRow]) -> Result<Vec<Stored>, sqlx::Error> {
-    rows.iter().map(|row| stored(notebook, row)).collect()
-}
+/// A question that is bound, and can be asked.
+pub(super) type Query<'a> = sqlx::query::Query<'a, sqlx::Sqlite, SqliteArguments>;
 
-pub(super) async fn head(pool: &SqlitePool, notebook: &NotebookId) -> Result<Option<Head>, sqlx::Error> {
-    let sql = "SELECT e.version, e.hash, e.recorded_at FROM notebooks n JOIN heads h ON h.notebook = n.key \
-               JOIN events e ON e.position = h.position WHERE n.id = ?";
-    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
-    row.map(|row| head_of(&row, 0)).transpose()
+/// The events that one of the questions below finds, in the order in which it finds them.
+pub(super) async fn events(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    query: Query<'_>,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    query.fetch_all(pool).await?.iter().map(|row| stored(notebook, row)).collect()
 }
 
 /// A head from three columns: version, hash, recorded_at.
@@ -101,22 +101,8 @@ pub(super) async fn read(
     count: usize,
 ) -> Result<Vec<Stored>, sqlx::Error> {
     let query = sqlx::query(READ).bind(notebook.as_str()).bind(integer(after)).bind(limit(count, MAX_READ_EVENTS));
-    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
+    let mut events = events(pool, notebook, query).await?;
     in_order(&mut events);
-    Ok(events)
-}
-
-pub(super) async fn read_backwards(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    before: Option<Version>,
-    count: usize,
-) -> Result<Vec<Stored>, sqlx::Error> {
-    let before = before.map_or(i64::MAX, integer);
-    let query = sqlx::query(READ_BACKWARDS).bind(notebook.as_str()).bind(before).bind(limit(count, MAX_READ_EVENTS));
-    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
-    in_order(&mut events);
-    events.reverse();
     Ok(events)
 }
 
@@ -183,55 +169,8 @@ pub(super) const EVENTS_OF_TYPE: &str = select_events!(
 );
 
 /// One more than callers may have, so that they see that there are too many.
-fn history_limit() -> i64 {
+pub(super) fn history_limit() -> i64 {
     limit(MAX_HISTORY_EVENTS + 1, usize::MAX)
-}
-
-pub(super) async fn read_subject(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    subject: &str,
-    after: Version,
-    count: usize,
-) -> Result<Vec<Stored>, sqlx::Error> {
-    let query = sqlx::query(READ_SUBJECT).bind(notebook.as_str()).bind(subject).bind(integer(after));
-    all(notebook, &query.bind(limit(count, MAX_READ_EVENTS)).fetch_all(pool).await?)
-}
-
-pub(super) async fn events_of_subject(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    subjects: &[String],
-) -> Result<Vec<Stored>, sqlx::Error> {
-    let wanted = serde_json::to_string(subjects).map_err(decode)?;
-    let query = sqlx::query(EVENTS_OF_SUBJECT).bind(wanted).bind(notebook.as_str()).bind(history_limit());
-    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
-    in_order(&mut events);
-    Ok(events)
-}
-
-pub(super) async fn scan_by_subject(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    wanted: &Selection,
-) -> Result<Vec<Stored>, sqlx::Error> {
-    let subjects = serde_json::to_string(&wanted.subjects).map_err(decode)?;
-    let query = sqlx::query(SCAN_BY_SUBJECT).bind(notebook.as_str()).bind(integer(wanted.since)).bind(subjects);
-    let mut events = all(notebook, &query.bind(wanted.with_notebook).bind(history_limit()).fetch_all(pool).await?)?;
-    in_order(&mut events);
-    Ok(events)
-}
-
-pub(super) async fn events_of_type(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    event_type: &str,
-    before: Option<Version>,
-    count: usize,
-) -> Result<Vec<Stored>, sqlx::Error> {
-    let query = sqlx::query(EVENTS_OF_TYPE).bind(notebook.as_str()).bind(event_type);
-    let query = query.bind(before.map_or(i64::MAX, integer)).bind(limit(count, MAX_READ_EVENTS));
-    all(notebook, &query.fetch_all(pool).await?)
 }
 
 pub(super) async fn command(
@@ -248,15 +187,6 @@ pub(super) async fn command(
     let (actor, command_id) = (actor.to_owned(), command_id.clone());
     let outcome = required(&row, 2, RawJson::parse)?;
     Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome }))
-}
-
-/// The epoch of the notebook's lease, and who has it.
-pub(super) async fn lease(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-) -> Result<Option<(Epoch, Option<String>)>, sqlx::Error> {
-    let sql = "SELECT epoch, holder FROM notebooks WHERE id = ?";
-    sqlx::query_as(sql).bind(notebook.as_str()).fetch_optional(pool).await
 }
 
 pub(super) async fn notebooks(
