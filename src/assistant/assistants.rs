@@ -11,6 +11,7 @@ mod fitting;
 mod model_call;
 mod models;
 mod names;
+mod report;
 mod worker;
 
 use std::panic::AssertUnwindSafe;

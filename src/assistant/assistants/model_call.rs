@@ -7,49 +7,25 @@ use std::sync::Arc;
 use futures_util::{FutureExt, StreamExt};
 use notarium_core::attachments::{AttachmentKind, kind_of};
 use notarium_core::{
-    Attachment, Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
-    TurnFailure, TurnId, Usage, missing_results,
+    Attachment, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnId,
+    Usage, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
 use super::Runtime;
 use super::blobs::with_blobs;
-use super::worker::Report;
+use super::report::{ModelCallUpdate, Report};
 use crate::attachments::{self, Loaded};
 use crate::context::{Plan, Scene, messages, request};
 use crate::picture::{PngResult, may_show};
-use crate::providers::{Capabilities, Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
+use crate::providers::{Capabilities, Event, Provider, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
 /// Pictures of the present turn that a model is shown, the latest.
 const MAX_IMAGES: usize = 4;
 /// Calls whose ends are read at once.
 const CALLS_PAGE: usize = 500;
-
-/// A report of a model call to the worker.
-pub(super) enum ModelCallUpdate {
-    /// This attempt failed; the provider's client makes another one.
-    AttemptFailed(Because<TurnFailure>),
-    Answered {
-        reply: Reply,
-        usage: Usage,
-    },
-    /// Final: it cannot succeed, however often it is tried.
-    Failed {
-        why: Because<TurnFailure>,
-        usage: Usage,
-        is_final: bool,
-    },
-}
-
-impl ModelCallUpdate {
-    /// Nothing could be asked at all.
-    fn not_asked(detail: impl Into<String>) -> Self {
-        let why = Because::new(TurnFailure::NotAsked, detail);
-        Self::Failed { why, usage: Usage::default(), is_final: true }
-    }
-}
 
 /// A model call that is about to be made.
 pub(super) struct ModelCall {

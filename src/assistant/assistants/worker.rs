@@ -22,7 +22,8 @@ use tokio::time::{Instant, sleep_until};
 use super::backoff::{Backoff, FIRST_DELAY};
 use super::executor::{Done, Effects, ToolTask, execute};
 use super::fitting::fitting;
-use super::model_call::{ModelCall, ModelCallUpdate};
+use super::model_call::ModelCall;
+use super::report::{ModelCallUpdate, Report};
 use super::{Handle, Runtime, assistant_of};
 use crate::messages;
 use crate::providers::{self, Provider};
@@ -31,12 +32,6 @@ use turns::Acting;
 
 /// Events that are read at once.
 const PAGE: usize = 2_000;
-
-/// What a task of the worker reports.
-pub(super) enum Report {
-    ModelCall(TurnId, ModelCallUpdate),
-    ToolCall(ToolCallId, Done),
-}
 
 pub(super) struct Worker {
     runtime: Arc<Runtime>,
