@@ -330,9 +330,7 @@ def by_a_fork_that_outlives_the_kernel():
 @way
 def by_starting_the_launcher_again():
     plan = {"plan": {"hidden": [], "shown": ["/"], "read_only": [], "network": "all", "namespaces": False}}
-    found = subprocess.run(
-        [FACTS["binary"], "kernel-launcher"], input=json.dumps(plan).encode(), capture_output=True
-    )
+    found = subprocess.run([FACTS["binary"], "kernel-launcher"], input=json.dumps(plan).encode(), capture_output=True)
     plan["standing"] = json.loads(found.stdout)
     path = pathlib.Path("plan.json")
     path.write_text(json.dumps(plan))
