@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use super::error::ProviderError;
+use super::event::Event;
 use super::message::{Arguments, Block, Thinking, ToolCall};
-use super::reply::{Event, Reply, StopReason, Usage};
+use super::reply::{Reply, StopReason, Usage};
 
 /// More blocks than this in one reply are an endless loop of the model, or an attack.
 pub(super) const MAX_BLOCKS: usize = 512;

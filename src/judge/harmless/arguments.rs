@@ -2,10 +2,11 @@
 
 use ruff_python_ast::{Expr, ExprCall, Keyword};
 
+use super::bindings::What;
 use super::builtins;
 use super::cells::shows_script;
 use super::rules::{self, Rule};
-use super::scope::{What, elements};
+use super::scope::elements;
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::{self, *};
 use crate::known::{Attribute, attribute};

@@ -3,9 +3,9 @@
 use ruff_python_ast::{Expr, ExprAttribute, ExprCall, Stmt, StmtClassDef};
 use ruff_text_size::Ranged;
 
+use super::bindings::What;
 use super::builtins;
 use super::rules;
-use super::scope::What;
 use super::walk::{Checker, Found, Meaning, spoken};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute};

@@ -4,7 +4,8 @@ use ruff_python_ast::{
     Expr, ExprCall, ExprFString, ExprName, FStringPart, InterpolatedStringElement, Number, Operator,
 };
 
-use super::scope::{What, elements};
+use super::bindings::What;
+use super::scope::elements;
 use super::walk::{Checker, Meaning};
 
 const MAX_FOLLOWED: usize = 6;

@@ -3,8 +3,9 @@
 use ruff_python_ast::{Expr, ExprCall, Keyword};
 
 use super::arguments::{has_stars, is_harmless_name, is_named};
+use super::bindings::What;
 use super::rules;
-use super::scope::{What, elements};
+use super::scope::elements;
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::{self, *};
 use crate::known::{Attribute, attribute};

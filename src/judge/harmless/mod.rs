@@ -8,6 +8,7 @@
 
 mod arguments;
 mod attributes;
+mod bindings;
 pub(crate) mod builtins;
 mod cells;
 mod dangers;

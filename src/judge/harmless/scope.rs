@@ -8,42 +8,11 @@ use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, ModModule, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
 };
 
+use super::bindings::{Names, What};
 use super::shared::{self, Shared};
 use crate::Danger;
 use crate::budget::Budget;
 use crate::python::{self, MAX_DEPTH};
-
-/// What one binding gives.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum What<'a> {
-    Value(&'a Expr),
-    /// An element of it, or what its context gives.
-    Part(&'a Expr),
-    /// Put into what the name stands for.
-    Inserted(&'a Expr),
-    Function(&'a StmtFunctionDef),
-    Class(&'a StmtClassDef),
-    /// A parameter, an exception, what a pattern takes.
-    Nothing,
-    /// `**kwargs` of a function.
-    Keywords,
-}
-
-/// What a name is bound to in one scope.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Names<'a> {
-    pub(crate) values: BTreeMap<&'a str, Vec<(usize, What<'a>)>>,
-    pub(crate) imports: BTreeMap<&'a str, BTreeSet<String>>,
-    pub(crate) stars: BTreeSet<String>,
-    /// Declared `global` or `nonlocal` in a function.
-    pub(crate) elsewhere: BTreeSet<&'a str>,
-}
-
-impl<'a> Names<'a> {
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.values.contains_key(name) || self.imports.contains_key(name)
-    }
-}
 
 /// All cells together.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::arguments::has_stars;
+use super::bindings::What;
 use super::rules;
-use super::scope::What;
 use super::walk::{Checker, Meaning};
 use crate::DangerRule::*;
 

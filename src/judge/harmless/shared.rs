@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{CmpOp, Comprehension, Expr, ExprCall, ExprContext, InterpolatedStringElement, Parameter, Stmt};
 
+use super::bindings::{Names, What};
 use super::rules;
-use super::scope::{Names, What};
 use crate::python::{self, MAX_DEPTH};
 use crate::words::Words;
 

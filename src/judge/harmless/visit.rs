@@ -8,10 +8,11 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 
 use super::arguments::{has_one_argument, is_harmless_name, is_named};
+use super::bindings::Names;
 use super::builtins;
 use super::cells::shows_script;
 use super::rules::{self, Rule};
-use super::scope::{Names, elements, of_comprehension, of_function};
+use super::scope::{elements, of_comprehension, of_function};
 use super::walk::{Checker, LOOKS, Meaning, Scope, of_path, spoken};
 use crate::DangerRule::*;
 use crate::known::{self, Attribute, attribute};

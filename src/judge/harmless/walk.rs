@@ -6,9 +6,10 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, ExprAttribute, ExprCall, StmtClassDef};
 use ruff_text_size::Ranged;
 
+use super::bindings::{Names, What};
 use super::builtins;
 use super::rules::{self, Rule};
-use super::scope::{Globals, Names, What};
+use super::scope::Globals;
 use crate::DangerRule::{self, *};
 use crate::known::{self, Member};
 use crate::words::Words;
