@@ -368,3 +368,18 @@ async fn list_trash(notebook: &NotebookClient, as_json: bool) -> Ended {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mark_has_its_own_field() {
+        for mark in MARKS {
+            let mut flags = CellFlagChanges::default();
+            *flag(&mut flags, mark) = Some(true);
+            let sent = serde_json::to_string(&flags).unwrap();
+            assert_eq!(sent, format!(r#"{{"{}":true}}"#, mark.replace('-', "_")));
+        }
+    }
+}

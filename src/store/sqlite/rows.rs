@@ -16,8 +16,8 @@ const EVENTS: MultiRow = MultiRow::new(
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
 );
-// The new events stand at the end of the log: the position of the last, and how many they are, is what SQLite tells of the insert
-// before. A version that is there already is refused: by the primary keys, and where the other table has it by NULL.
+// The insert before wrote the last events of the log: SQLite knows the position of the last one and how many they are. The
+// primary key refuses a version that the table has already; NULL refuses one that `places` has.
 pub(super) static INSERT_EVENTS: MultiRow = EVENTS.then(
     "INSERT OR FAIL INTO recent_places SELECT notebook, version, iif(EXISTS (SELECT 1 FROM places p \
      WHERE p.notebook = events.notebook AND p.version = events.version), NULL, position) \
