@@ -29,7 +29,7 @@ test("pictures and files are attached, shown, sent to the model and kept with th
     return transfer;
   });
   await page.locator(".composer").dispatchEvent("drop", { dataTransfer: data });
-  await expect(page.getByRole("alert")).toContainText("neither a picture nor text");
+  await expect(page.getByRole("alert")).toContainText("neither an image nor text");
   // And one is pasted.
   const pasted = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();

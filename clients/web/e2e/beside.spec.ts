@@ -28,9 +28,9 @@ async function opened(page: Page) {
   await page.locator(".cell .source").first().waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("files beside");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("files");
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Files beside the notebook" });
+  const dialog = page.getByRole("dialog", { name: "Files" });
   await expect(dialog.getByRole("list", { name: "Files", exact: true })).toBeVisible();
   return dialog;
 }
@@ -46,17 +46,17 @@ test("files are looked through, brought, replaced by word, and fetched", async (
   const picker = dialog.getByLabel("Files to upload");
   const bytes = Buffer.alloc(3_000_000, 7);
   await picker.setInputFiles([{ name: "été 😀.bin", mimeType: "application/octet-stream", buffer: bytes }]);
-  await expect(dialog.getByRole("status")).toContainText("uploaded");
+  await expect(dialog.getByRole("status")).toContainText("Uploaded");
   await expect(files.filter({ hasText: "été 😀.bin" })).toContainText("3 MB");
   expect(readFileSync(join(scene.folder, "été 😀.bin")).equals(bytes)).toBe(true);
 
   const newer = { name: "losses.csv", mimeType: "text/csv", buffer: Buffer.from("new") };
   await picker.setInputFiles([newer]);
-  const moving = dialog.getByRole("list", { name: "Files on their way" }).getByRole("listitem");
-  await expect(moving.filter({ hasText: "losses.csv" })).toContainText("a file of this name is there");
+  const moving = dialog.getByRole("list", { name: "Transfers" }).getByRole("listitem");
+  await expect(moving.filter({ hasText: "losses.csv" })).toContainText("A file with this name exists");
   expect(readFileSync(join(scene.folder, "losses.csv"), "utf8")).toContain("0.5");
   await dialog.getByRole("button", { name: "Replace" }).click();
-  await expect(moving.filter({ hasText: "losses.csv" })).toContainText("uploaded");
+  await expect(moving.filter({ hasText: "losses.csv" })).toContainText("Uploaded");
   expect(readFileSync(join(scene.folder, "losses.csv"), "utf8")).toBe("new");
 
   const downloading = page.waitForEvent("download");
@@ -66,7 +66,7 @@ test("files are looked through, brought, replaced by word, and fetched", async (
   expect(readFileSync(await download.path()).equals(bytes)).toBe(true);
 
   await dialog.getByRole("button", { name: "data" }).click();
-  await expect(dialog.getByText("Nothing here yet.")).toBeVisible();
+  await expect(dialog.getByText("No files yet.")).toBeVisible();
   const data = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["dropped"], "dropped.txt"));
@@ -79,7 +79,7 @@ test("files are looked through, brought, replaced by word, and fetched", async (
   expect(readFileSync(join(scene.folder, "data", "dropped.txt"), "utf8")).toBe("dropped");
 
   await dialog.getByRole("button", { name: "Folder" }).click();
-  await dialog.getByLabel("Hidden ones").check();
+  await dialog.getByLabel("Show hidden").check();
   await expect(files.filter({ hasText: ".hidden" })).toBeVisible();
 });
 
@@ -101,7 +101,7 @@ test("errors are told, and the dialog fits every screen", async ({ browser, scen
       body: JSON.stringify({ code: "agent_unreachable", detail: "the runtime agent cannot be reached: wait until it is back" }),
     }),
   );
-  await dialog.getByRole("button", { name: "Look again" }).click();
+  await dialog.getByRole("button", { name: "Refresh" }).click();
   await expect(dialog.getByRole("alert")).toContainText("cannot be reached");
   if (process.env.NOTARIUM_SHOTS) await page.screenshot({ path: join(process.env.NOTARIUM_SHOTS, "files-error.png") });
   await page.unroute("**/files?*");

@@ -68,7 +68,7 @@ test("the main tasks without a pointer: make, write, run, share, decide, go back
   await page.getByRole("dialog").waitFor();
   await tabTo(page, "New link");
   await page.keyboard.press("Enter");
-  await page.getByLabel("The new link").waitFor();
+  await page.getByLabel("Link to copy").waitFor();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
 

@@ -23,7 +23,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   const cells = page.locator(".cell");
   await pointAt(cells.nth(1));
   await expect(page.locator(".cell-tools")).toHaveCount(1);
-  await cells.nth(1).getByRole("button", { name: "Move the cell up" }).click();
+  await cells.nth(1).getByRole("button", { name: "Move cell up" }).click();
   await expect(page.locator(".cell .source")).toHaveText([/second/, /first/, /third/]);
 
   await pointAt(cells.nth(1));
@@ -31,7 +31,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await expect(page.getByRole("menuitem", { name: "Run all cells above" })).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
-  await page.getByRole("menuitem", { name: "Make it Markdown" }).click();
+  await page.getByRole("menuitem", { name: "Change to text (Markdown)" }).click();
   await expect(cells.nth(1)).toHaveClass(/markdown/);
 
   await pointAt(cells.nth(0));
@@ -44,7 +44,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await saved(page);
 
   await pointAt(cells.nth(3));
-  await cells.nth(3).getByRole("button", { name: "Delete the cell" }).click();
+  await cells.nth(3).getByRole("button", { name: "Delete cell" }).click();
   await expect(cells).toHaveCount(3);
   await expect(page.locator(".toast").getByRole("button", { name: "Undo" })).toBeVisible();
   await page.context().close();
@@ -66,10 +66,10 @@ test("a finger has the menu at the chosen cell; who may not edit has what is lef
   const guest = await (await fresh(browser)).newPage();
   await guest.goto(`${server.url}/#token=${token.token}&notebook=${/n\/([^/]+)/.exec(page.url())?.[1] ?? ""}`);
   await guest.locator(".cell").first().hover();
-  await expect(guest.getByRole("button", { name: "Delete the cell" })).toHaveCount(0);
+  await expect(guest.getByRole("button", { name: "Delete cell" })).toHaveCount(0);
   await guest.getByRole("button", { name: "More about this cell" }).click();
   await expect(guest.getByRole("menuitem", { name: /Copy cells/ })).toBeVisible();
-  await expect(guest.getByRole("menuitem", { name: /Make it code/ })).toHaveCount(0);
+  await expect(guest.getByRole("menuitem", { name: /Change to code/ })).toHaveCount(0);
   await guest.context().close();
   await page.context().close();
 });
@@ -80,8 +80,8 @@ test("what the assistant always or never sees is marked on the cell", async ({ b
   const cell = page.locator(".cell").first();
   await pointAt(cell);
   await cell.getByRole("button", { name: "More about this cell" }).click();
-  await page.getByRole("menuitem", { name: /^Skip for the assistant/ }).click();
-  await cell.getByRole("button", { name: /the assistant never sees this cell/ }).click();
+  await page.getByRole("menuitem", { name: /^Never include in assistant context/ }).click();
+  await cell.getByRole("button", { name: /Never in the assistant’s context/ }).click();
   await expect(cell.locator(".mark")).toHaveCount(0);
   await page.context().close();
 });
@@ -145,15 +145,15 @@ test("a version has an address", async ({ browser, server }) => {
   await page.getByRole("slider", { name: "Version" }).focus();
   await page.keyboard.press("ArrowLeft");
   await page.locator(".past").waitFor();
-  await page.getByRole("button", { name: "Copy a link to this version" }).click();
-  await expect(page.locator(".toast")).toContainText("on the clipboard");
+  await page.getByRole("button", { name: "Copy link to this version" }).click();
+  await expect(page.locator(".toast")).toContainText("Link copied");
   const address = await page.evaluate(() => navigator.clipboard.readText());
   expect(address).toMatch(/#\/n\/[\w-]+\?at=\d+$/);
   const other = await person(browser, server);
   await other.goto(address);
   await expect(other.locator(".past")).toContainText("before = 1");
   await expect(other.locator(".past-cell")).toHaveCount(1);
-  await other.getByRole("button", { name: "Back to now" }).click();
+  await other.getByRole("button", { name: "Back to current" }).click();
   await expect(other.locator(".cell:visible")).toHaveCount(2);
   await other.context().close();
   await page.context().close();
@@ -177,7 +177,7 @@ test("after the kernel died the page says that the variables are gone, and runs 
   await run(0);
   await expect(cells.nth(0).locator(".outputs")).toContainText("42");
   await run(2);
-  const notice = page.locator(".strip", { hasText: "Its variables are gone" });
+  const notice = page.locator(".strip", { hasText: "Variables are lost" });
   await expect(notice).toBeVisible();
   await cells.nth(1).locator(".source").click();
   await notice.getByRole("button", { name: "Run all above" }).click();

@@ -52,7 +52,7 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
   await expect(panel(ann).locator(".comment strong").first()).toHaveText("You");
 
   // Who is meant is told, and the cell shows it.
-  const mark = bo.getByRole("button", { name: "1 open thread of comments" });
+  const mark = bo.getByRole("button", { name: "1 open comment thread" });
   await expect(mark).toBeVisible();
   await expect(bo.getByRole("button", { name: "Comments: 1 new" })).toBeVisible();
   await expect(bo.locator(".toast")).toContainText("mentioned you on cell 1");
@@ -79,21 +79,21 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
   // Bo changes and deletes his own, and nobody else's.
   await expect(panel(bo).getByRole("button", { name: "Edit" })).toHaveCount(1);
   await panel(bo).getByRole("button", { name: "Edit" }).click();
-  await panel(bo).getByRole("textbox", { name: "The comment" }).fill("Gross, *as agreed*.");
+  await panel(bo).getByRole("textbox", { name: "Comment" }).fill("Gross, *as agreed*.");
   await panel(bo).getByRole("button", { name: "Save" }).click();
   await expect(panel(ann).locator(".rendered em")).toHaveText("as agreed");
   await expect(panel(ann).getByText("edited")).toBeVisible();
 
   await panel(bo).getByRole("button", { name: "Resolve" }).click();
-  await expect(panel(ann).getByText("No thread is open.")).toBeVisible();
+  await expect(panel(ann).getByText("No open comments.")).toBeVisible();
   await expect(ann.locator(".commented")).toHaveCount(0);
-  await panel(ann).getByLabel("Which threads").selectOption("Resolved");
-  await expect(panel(ann).getByText(/Bo Berg resolved it/)).toBeVisible();
+  await panel(ann).getByLabel("Filter comments").selectOption("Resolved");
+  await expect(panel(ann).getByText(/Resolved by Bo Berg/)).toBeVisible();
   await panel(ann).getByRole("button", { name: "Reopen" }).click();
   await expect(panel(bo).getByRole("button", { name: "Resolve" })).toBeVisible();
   await panel(bo).getByRole("button", { name: "Delete", exact: true }).click();
-  await panel(bo).getByRole("button", { name: "Delete for good" }).click();
-  await panel(ann).getByLabel("Which threads").selectOption("Open");
+  await panel(bo).getByRole("button", { name: "Delete permanently" }).click();
+  await panel(ann).getByLabel("Filter comments").selectOption("Open");
   await expect(panel(ann).locator(".comment")).toHaveCount(1);
 });
 
@@ -101,14 +101,14 @@ test("a comment without a connection is kept, and goes when there is one", async
   const [ann, bo] = await two(browser, server, "viewer", "Cy");
   // Who may only read sees them, and is told so.
   await bo.getByRole("button", { name: "Comments", exact: true }).click();
-  await expect(panel(bo)).toContainText("Your role here lets you read comments");
+  await expect(panel(bo)).toContainText("You can read comments but not write them");
   await server.kill();
-  await expect(ann.locator(".connection")).toContainText("trying again in");
+  await expect(ann.locator(".connection")).toContainText("retrying in");
   await ann.keyboard.press("Escape");
   await begin(ann);
   await ann.keyboard.insertText("Looks right.");
   await ann.keyboard.press("Control+Enter");
-  await expect(panel(ann)).toContainText("Not sent yet: it goes when there is a connection");
+  await expect(panel(ann)).toContainText("Will be sent when you’re back online");
   await server.start();
   await expect(panel(bo)).toContainText("Looks right.");
   await expect(panel(ann).locator(".unsent")).toHaveCount(0);

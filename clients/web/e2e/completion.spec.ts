@@ -73,7 +73,7 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("make it sql");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("change to sql");
   await page.keyboard.press("Enter");
   // The editor is another, and has the caret again.
   await page.locator(".cell.sql .cm-focused").waitFor();

@@ -77,11 +77,11 @@ test("earlier answers come back with ↑; a run has an address", async ({ browse
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.locator(".cell").focus();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("all runs of the cell");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("compare runs");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Runs of this cell" });
   const older = dialog.locator("section").filter({ hasText: "got Ann" });
-  await older.getByRole("button", { name: "Copy a link" }).click();
+  await older.getByRole("button", { name: "Copy link" }).click();
   await expect(older.getByRole("button", { name: "Copied" })).toBeVisible();
   const address = await page.evaluate(() => navigator.clipboard.readText());
   expect(address).toMatch(/#\/n\/[\w-]+\/[\w-]+\?run=[\w-]+$/);

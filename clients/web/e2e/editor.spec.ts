@@ -33,7 +33,7 @@ test("find and replace go through all cells, and one undo takes it all back", as
   await find.getByLabel("Replace with").fill("sum_of_all");
   await find.getByRole("button", { name: "Replace all" }).click();
   await expect(page.locator(".cell .source").nth(1)).toHaveText(/print\(sum_of_all\)\s*sum_of_all \+= 1/);
-  await expect(find.getByRole("status")).toHaveText("Nothing found");
+  await expect(find.getByRole("status")).toHaveText("No results");
   await find.getByLabel("Find", { exact: true }).press("Escape");
   await expect(find).toHaveCount(0);
   await page.keyboard.press("z");
@@ -100,12 +100,12 @@ test("all runs of a cell, two side by side", async ({ browser, server }) => {
     await expect(page.locator(".cell .count")).toHaveText(count.slice(1, -1), { timeout: 60_000 });
   }
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("all runs of the cell");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("compare runs");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Runs of this cell" });
   await expect(dialog.locator("section")).toHaveCount(2);
   await expect(dialog.locator("section .outputs")).toHaveCount(2);
-  await expect(dialog.getByRole("status")).toHaveText("The same source, other outputs");
+  await expect(dialog.getByRole("status")).toHaveText("Same code, different outputs");
 });
 
 test("a cell is dragged to another place", async ({ browser, server }) => {
@@ -150,7 +150,7 @@ test("axe finds nothing to complain about: find, outline, settings, runs", async
   await check("settings");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("all runs of the cell");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("compare runs");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("dialog", { name: "Runs of this cell" }).locator("section")).toHaveCount(1);
   await check("runs");

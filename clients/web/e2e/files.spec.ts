@@ -39,16 +39,16 @@ test("a download is the notebook; one that lacks an output says so, on the list 
   expect(server.loseBlobs()).toBeGreaterThan(0);
   const lacking = await file(() => command(page, "download as"));
   expect(lacking.text).not.toContain("a long line of text");
-  await expect(page.locator(".toast.bad")).toContainText("One large output is not in the file");
+  await expect(page.locator(".toast.bad")).toContainText("1 large output is missing in the file");
   await page.reload();
-  await expect(page.locator(".outputs .error")).toContainText("could not be loaded");
+  await expect(page.locator(".outputs .error")).toContainText("Couldn’t load");
 
   await page.getByRole("link", { name: "All notebooks" }).click();
   await file(async () => {
     await page.getByRole("button", { name: "More about “Long”" }).click();
     await page.getByRole("menuitem", { name: "Download as .ipynb" }).click();
   });
-  await expect(page.getByRole("status")).toContainText("One large output is not in the file");
+  await expect(page.getByRole("status")).toContainText("1 large output is missing in the file");
   await page.context().close();
   await server.end();
 });
@@ -60,7 +60,7 @@ test("what an import changed is told in the notebook", async ({ browser, server 
     { nbformat: 4, nbformat_minor: 5, cells: [{ cell_type: "code", source: 7, metadata: {}, outputs: [] }] },
     "old.ipynb",
   );
-  await expect(page.locator(".toast")).toContainText("changed by the import");
+  await expect(page.locator(".toast")).toContainText("The import changed");
   await page.context().close();
 });
 
@@ -99,7 +99,7 @@ test("five megabytes in a cell: refused with a word when pasted, and nothing is 
       [target, bytes] as const,
     );
   await paste(".editing .cm-content", 5_000_000);
-  await expect(page.locator(".toast.bad")).toContainText("Nothing was inserted");
+  await expect(page.locator(".toast.bad")).toContainText("Too long to insert");
   await page.keyboard.type("2");
   await saved(page);
   await expect(page.locator(".cell .source").first()).toHaveText(/^kept = 1\D*2|kept = 12/);
@@ -110,7 +110,7 @@ test("five megabytes in a cell: refused with a word when pasted, and nothing is 
   await expect(page.locator(".toast.bad").last()).toContainText(/bytes|MB/);
   // More than one frame holds does not end the connection again and again.
   await paste(".cell", 20_000_000);
-  await expect(page.locator(".toast.bad").last()).toContainText("the server takes");
+  await expect(page.locator(".toast.bad").last()).toContainText("Too large");
   await saved(page);
   await expect(page.locator(".cell")).toHaveCount(1);
   await page.context().close();

@@ -60,12 +60,12 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await expect(dialog.getByText("How hard it blows.")).toBeVisible();
 
   await dialog.getByRole("button", { name: "Call hoist" }).click();
-  await expect(dialog.getByText("This is needed.")).toBeVisible();
+  await expect(dialog.getByText("Required.")).toBeVisible();
   await expect(dialog.getByLabel("knots")).toHaveAttribute("aria-invalid", "true");
   await expect(dialog.getByLabel("knots")).toBeFocused();
   await dialog.getByLabel("knots").fill("a gale");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
-  await expect(dialog.getByText("This is a whole number.")).toBeVisible();
+  await expect(dialog.getByText("Must be a whole number.")).toBeVisible();
 
   await dialog.getByLabel("knots").fill("7");
   await dialog.getByLabel("sail").selectOption("jib");
@@ -80,7 +80,7 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await place.getByLabel("name").fill("stern");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   await expect(place.getByLabel("mast")).toBeFocused();
-  await expect(place.getByText("This is needed.")).toBeVisible();
+  await expect(place.getByText("Required.")).toBeVisible();
   await place.getByLabel("mast").fill("2");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   await expect(result.getByText("Place(mast=2, name='stern')")).toBeVisible({ timeout: 60_000 });

@@ -18,7 +18,7 @@ test("back in time: look, compare by word, name, restore as one step, and undo t
   await past.getByLabel(/Name of version/).fill("Begin");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("region", { name: "Named versions" })).toContainText("Begin");
-  await past.getByRole("button", { name: "Back to now" }).click();
+  await past.getByRole("button", { name: "Back to current" }).click();
 
   await page.locator(".cell .source").first().click();
   await page.locator(".editing .cm-content").waitFor();

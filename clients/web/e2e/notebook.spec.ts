@@ -22,7 +22,7 @@ test("@smoke a newcomer signs in by the link, writes, runs, and a second browser
   await expect(ann.locator(".cell .source").first()).toContainText("# by Bo");
   await expect(ann.locator(".people li:not(.wide)")).toHaveCount(1);
   await expect(ann.locator(".people").getByRole("button", { name: /^Runtime agent/ })).toBeVisible();
-  await expect(ann.locator(".state")).toContainText("changed since it ran");
+  await expect(ann.locator(".state")).toContainText("Edited since last run");
 });
 
 test("what is typed while the server is dead is kept, and is there when it is back", async ({ browser, server }) => {
@@ -31,9 +31,9 @@ test("what is typed while the server is dead is kept, and is there when it is ba
   await write(ann, "a = 1");
   await saved(ann);
   await server.kill();
-  await expect(ann.locator(".connection")).toContainText("trying again in");
+  await expect(ann.locator(".connection")).toContainText("retrying in");
   await ann.keyboard.insertText("\nb = 2");
-  await expect(ann.locator(".connection")).toContainText("1 unsent change is kept");
+  await expect(ann.locator(".connection")).toContainText("1 unsaved change");
   await server.start();
   await saved(ann);
   const bo = await person(browser, server);

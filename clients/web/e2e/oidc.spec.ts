@@ -65,7 +65,7 @@ test("who is of the domain comes in, stays signed in, and leaves no code behind"
   await page.reload();
   await page.getByRole("button", { name: "Bea" }).click();
   await expect(page.getByRole("listitem").filter({ hasText: "bea@example.org" })).toBeVisible();
-  await page.getByRole("button", { name: "Token for the command line" }).click();
+  await page.getByRole("button", { name: "Create token" }).click();
   await expect(page.getByLabel("Command", { exact: true })).toHaveValue(/^notarium login --server \S+ --token nt_api_/);
 });
 
@@ -73,9 +73,9 @@ test("no is said in words, and strangers and forged ways back are refused", asyn
   const { page, button } = await atSignIn(browser, oidc);
   await button.click();
   await page.getByRole("button", { name: "Deny" }).click();
-  await expect(page.getByRole("alert")).toContainText("You did not sign in with");
+  await expect(page.getByRole("alert")).toContainText("was cancelled");
   await page.goto(`${oidc.url}/oidc/callback?code=stolen&state=somebody-else-s`);
-  await expect(page.getByRole("alert")).toContainText("not begun in this browser");
+  await expect(page.getByRole("alert")).toContainText("This sign-in has expired");
   expect(page.url()).toBe(`${oidc.url}/`);
   await button.click();
   await page.getByPlaceholder("sub").fill("eve");
@@ -94,7 +94,7 @@ test("who has no password signs in with the provider again before something is d
   };
   await signedIn("bob", "Bob");
   const page = await signedIn("bea", "Bea");
-  const wanted = page.getByRole("button", { name: "Token for the command line" });
+  const wanted = page.getByRole("button", { name: "Create token" });
   const again = page.getByRole("button", { name: "Sign in with Example University", exact: true });
   const answer = async (sub: string) => {
     const [tab] = await Promise.all([page.context().waitForEvent("page"), again.click()]);
@@ -105,9 +105,9 @@ test("who has no password signs in with the provider again before something is d
   await expect(page.getByRole("heading", { name: "Sign in with Example University again" })).toBeVisible();
   // Somebody else, and no: both are said here, and nothing was made.
   await (await answer("bob")).getByRole("button", { name: "Authorize" }).click();
-  await expect(page.getByRole("alert")).toContainText("has signed somebody else in: here you are Bea");
+  await expect(page.getByRole("alert")).toContainText("as someone else. Here you are Bea");
   await (await answer("bea")).getByRole("button", { name: "Deny" }).click();
-  await expect(page.getByRole("alert")).toContainText("You did not sign in with");
+  await expect(page.getByRole("alert")).toContainText("was cancelled");
   const tab = await answer("bea");
   await Promise.all([tab.waitForEvent("close"), tab.getByRole("button", { name: "Authorize" }).click()]);
   await expect(page.getByLabel("Command", { exact: true })).toHaveValue(/--token nt_api_/);

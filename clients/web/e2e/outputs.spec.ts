@@ -32,7 +32,7 @@ test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) =>
   expect((await values())[0]).toBe("29");
   await page.getByRole("button", { name: "Next page" }).click();
   expect((await values())[0]).toBe("19");
-  await page.getByRole("searchbox", { name: "Filter the rows" }).fill("name 7");
+  await page.getByRole("searchbox", { name: "Filter rows" }).fill("name 7");
   await expect(rows).toHaveCount(1);
   const { violations } = await new AxeBuilder({ page }).include(".outputs").analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
@@ -53,11 +53,11 @@ test("a table's columns are filtered, renamed, moved and hidden", async ({ brows
   await expect(sheet.locator("tbody tr")).toHaveCount(3);
   await expect(sheet.locator(".filter-tag")).toHaveText("value ≥ “27”");
   await choose("name", "Rename …");
-  await sheet.getByLabel("Another name for “name”").fill("station");
+  await sheet.getByLabel("New name for “name”").fill("station");
   await page.keyboard.press("Enter");
   await choose("station", "Move right");
   await expect(sheet.locator("thead .sort")).toHaveText(["", "value", "station"]);
-  await sheet.getByRole("button", { name: "Without the filter of “value”" }).click();
+  await sheet.getByRole("button", { name: "Remove the filter of “value”" }).click();
   await expect(sheet.locator("tbody tr")).toHaveCount(10);
   await choose("station", "Hide");
   await expect(sheet.locator("thead .sort")).toHaveText(["", "value"]);

@@ -34,11 +34,11 @@ async function waitingCall(browser: Browser, server: TestServer): Promise<Page> 
 test("a decision asks for the password, once for a quarter of an hour", async ({ browser, asking }) => {
   const page = await waitingCall(browser, asking);
   const dialog = page.getByRole("dialog");
-  const field = dialog.getByLabel(/^Password of/);
+  const field = dialog.getByLabel(/^Password for/);
 
   await page.getByRole("button", { name: "Confirm", exact: true }).click();
   await expect(field).toBeFocused();
-  await dialog.getByRole("button", { name: "Not now" }).click();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.locator(".cell")).toHaveCount(6);
   await expect(page.getByRole("button", { name: "Confirm", exact: true })).toBeEnabled();
@@ -60,9 +60,9 @@ test("a decision asks for the password, once for a quarter of an hour", async ({
   expect(kept).not.toContain("nt_");
 
   await page.getByRole("button", { name: "Share", exact: true }).click();
-  await page.getByLabel("Name of the guest").fill("Bo");
+  await page.getByLabel("Guest name").fill("Bo");
   await page.getByRole("button", { name: "New link" }).click();
-  await expect(page.getByLabel("The new link")).toHaveValue(/#token=/);
+  await expect(page.getByLabel("Link to copy")).toHaveValue(/#token=/);
   await page.context().close();
 });
 
@@ -71,12 +71,12 @@ test("sharing asks for it too, above what is open; by keys alone", async ({ brow
   await page.getByRole("button", { name: "New notebook" }).click();
   await page.locator(".cell").waitFor();
   await page.getByRole("button", { name: "Share", exact: true }).click();
-  await page.getByLabel("Name of the guest").fill("Bo");
+  await page.getByLabel("Guest name").fill("Bo");
   await page.keyboard.press("Enter");
-  await expect(page.getByLabel(/^Password of/)).toBeFocused();
+  await expect(page.getByLabel(/^Password for/)).toBeFocused();
   await page.keyboard.insertText(PASSWORD);
   await page.keyboard.press("Enter");
-  await expect(page.getByLabel("The new link")).toHaveValue(/#token=/);
+  await expect(page.getByLabel("Link to copy")).toHaveValue(/#token=/);
   await expect(page.getByRole("dialog")).toHaveCount(1);
   await page.context().close();
 });
@@ -84,7 +84,7 @@ test("sharing asks for it too, above what is open; by keys alone", async ({ brow
 test("axe: the question for the password", async ({ browser, asking }) => {
   const page = await waitingCall(browser, asking);
   await page.getByRole("button", { name: "Confirm", exact: true }).click();
-  await page.getByLabel(/^Password of/).waitFor();
+  await page.getByLabel(/^Password for/).waitFor();
   for (const look of LOOKS) {
     await page.setViewportSize({ width: look.width, height: 800 });
     await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
@@ -102,7 +102,7 @@ test("who has no password learns how to get one", async ({ browser }) => {
   await server.start(ASKING);
   const page = await waitingCall(browser, server);
   await page.getByRole("button", { name: "Confirm", exact: true }).click();
-  await expect(page.getByRole("dialog")).toContainText("You have no password yet");
+  await expect(page.getByRole("dialog")).toContainText("Set a password first");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Confirm", exact: true })).toBeEnabled();

@@ -31,10 +31,10 @@ async function shoot(page: Page, name: string): Promise<void> {
 /** Somebody with a link, who writes in the same notebook. */
 async function guest(browser: Browser, page: Page, name: string): Promise<Page> {
   await page.getByRole("button", { name: "Share", exact: true }).click();
-  await page.getByLabel("Name of the guest").fill(name);
-  await page.getByLabel("Role of the link").selectOption("editor");
+  await page.getByLabel("Guest name").fill(name);
+  await page.getByLabel("Role for the link").selectOption("editor");
   await page.getByRole("button", { name: "New link" }).click();
-  const link = await page.getByLabel("The new link").inputValue();
+  const link = await page.getByLabel("Link to copy").inputValue();
   await page.getByRole("button", { name: "Done" }).click();
   const other = await (await fresh(browser)).newPage();
   await other.goto(link);

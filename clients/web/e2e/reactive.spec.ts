@@ -43,8 +43,8 @@ test("lazy marks what is out of date and why, eager runs it; the bar says which"
   await expect(cell(page, "rate-cell").locator(".count")).toHaveText(/1/);
 
   await replace(page, cell(page, "rate-cell"), "rate = 4");
-  await expect(cell(page, "rate-cell").getByText("Not up to date: its text has changed since it ran")).toBeVisible();
-  await expect(cell(page, "total-cell").getByText("Not up to date: cell 1, from which it reads, is not up to date")).toBeVisible();
+  await expect(cell(page, "rate-cell").getByText("Stale: edited since last run")).toBeVisible();
+  await expect(cell(page, "total-cell").getByText("Stale: depends on cell 1")).toBeVisible();
   await cell(page, "total-cell").getByRole("button", { name: "cell 1" }).click();
   await expect(cell(page, "rate-cell")).toHaveClass(/current/);
 
@@ -55,7 +55,7 @@ test("lazy marks what is out of date and why, eager runs it; the bar says which"
 
   await choose(page, "Off");
   await replace(page, cell(page, "rate-cell"), "rate = 5");
-  await expect(cell(page, "rate-cell").getByText("The cell has changed since it ran")).toBeVisible();
+  await expect(cell(page, "rate-cell").getByText("Edited since last run")).toBeVisible();
   await expect(page.locator(".standing")).toHaveCount(0);
 });
 
@@ -77,16 +77,16 @@ test("circles, doubles, what failed before it and unknown names are said on thei
       "Does not run: cells read from each other in a circle: cell 5 (left) → cell 6 (right) → cell 5",
     ),
   ).toBeVisible();
-  await expect(cell(page, "first-cell").getByText("twice is defined in cell 4 too")).toBeVisible();
+  await expect(cell(page, "first-cell").getByText("twice is also defined in cell 4")).toBeVisible();
   await expect(cell(page, "lost-cell").getByText("No cell defines nowhere")).toBeVisible();
 
   // The refusal counts cells too: ids are for programs.
   await cell(page, "right-cell").getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page.locator(".toasts")).toContainText("nothing was run: cells read from each other in a circle, cell");
+  await expect(page.locator(".toasts")).toContainText("Nothing was run: cells read from each other in a circle, cell");
   await expect(page.locator(".toasts")).not.toContainText("-cell");
 
   await cell(page, "fails-cell").getByRole("button", { name: "Run", exact: true }).click();
-  await expect(cell(page, "reads-cell").getByText("Not run: cell 1 failed before it")).toBeVisible({ timeout: 60_000 });
+  await expect(cell(page, "reads-cell").getByText("Skipped: cell 1 failed")).toBeVisible({ timeout: 60_000 });
   // Its error says enough.
   await expect(cell(page, "fails-cell").locator(".failure")).toBeVisible();
   await expect(cell(page, "fails-cell").locator(".standing")).toHaveCount(0);
@@ -99,19 +99,19 @@ test("the map says who reads from whom, leads to the cells, and follows what is 
   await page.keyboard.press("Control+Shift+o");
   const map = page.getByRole("region", { name: "Dependencies" });
   await expect(map.getByRole("listitem")).toHaveText([/1\s*rate/, /2\s*total/, /3\s*print/]);
-  await expect(map.getByText("1 cell stands alone.")).toBeVisible();
+  await expect(map.getByText("1 cell has no dependencies.")).toBeVisible();
   await expect(map.locator("path")).toHaveCount(2);
 
   await map.getByRole("button", { name: /total/ }).first().click();
   await expect(cell(page, "total-cell")).toHaveClass(/current/);
-  await expect(map.getByText("Cell 2 reads rate of cell 1")).toBeVisible();
-  await expect(map.getByText("Cell 2 is read by cell 3 (total)")).toBeVisible();
+  await expect(map.getByText("Cell 2 uses rate from cell 1")).toBeVisible();
+  await expect(map.getByText("Cell 2 is used by cell 3 (total)")).toBeVisible();
   await expect(map.locator("path.near")).toHaveCount(2);
 
   // Nobody has asked what is out of date, until the notebook is reactive.
-  await expect(map.getByText("Out of date")).toHaveCount(0);
+  await expect(map.getByText("Stale")).toHaveCount(0);
   await choose(page, "Lazy");
-  await expect(map.getByText("Out of date")).toHaveCount(3);
+  await expect(map.getByText("Stale")).toHaveCount(3);
 
   await replace(page, cell(page, "alone-cell"), "print(rate)");
   await expect(map.getByRole("listitem")).toHaveCount(4);

@@ -139,7 +139,7 @@ export const scenes: Scene[] = [
     name: "templates",
     open: async (browser, server) => {
       const page = await person(browser, server);
-      await page.getByRole("button", { name: "Begin from a template" }).click();
+      await page.getByRole("button", { name: "New from template" }).click();
       await page.getByRole("menuitem", { name: /Look into a table/ }).waitFor();
       return page;
     },
@@ -271,9 +271,9 @@ export const scenes: Scene[] = [
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
       await page.getByRole("button", { name: "Share", exact: true }).click();
-      await page.getByLabel("Name of the guest").fill("Bo");
+      await page.getByLabel("Guest name").fill("Bo");
       await page.getByRole("button", { name: "New link" }).click();
-      await page.getByLabel("The new link").waitFor();
+      await page.getByLabel("Link to copy").waitFor();
       return page;
     },
   },
@@ -380,7 +380,7 @@ export const passwordScene: Scene = {
     await ask(page, "tidy this up, please");
     await page.locator(".confirmation .effect").waitFor();
     await page.getByRole("button", { name: "Confirm", exact: true }).click();
-    await page.getByLabel(/^Password of/).waitFor();
+    await page.getByLabel(/^Password for/).waitFor();
     return page;
   },
 };

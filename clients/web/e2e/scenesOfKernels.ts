@@ -36,13 +36,13 @@ async function reactive(...[browser, server]: Parameters<Scene["open"]>): Promis
   await run(page, "print-cell");
   await expect(cell(page, "print-cell").locator(".outputs")).toContainText("6", FIRST_RUN);
   await run(page, "reads-cell");
-  await expect(cell(page, "reads-cell")).toContainText("Not run", FIRST_RUN);
+  await expect(cell(page, "reads-cell")).toContainText("Skipped", FIRST_RUN);
   await cell(page, "rate-cell").locator(".source").click();
   await page.locator(".editing .cm-focused").waitFor();
   await page.keyboard.press("Control+End");
   await page.keyboard.insertText("0");
   await page.keyboard.press("Escape");
-  await expect(cell(page, "total-cell")).toContainText("Not up to date");
+  await expect(cell(page, "total-cell")).toContainText("Stale");
   await saved(page);
   return page;
 }
@@ -80,7 +80,7 @@ async function queries(...[browser, server]: Parameters<Scene["open"]>): Promise
   for (const id of ["frame-cell", "orders-cell", "wrong-cell"]) await run(page, id);
   await expect(cell(page, "orders-cell").getByRole("cell").first()).toHaveText("Old Town", FIRST_RUN);
   await expect(cell(page, "wrong-cell").locator(".failure")).toContainText("line 2", FIRST_RUN);
-  await expect(cell(page, "nowhere-cell").getByText("No such connection")).toBeVisible();
+  await expect(cell(page, "nowhere-cell").getByText("Unknown connection")).toBeVisible();
   return page;
 }
 
@@ -120,7 +120,7 @@ async function form(...[browser, server]: Parameters<Scene["open"]>): Promise<Pa
   const dialog = page.getByRole("dialog", { name: "Call a function" });
   await dialog.getByLabel("ship").fill("Marigold");
   await dialog.getByRole("button", { name: "Call book" }).click();
-  await expect(dialog.getByText("This is needed.").first()).toBeVisible();
+  await expect(dialog.getByText("Required.").first()).toBeVisible();
   return page;
 }
 
@@ -134,7 +134,7 @@ export const scenesOfKernels: Scene[] = [
       await expect(cell(page, "total-cell")).toHaveClass(/current/);
       await page.keyboard.press("Control+Shift+o");
       const map = page.getByRole("region", { name: "Dependencies" });
-      await expect(map.getByText("Out of date").first()).toBeVisible();
+      await expect(map.getByText("Stale").first()).toBeVisible();
       return page;
     },
   },

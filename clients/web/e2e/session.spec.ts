@@ -42,7 +42,7 @@ test("the link that `up` prints opens one browser, once, and `notarium link` giv
   await tab.goto("about:blank");
   await tab.goto(server.link);
   await isIn(tab);
-  await expect(tab.getByText("That link was opened before. You are signed in as")).toBeVisible();
+  await expect(tab.getByText("This link was already used. You’re signed in as")).toBeVisible();
 
   const second = await (await fresh(browser)).newPage();
   await second.goto(server.link);

@@ -7,31 +7,31 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await ann.keyboard.press("Escape");
   await ann.getByRole("button", { name: "Share", exact: true }).click();
   const dialog = ann.getByRole("dialog");
-  await dialog.getByLabel("Name of the guest").fill("Bo");
+  await dialog.getByLabel("Guest name").fill("Bo");
   await dialog.getByRole("button", { name: "New link" }).click();
-  const link = await dialog.getByLabel("The new link").inputValue();
+  const link = await dialog.getByLabel("Link to copy").inputValue();
   expect(new URL(link).hash).toContain("token=");
 
   const guest = await (await fresh(browser)).newPage();
   await guest.goto(link);
   await expect(guest.locator(".cell").first()).toContainText("shared = True");
   expect(guest.url()).not.toContain("token");
-  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Bo”: Can read");
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Bo”: Can view");
   await expect(guest.getByRole("button", { name: "Run all" })).toBeDisabled();
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Bo is here/);
 
   // One's own name, beside that of the link; it is remembered.
   await guest.locator(".tag.plain").click();
-  await guest.getByLabel("Your name, as others see it").fill("Zoë");
+  await guest.getByLabel("Your name").fill("Zoë");
   await guest.keyboard.press("Enter");
-  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can read");
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can view");
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
   await guest.reload();
-  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can read");
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Zoë”: Can view");
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Zoë \(Bo\) is here/);
 
-  await dialog.getByRole("button", { name: "Revoke the link of Bo" }).click();
-  await expect(guest.getByText(/signed out|closed to you/i).first()).toBeVisible();
+  await dialog.getByRole("button", { name: "Revoke the link for Bo" }).click();
+  await expect(guest.getByText(/signed out|no longer have access/i).first()).toBeVisible();
 });
 
 test("home: a workspace, a copy, the archive, and what waits for me", async ({ browser, server }) => {
@@ -50,10 +50,10 @@ test("home: a workspace, a copy, the archive, and what waits for me", async ({ b
   await page.keyboard.press("Enter");
   await expect(page.locator(".confirmation")).toBeVisible();
   await page.getByRole("link", { name: "All notebooks" }).click();
-  await expect(page.getByRole("region", { name: "Waiting for your confirmation" })).toContainText("Quarter");
+  await expect(page.getByRole("region", { name: "Waiting for your approval" })).toContainText("Quarter");
 
   await page.getByRole("button", { name: "+ Workspace" }).click();
-  await page.getByLabel("Name of the workspace").fill("Team");
+  await page.getByLabel("Workspace name").fill("Team");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: "Team" })).toBeVisible();
   await page.getByRole("button", { name: "More about “Quarter”" }).click();

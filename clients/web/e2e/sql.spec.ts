@@ -23,7 +23,7 @@ test("a cell becomes a query with colours, its head writes its first line, its r
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "SELECT 7 AS answer, NULL AS nothing, 'a' AS word");
   await page.keyboard.press("Escape");
-  await command(page, "make it sql");
+  await command(page, "change to sql");
   const sql = page.locator(".cell.sql");
   await expect(sql.locator(".source .tok-keyword").first()).toHaveText("SELECT");
   await sql.locator(".source").click();
@@ -31,9 +31,9 @@ test("a cell becomes a query with colours, its head writes its first line, its r
 
   const head = sql.getByRole("group", { name: "Where this query runs" });
   await expect(head.getByLabel("Connection")).toHaveValue("duckdb");
-  await head.getByLabel("Variable of the result").fill("2nd");
-  await expect(head.getByLabel("Variable of the result")).toHaveAttribute("aria-invalid", "true");
-  await head.getByLabel("Variable of the result").fill("found");
+  await head.getByLabel("Variable for the result").fill("2nd");
+  await expect(head.getByLabel("Variable for the result")).toHaveAttribute("aria-invalid", "true");
+  await head.getByLabel("Variable for the result").fill("found");
   await page.keyboard.press("Enter");
   await expect(sql.locator(".cm-line").first()).toHaveText("-- > found");
   await saved(page);
@@ -43,7 +43,7 @@ test("a cell becomes a query with colours, its head writes its first line, its r
   await expect(table.getByRole("columnheader").first()).toHaveText(/answer INTEGER/, { timeout: 60_000 });
   await expect(table.getByRole("cell")).toHaveText(["7", "NULL", "a"]);
   await expect(sql.locator(".foot")).toContainText(/1 row × 3 columns · \d+ ms · duckdb/);
-  await expect(sql.getByText("has changed since it ran")).toHaveCount(0);
+  await expect(sql.getByText("Edited since last run")).toHaveCount(0);
 
   await page.getByRole("button", { name: "Code", exact: true }).last().click();
   await page.locator(".editing .cm-focused").waitFor();
@@ -85,7 +85,7 @@ test("what goes wrong is said in words, at its line; a query that was stopped is
   ];
   await bringIn(page, notebook(...cells), "Wrong.ipynb");
   await saved(page);
-  await expect(cell(page, "nowhere-cell").getByText("No such connection")).toBeVisible();
+  await expect(cell(page, "nowhere-cell").getByText("Unknown connection")).toBeVisible();
   await run(page, "nowhere-cell");
   await expect(cell(page, "nowhere-cell").locator(".failure")).toContainText(
     "there is no connection 'wharehouse'; there are: duckdb",
@@ -101,7 +101,7 @@ test("what goes wrong is said in words, at its line; a query that was stopped is
   await run(page, "long-cell");
   await expect(cell(page, "long-cell")).toHaveClass(/is-running/, { timeout: 60_000 });
   await cell(page, "long-cell").getByRole("button", { name: "Stop" }).click();
-  await expect(cell(page, "long-cell").getByText("Cancelled: You interrupted it")).toBeVisible({ timeout: 60_000 });
+  await expect(cell(page, "long-cell").getByText("Interrupted by you")).toBeVisible({ timeout: 60_000 });
   await expect(cell(page, "long-cell").locator(".failure.stopped")).toBeVisible();
   await expect(cell(page, "long-cell").getByRole("button", { name: "Ask the assistant to fix it" })).toHaveCount(0);
 });
@@ -119,12 +119,12 @@ test("the head offers the agent's connections, and says which may write", async 
     await expect(head.getByRole("option")).toHaveText(["DuckDB in the kernel", "shelf (SQLite)", "store (SQLite)"]);
     await head.getByLabel("Connection").selectOption("shelf");
     await expect(cell(page, "query-cell").locator(".source")).toContainText("-- @shelf");
-    await expect(head.getByRole("button", { name: /Reads|May write/ })).toHaveCount(0);
+    await expect(head.getByRole("button", { name: /Read-only|Can write/ })).toHaveCount(0);
 
     await head.getByLabel("Connection").selectOption("store");
-    await head.getByRole("button", { name: "Reads" }).click();
+    await head.getByRole("button", { name: "Read-only" }).click();
     await expect(cell(page, "query-cell").locator(".source")).toContainText("-- @store write");
-    await expect(head.getByRole("button", { name: "May write" })).toHaveAttribute("aria-pressed", "true");
+    await expect(head.getByRole("button", { name: "Can write" })).toHaveAttribute("aria-pressed", "true");
     await saved(page);
     await run(page, "query-cell");
     await expect(cell(page, "query-cell").locator(".foot")).toContainText("store", { timeout: 60_000 });
@@ -166,17 +166,17 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await bringIn(page, notebook(...cells), "Tables.ipynb");
   await saved(page);
   const way = cell(page, "look-cell").getByRole("button", { name: "Tables" });
-  const panel = page.getByRole("dialog", { name: "Tables of DuckDB in the kernel" });
+  const panel = page.getByRole("dialog", { name: "Tables in DuckDB in the kernel" });
 
   await way.click();
-  await expect(panel.getByRole("alert")).toContainText("No kernel runs in this notebook: run a cell");
+  await expect(panel.getByRole("alert")).toContainText("No kernel is running. Run a cell first.");
   await page.keyboard.press("Escape");
   await expect(panel).toHaveCount(0);
   await expect(way).toBeFocused();
   await run(page, "frame-cell");
   await expect(cell(page, "frame-cell").locator(".count")).toHaveText(/^1/, { timeout: 60_000 });
   await way.click();
-  await expect(panel.getByRole("status")).toHaveText("There are no tables yet.");
+  await expect(panel.getByRole("status")).toHaveText("No tables yet.");
   await page.keyboard.press("Escape");
   await run(page, "make-cell");
   await expect(cell(page, "make-cell").locator(".count")).toHaveText(/^2/, { timeout: 60_000 });
@@ -195,7 +195,7 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await search.fill("odd");
   await expect(panel.getByRole("button", { expanded: true })).toHaveText("harbours");
   await search.fill("nowhere");
-  await expect(panel.getByRole("status")).toHaveText("No table and no column is called so.");
+  await expect(panel.getByRole("status")).toHaveText("No results.");
   await page.setViewportSize({ width: 360, height: 640 });
   const box = await panel.boundingBox();
   expect(box && box.x >= 0 && box.x + box.width <= 360 && box.y + box.height <= 640).toBe(true);

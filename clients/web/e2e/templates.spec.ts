@@ -3,7 +3,7 @@ import { expect, person, saved, test, write } from "./server.ts";
 
 test("a notebook begins from a starter, becomes a template, and another is made of it", async ({ browser, server }) => {
   const page = await person(browser, server);
-  const menu = page.getByRole("button", { name: "Begin from a template" });
+  const menu = page.getByRole("button", { name: "New from template" });
   await menu.click();
   await page.getByRole("menuitem", { name: /Look into a table/ }).click();
   await expect(page.locator(".cell").nth(1)).toContainText("read_csv");
@@ -16,13 +16,13 @@ test("a notebook begins from a starter, becomes a template, and another is made 
   await page.getByRole("link", { name: "All notebooks" }).click();
   const row = page.locator(".notebook-row").filter({ hasText: "Untitled" });
   await row.getByRole("button", { name: /More about/ }).click();
-  await page.getByRole("menuitem", { name: "Use as a template" }).click();
-  await expect(row).toContainText("template");
+  await page.getByRole("menuitem", { name: "Use as template" }).click();
+  await expect(row).toContainText("Template");
 
   await menu.click();
   await page.getByRole("menuitem", { name: /Untitled/ }).click();
   await expect(page.locator(".cell").first()).toContainText("week = 1");
   await page.getByRole("link", { name: "All notebooks" }).click();
-  await expect(page.locator(".notebook-row").filter({ hasText: "template" })).toHaveCount(1);
+  await expect(page.locator(".notebook-row").filter({ hasText: "Template" })).toHaveCount(1);
   await page.context().close();
 });

@@ -15,9 +15,9 @@ test("runs tell who asked, their place, and what they wait for; a blocked one na
   await page.keyboard.insertText("print('never')");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Run all" }).click();
-  await expect(page.locator(".cell").nth(1).locator(".state")).toContainText(/Waits|Is next/);
+  await expect(page.locator(".cell").nth(1).locator(".state")).toContainText(/Waiting|Queued|Next/);
   await expect(page.locator(".progress")).toContainText("/ 2", { timeout: 60_000 });
-  await expect(page.locator(".cell").nth(1).locator(".state")).toContainText("cell 1 failed before it", { timeout: 60_000 });
+  await expect(page.locator(".cell").nth(1).locator(".state")).toContainText("cell 1 failed", { timeout: 60_000 });
   await page.locator(".cell").nth(1).getByRole("button", { name: "cell 1" }).click();
   await expect(page.locator(".cell").first()).toHaveClass(/current/);
   await expect(page.locator(".cell").first().locator(".count")).toHaveAttribute("title", /You asked for it .* It ran/);
@@ -30,7 +30,7 @@ test("a run that asks for input is announced, and leads to its field", async ({ 
   await page.keyboard.press("Control+Enter");
   const strip = page.locator(".strip", { hasText: "name?" });
   await expect(strip).toBeVisible({ timeout: 60_000 });
-  await strip.getByRole("button", { name: "Go to the cell" }).click();
+  await strip.getByRole("button", { name: "Go to cell" }).click();
   await expect(page.locator(".input input")).toBeFocused();
   await page.keyboard.type("abc");
   await page.keyboard.press("Enter");
@@ -91,7 +91,7 @@ test("what others do to the cell that I edit is told, with the way back; what I 
     method: "DELETE",
     headers: { authorization: `Bearer ${token.token}` },
   });
-  await expect(ann.locator(".toast")).toContainText("moved the cell that you are editing to the trash");
+  await expect(ann.locator(".toast")).toContainText("deleted the cell you were editing");
   await ann.keyboard.type("dd");
   await expect(ann.locator(".cell")).toHaveCount(1);
   await ann.locator(".toast").getByRole("button", { name: "Restore" }).click();

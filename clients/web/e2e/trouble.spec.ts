@@ -19,11 +19,11 @@ test("a session that ends while typing: the text is kept, and goes on after sign
   await saved(page);
   await fetch(`${server.url}/api/tokens/${first.id}`, { method: "DELETE", headers: { authorization: `Bearer ${server.token}` } });
   const strip = page.locator(".strip.bad");
-  await expect(strip).toContainText("You are signed out");
+  await expect(strip).toContainText("You’re signed out");
   await page.locator(".editing .cm-content").click();
   await page.keyboard.press("Control+End");
   await page.keyboard.insertText("\nb = 2");
-  await expect(strip).toContainText("1 unsent change is kept");
+  await expect(strip).toContainText("1 unsaved change");
   await strip.getByRole("button", { name: "Sign in" }).click();
   await page
     .getByRole("dialog")
@@ -44,9 +44,9 @@ test("text that had no way out is offered when the notebook opens again", async 
   await write(page, "a = 1");
   await saved(page);
   await server.kill();
-  await expect(page.locator(".connection")).toContainText("trying again in");
+  await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.insertText("\nlost = False");
-  await expect(page.locator(".strip.warn")).toContainText("You can go on writing. 1 unsent change is kept", { timeout: 15_000 });
+  await expect(page.locator(".strip.warn")).toContainText("You can keep writing. 1 unsaved change", { timeout: 15_000 });
   const place = page.url();
   await page.evaluate(() => dispatchEvent(new Event("pagehide")));
   const again = await page.context().newPage();
@@ -57,7 +57,7 @@ test("text that had no way out is offered when the notebook opens again", async 
   await again.goto(place);
   const toast = again.locator(".toast");
   await expect(toast).toContainText("lost = False");
-  await toast.getByRole("button", { name: "Put it into the cell" }).click();
+  await toast.getByRole("button", { name: "Insert into cell" }).click();
   await expect(again.locator(".cell .source").first()).toHaveText(/a = 1\s*lost = False/);
 });
 
@@ -70,14 +70,14 @@ test("keys can be changed; what two actions have is named", async ({ browser, se
   await page.getByLabel("Search commands").fill("change the keys");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: /^Key of “Insert a cell below”/ }).click();
+  await dialog.getByRole("button", { name: /^Keys for “Insert cell below”/ }).click();
   await page.keyboard.press("n");
-  await expect(dialog.getByRole("button", { name: "Key of “Insert a cell below”: N" })).toBeVisible();
-  await dialog.getByRole("button", { name: /^Key of “Merge cells”/ }).click();
+  await expect(dialog.getByRole("button", { name: "Keys for “Insert cell below”: N" })).toBeVisible();
+  await dialog.getByRole("button", { name: /^Keys for “Merge cells”/ }).click();
   await page.keyboard.press("n");
-  const merge = dialog.locator("li").filter({ has: page.getByRole("button", { name: /^Key of “Merge cells”/ }) });
-  await expect(merge).toContainText("has the same key as “Insert a cell below”");
-  await dialog.getByRole("button", { name: "Usual keys for “Merge cells”" }).click();
+  const merge = dialog.locator("li").filter({ has: page.getByRole("button", { name: /^Keys for “Merge cells”/ }) });
+  await expect(merge).toContainText("Same keys as “Insert cell below”");
+  await dialog.getByRole("button", { name: "Reset keys for “Merge cells”" }).click();
   await dialog.getByRole("button", { name: "Close", exact: true }).click();
   await page.locator(".cell").first().focus();
   await page.keyboard.press("n");
@@ -99,7 +99,7 @@ test("a proxy that lets no WebSocket through is named, and it goes on when it do
   await again.goto(`${server.url}/#token=${server.token}`);
   await again.goto(place);
   const strip = again.locator(".strip.bad");
-  await expect(strip).toContainText("WebSockets to it do not come through");
+  await expect(strip).toContainText("Live connections (WebSockets) to the server are blocked");
   isBlocked = false;
   await strip.getByRole("button", { name: "Try now" }).click();
   await expect(again.locator(".cell")).toContainText("a = 1");
@@ -126,17 +126,17 @@ test("a page that is older than the server says so, keeps what was typed, and go
     );
   });
   await server.kill();
-  await expect(page.locator(".connection")).toContainText("trying again in");
+  await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.insertText("\nb = 2");
   await server.start();
   there = "new";
-  await expect(page.locator(".strip.bad")).toContainText("This page is older than the server. 1 unsent change is kept");
-  await expect(page.locator(".connection")).toHaveText("Page too old · 1 unsent change is kept");
+  await expect(page.locator(".strip.bad")).toContainText("This page is out of date. Reload to continue. 1 unsaved change");
+  await expect(page.locator(".connection")).toHaveText("Reload needed · 1 unsaved change");
   there = "as before";
   await page.locator(".strip.bad").getByRole("button", { name: "Reload" }).click();
   const toast = page.locator(".toast");
   await expect(toast).toContainText("b = 2");
-  await toast.getByRole("button", { name: "Put it into the cell" }).click();
+  await toast.getByRole("button", { name: "Insert into cell" }).click();
   await expect(page.locator(".cell .source").first()).toHaveText(/a = 1\s*b = 2/);
   await page.context().close();
 });
@@ -151,7 +151,7 @@ test("without the server the palette, the keys and the settings open all the sam
   await parts;
   await page.waitForLoadState("networkidle");
   await server.kill();
-  await expect(page.locator(".connection")).toContainText("trying again in");
+  await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.press("Control+k");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeVisible();
   await page.keyboard.press("Escape");
@@ -208,8 +208,8 @@ test("a kernel that does not answer an interrupt is named, and restarted by a cl
   await expect(page.locator(".outputs")).toContainText("deaf", { timeout: 60_000 });
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   const state = page.locator(".cell .state");
-  await expect(state).toContainText("its kernel does not answer the interrupt: wait until it does, or");
+  await expect(state).toContainText("The kernel doesn’t respond. Wait, or");
   await state.getByRole("button", { name: "restart the kernel" }).click();
-  await expect(state).toContainText("Cancelled: You restarted its kernel");
-  await expect(page.locator(".kernel")).toHaveAttribute("title", /is idle/);
+  await expect(state).toContainText("Cancelled: you restarted the kernel");
+  await expect(page.locator(".kernel")).toHaveAttribute("title", /Idle/);
 });

@@ -29,13 +29,13 @@ test("the runtime agent stands beside the people, with what it runs; who stopped
   await write(ann, "import time\nprint('begun')\ntime.sleep(600)");
   await ann.keyboard.press("Control+Enter");
   await expect(ann.locator(".outputs")).toContainText("begun", { timeout: 60_000 });
-  const agent = ann.locator(".people").getByRole("button", { name: /^Runtime agent .* runs cell 1$/ });
+  const agent = ann.locator(".people").getByRole("button", { name: /^Runtime agent .* running cell 1$/ });
   await expect(agent).toBeVisible();
 
   const bo = await joined(browser, server, ann, "Bo Fields");
   await bo.locator(".cell").first().getByRole("button", { name: "Stop" }).click();
-  await expect(ann.locator(".cell .state")).toHaveText(/Cancelled: Bo Fields (cancelled|interrupted) it/, { timeout: 30_000 });
-  await expect(bo.locator(".cell .state")).toHaveText(/Cancelled: You (cancelled|interrupted) it/);
+  await expect(ann.locator(".cell .state")).toHaveText(/(Cancelled|Interrupted) by Bo Fields/, { timeout: 30_000 });
+  await expect(bo.locator(".cell .state")).toHaveText(/(Cancelled|Interrupted) by you/);
   await ann.getByRole("button", { name: "History", exact: true }).click();
   await ann.getByRole("tab", { name: "Runs" }).click();
   await expect(ann.locator(".run-line").first()).toContainText("Bo Fields");
@@ -43,9 +43,9 @@ test("the runtime agent stands beside the people, with what it runs; who stopped
   // With nothing to go to a click shows where the kernel is.
   await ann
     .locator(".people")
-    .getByRole("button", { name: /^Runtime agent .* is idle$/ })
+    .getByRole("button", { name: /^Runtime agent .* idle$/ })
     .click();
-  await expect(ann.locator(".kernel-panel")).toContainText("Runs at");
+  await expect(ann.locator(".kernel-panel")).toContainText("Runs on");
 });
 
 test("an assistant stands in the cell that it works on", async ({ browser, server }) => {
@@ -73,7 +73,7 @@ test("who wrote which line stands beside the text, also while it is edited", asy
   await saved(bo);
   await bo.keyboard.press("Escape");
 
-  await command(ann, "who wrote which line");
+  await command(ann, "authors of lines");
   const names = ann.locator(".source.still .author");
   await expect(names).toHaveCount(3);
   await expect(names.nth(0)).toHaveAttribute("data-name", "You");
@@ -104,7 +104,7 @@ test("zen shows the cells alone, presenting what they say without code; Esc lead
   await page.keyboard.press("Escape");
   await expect(page.locator(".bar")).toBeVisible();
 
-  await command(page, "present: text");
+  await command(page, "presentation");
   await expect(page.locator(".bar")).toBeHidden();
   await expect(page.getByRole("heading", { name: "The year at a glance" })).toBeVisible();
   await expect(page.locator(".sheet")).toBeVisible();
@@ -129,7 +129,7 @@ test("high contrast is seven to one, by the settings or by the system; the page 
 
   await page.keyboard.press("Control+,");
   await page.getByLabel("Contrast").selectOption("more");
-  await page.getByLabel("Width of the cells").selectOption("full");
+  await page.getByLabel("Cell width").selectOption("full");
   await page.keyboard.press("Escape");
   await page.setViewportSize({ width: 1920, height: 900 });
   expect((await page.locator("main").boundingBox())?.width).toBeGreaterThan(1_800);

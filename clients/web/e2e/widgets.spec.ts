@@ -77,7 +77,7 @@ test("what is captured, clicked and counted is drawn, who may not run looks on, 
   await server.send("PUT", `/api/notebooks/${notebook}/access`, { subject: { kind: "user", id: vera.id }, role: "viewer" });
   const viewer = await (await fresh(browser)).newPage();
   await viewer.goto(`${server.url}/#token=${vera.token}&notebook=${notebook}`);
-  await expect(viewer.getByText("lets you look at this widget").first()).toBeVisible({ timeout: 60_000 });
+  await expect(viewer.getByText("You can view this widget").first()).toBeVisible({ timeout: 60_000 });
   await expect(inside(viewer, 1).getByText("hoisted")).toBeVisible({ timeout: 60_000 });
   await inside(viewer, 1)
     .getByRole("button", { name: "Hoist" })

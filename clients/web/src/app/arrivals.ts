@@ -8,9 +8,9 @@ const told = new Map<string, string>();
 /** “Imported with 2 changes: …”; nothing where the file came in as it was. */
 export function importWords(notices: readonly Notice[]): string | undefined {
   if (notices.length === 0) return undefined;
-  const count = notices.length === 1 ? "One thing was" : `${notices.length} things were`;
+  const count = notices.length === 1 ? "1 thing" : `${notices.length} things`;
   const where = ({ cell }: Notice) => (typeof cell === "number" ? ` (cell ${cell + 1})` : "");
-  return `${count} changed by the import: ${notices.map((notice) => `${notice.message}${where(notice)}`).join("; ")}`;
+  return `The import changed ${count}: ${notices.map((notice) => `${notice.message}${where(notice)}`).join("; ")}`;
 }
 
 export function arrived(notebook: string, notices: readonly Notice[]): void {

@@ -19,11 +19,11 @@ export async function attach(store: NotebookStore, file: File): Promise<Attachme
   const bytes = new Uint8Array(await file.arrayBuffer());
   const media_type = typeOf(file, bytes);
   if (media_type === undefined)
-    throw new Error(`${file.name} is neither a picture nor text. Upload it beside the notebook: the assistant reads it by code.`);
+    throw new Error(`${file.name} is neither an image nor text. Upload it to Files: the assistant can read it by code.`);
   const most = PICTURES.includes(media_type) ? MAX_PICTURE_BYTES : MAX_TEXT_BYTES;
   if (bytes.length > most)
     throw new Error(
-      `${file.name} has ${sizeWords(bytes.length)}, more than ${sizeWords(most)}. Make it smaller, or upload it beside the notebook.`,
+      `${file.name} is too large (${sizeWords(bytes.length)}, at most ${sizeWords(most)}). Make it smaller, or upload it to Files.`,
     );
   if (bytes.length === 0) throw new Error(`${file.name} is empty.`);
   const hash = bytesToHex(sha256(bytes));

@@ -63,7 +63,7 @@ export class Authors {
       this.#blame = blame;
     } catch (error) {
       this.isShown = false;
-      store.toast({ text: `Who wrote which line cannot be told now: ${(error as Error).message}`, isError: true });
+      store.toast({ text: `Couldn’t load the authors. ${(error as Error).message}`, isError: true });
     }
     this.#tell();
   }

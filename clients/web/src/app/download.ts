@@ -11,15 +11,15 @@ const KEPT_MS = 10_000;
 
 /** Sentences about what the file lacks; nothing where it is whole. */
 export function lackWords(missing: string | null, threads: string | null = null): string | undefined {
-  const comments = Number(threads) > 0 ? "The comments are not in the file." : undefined;
+  const comments = Number(threads) > 0 ? "Comments aren’t in the file." : undefined;
   return [outputsLacked(missing), comments].filter((sentence) => sentence !== undefined).join(" ") || undefined;
 }
 
 function outputsLacked(missing: string | null): string | undefined {
   const count = (missing ?? "").split(",").filter((hash) => hash.trim() !== "").length;
   if (count === 0) return undefined;
-  const what = count === 1 ? "One large output is" : `${count}${count >= MOST_NAMED ? " or more" : ""} large outputs are`;
-  return `${what} not in the file: the bytes are missing or damaged on the server. The file says where they belong; who runs the server can restore them from a backup.`;
+  const what = count === 1 ? "1 large output is" : `${count}${count >= MOST_NAMED ? " or more" : ""} large outputs are`;
+  return `${what} missing in the file: lost or damaged on the server. Ask an administrator to restore from a backup.`;
 }
 
 /** Saves the file, and says what it lacks. */

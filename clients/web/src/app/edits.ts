@@ -43,7 +43,7 @@ export class Edits {
   #tellLoss(count: number, loss: Loss, correlation_id: string): void {
     const store = this.#store;
     const { document } = store;
-    const what = count === 1 ? "Cell moved to the trash" : `${count} cells moved to the trash`;
+    const what = count === 1 ? "Cell deleted" : `${count} cells deleted`;
     const user = loss.users.find(({ cell }) => document.cells.has(cell))?.cell;
     store.toast({
       text: [what, ...lossWords(loss, document.order)].join(" · "),

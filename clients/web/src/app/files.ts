@@ -59,8 +59,7 @@ export class Files {
       const moving: Moving = { id: newId(), name: file.name, path, way: "up", size: file.size, moved: 0, state: "waiting" };
       this.moving = [...this.moving, moving];
       this.#uploads.set(moving.id, { moving, file });
-      if (file.size > maxBytes)
-        this.#change(moving.id, { state: "failed", words: `larger than ${sizeWords(maxBytes)}, which is the most here` });
+      if (file.size > maxBytes) this.#change(moving.id, { state: "failed", words: `Too large (at most ${sizeWords(maxBytes)})` });
       else this.#enqueue(moving.id, false);
     }
     this.#tell();
@@ -91,7 +90,7 @@ export class Files {
       const answer = await this.store.session.rest.send(this.#content(path), { signal });
       const blob = await answer.blob().catch((error: unknown) => {
         if (signal.aborted) throw error;
-        throw new Problem(0, "cut", "it was changed while it was read, or its runtime agent left: try again");
+        throw new Problem(0, "cut", "The file changed during the download. Try again.");
       });
       const link = document.createElement("a");
       link.href = URL.createObjectURL(blob);
@@ -123,12 +122,12 @@ export class Files {
     this.#change(id, { state: "going" });
     await this.#follow(id, async (signal) => {
       // Asked before the bytes go: an answer in the middle of them may not be heard.
-      if (!overwrite && (await this.#isThere(path, signal))) throw new Problem(409, "file_exists", "a file of this name is there");
+      if (!overwrite && (await this.#isThere(path, signal))) throw new Problem(409, "file_exists", "A file with this name exists");
       const moved = (bytes: number) => this.#change(id, { moved: bytes });
       await rest.upload(this.#content(path, overwrite), upload.file, moved, signal);
       this.#uploads.delete(id);
       this.#change(id, { state: "done", words: "" });
-      if (!this.isShown) this.store.toast({ text: `${name} was uploaded` });
+      if (!this.isShown) this.store.toast({ text: `Uploaded ${name}` });
     });
   }
 
@@ -151,7 +150,7 @@ export class Files {
       if (end.signal.aborted) return;
       const isTaken = error instanceof Problem && error.code === "file_exists";
       const words = (error as Error).message;
-      this.#change(id, isTaken ? { state: "taken", words: "a file of this name is there" } : { state: "failed", words });
+      this.#change(id, isTaken ? { state: "taken", words: "A file with this name exists" } : { state: "failed", words });
       const name = this.moving.find((each) => each.id === id)?.name;
       if (!this.isShown) this.store.toast({ text: `${name}: ${words}`, isError: true });
     } finally {

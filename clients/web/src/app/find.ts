@@ -24,7 +24,7 @@ export function patternOf({ text, isRegex, isCase, isWord }: Query): RegExp | st
   try {
     return new RegExp(whole, isCase ? "gmu" : "gimu");
   } catch (error) {
-    return `This is no pattern: ${(error as Error).message.replace(/^Invalid regular expression: /, "")}`;
+    return `Invalid pattern: ${(error as Error).message.replace(/^Invalid regular expression: /, "")}`;
   }
 }
 

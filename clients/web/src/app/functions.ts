@@ -1,4 +1,5 @@
 // A form made of the schema of a function: which fields, and the arguments that are typed there.
+import { sentenceOf } from "../transport/refusals.ts";
 import type { EventMessage } from "../protocol/messages.ts";
 
 export type Schema = Record<string, unknown>;
@@ -149,7 +150,7 @@ export function filled(fields: Field[], texts: Record<string, string>): Filled {
     const isEmpty = field.kind === "object" ? isUntouched(field, texts) : text === "";
     if (isEmpty && !(["text", "object"].includes(field.kind) && field.isRequired && !field.isNullable)) {
       if (field.isRequired && field.isNullable) result.arguments[field.name] = null;
-      else if (field.isRequired) result.errors[field.path] = "This is needed";
+      else if (field.isRequired) result.errors[field.path] = "Required";
       continue;
     }
     if (field.kind === "object") {
@@ -181,17 +182,17 @@ function valueOf({ kind, choices, schema, words }: Field, text: string): unknown
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`This is ${words}`);
+    throw new Error(`Must be ${words}`);
   }
   const isOther = (schema["type"] === "array") !== Array.isArray(value) && ["array", "object"].includes(String(schema["type"]));
-  if (isOther) throw new Error(`This is ${words}`);
+  if (isOther) throw new Error(`Must be ${words}`);
   return value;
 }
 
 function numberOf(schema: Schema, text: string, words: string): number {
   const value = Number(text);
   if (!Number.isFinite(value) || text.trim() === "" || (schema["type"] === "integer" && !Number.isInteger(value)))
-    throw new Error(`This is ${words}`);
+    throw new Error(`Must be ${words}`);
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
   if (minimum !== undefined && value < minimum) throw new Error(`At least ${minimum}`);
   if (maximum !== undefined && value > maximum) throw new Error(`At most ${maximum}`);
@@ -218,6 +219,6 @@ export function missingIn({ type, payload }: Pick<EventMessage, "type" | "payloa
 
 export function missingWords({ names, reason }: Missing, cell: number): string {
   const which = names.length === 1 ? `the function ${names[0]}` : `the functions ${names.join(", ")}`;
-  const then = cell > 0 ? `: run cell ${cell}, which was not run by itself because ${reason}` : `: ${reason}`;
-  return `The new kernel does not have ${which}${then}.`;
+  const then = cell > 0 ? `Run cell ${cell} again: ${reason}` : sentenceOf(reason).replace(/\.$/, "");
+  return `The new kernel is missing ${which}. ${then}.`;
 }

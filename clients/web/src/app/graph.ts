@@ -103,6 +103,25 @@ export class Graph {
 
 export type SentencePart = { text: string } | { code: string } | { cell: string; number: number };
 
+const WHYS: [RegExp, string][] = [
+  [/^it has not run here$/, "not run yet"],
+  [/^the kernel that ran it is gone$/, "its kernel has stopped"],
+  [/^its text has changed since it ran$/, "edited since last run"],
+  [/^its run failed$/, "its last run failed"],
+  [/^it was deleted and came back, and its variables did not$/, "restored without its variables"],
+  [/^cells read from each other in a circle: /, "circular dependency: "],
+  [/^(cell \S+), from which it reads, has run since$/, "$1 has run since"],
+  [/^(cell \S+), from which it reads, is not up to date$/, "depends on $1"],
+  [/^(cell \S+), from which it reads, did not succeed$/, "$1 failed"],
+  [/^a cell from which it reads did not succeed$/, "a cell it depends on failed"],
+];
+
+/** Why a cell is not fresh, shorter than the server says it (src/core/reactivity/report.rs). */
+export function whyWords(why: string): string {
+  const [from, to] = WHYS.find(([pattern]) => pattern.test(why)) ?? [/^$/, ""];
+  return why.replace(from, to);
+}
+
 /** A sentence of the server in its parts: ids are for programs, people count cells. */
 export function partsOf(sentence: string, order: readonly string[]): SentencePart[] {
   const parts: SentencePart[] = [];

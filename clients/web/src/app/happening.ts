@@ -3,12 +3,12 @@ import type { components } from "../protocol/rest.ts";
 
 export type NotebookNow = components["schemas"]["NotebookNow"];
 
-/** “Ann and Bo are here; 1 run goes on, 2 wait”. Nothing where nothing happens. */
+/** “Ann and Bo are here; 1 running, 2 queued”. Nothing where nothing happens. */
 export function nowWords({ running, queued, people }: NotebookNow): string {
   const names = people.map(({ name }) => name);
   const here = names.length === 0 ? "" : `${listed(names)} ${names.length === 1 ? "is" : "are"} here`;
-  const runs = running === 0 ? "" : running === 1 ? "1 run goes on" : `${running} runs go on`;
-  const waits = queued === 0 ? "" : `${queued === 1 && runs === "" ? "1 run" : queued} ${queued === 1 ? "waits" : "wait"}`;
+  const runs = running === 0 ? "" : running === 1 ? "1 running" : `${running} running`;
+  const waits = queued === 0 ? "" : `${queued} queued`;
   return [here, [runs, waits].filter(Boolean).join(", ")].filter(Boolean).join("; ");
 }
 

@@ -26,9 +26,8 @@ function App() {
     );
   }, []);
 
-  if (who.state === "asking") return <p className="centre quiet">Opening …</p>;
-  if (who.state === "told")
-    return <p className="centre quiet">You have signed in again. Close this tab: the one before goes on.</p>;
+  if (who.state === "asking") return <p className="centre quiet">Loading…</p>;
+  if (who.state === "told") return <p className="centre quiet">Signed in. You can close this tab.</p>;
   if (who.state === "out") return <SignIn error={who.error} signedIn={(session) => setWho({ state: "in", session })} />;
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));

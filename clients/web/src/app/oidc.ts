@@ -62,7 +62,7 @@ const channelOf = (state: string) => new BroadcastChannel(PLACE + state);
 export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortSignal): Promise<Afresh> {
   // Opened at once, or the browser would stop it.
   const tab = open("about:blank");
-  if (!tab) throw new Problem(0, "no_tab", "This browser opens no tab for it: allow pop-ups of this page, and try again.");
+  if (!tab) throw new Problem(0, "no_tab", "Allow pop-ups for this page and try again.");
   tab.opener = null;
   try {
     const key = await makeKey();
@@ -75,7 +75,7 @@ export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortS
     const channel = channelOf(begun.state);
     const told = new Promise<Afresh>((resolve, reject) => {
       channel.onmessage = ({ data }: MessageEvent<Afresh>) => resolve(data);
-      signal.addEventListener("abort", () => reject(new Problem(0, "cancelled", "Nothing was done.")));
+      signal.addEventListener("abort", () => reject(new Problem(0, "cancelled", "Cancelled.")));
     });
     tab.location.href = begun.url;
     return await told.finally(() => channel.close());
@@ -98,7 +98,7 @@ async function tellAll(afresh: Afresh): Promise<void> {
 }
 
 function noKey(): Problem {
-  return new Problem(0, "no_key", "This browser keeps nothing for this site (a private window?), and signing in so needs that.");
+  return new Problem(0, "no_key", "This browser stores nothing for this site (private window?). Use another window to sign in.");
 }
 
 /** What the provider sent the browser back with; it leaves the address at once. */
@@ -115,11 +115,10 @@ export async function proofOf(back: URLSearchParams): Promise<Return> {
   const pending = state === "" ? undefined : await get<Pending>(PLACE + state).catch(() => undefined);
   // Some providers leave the state out when somebody says no.
   if (!pending && back.has("error")) {
-    await tellAll({ error: refusal(back.get("error"), "the provider") });
-    throw new Problem(401, "provider_refused", refusal(back.get("error"), "the provider"));
+    await tellAll({ error: refusal(back.get("error"), "The provider") });
+    throw new Problem(401, "provider_refused", refusal(back.get("error"), "The provider"));
   }
-  if (!pending)
-    throw new Problem(401, "sign_in_ended", "This sign-in was not begun in this browser, or is over already: begin it again.");
+  if (!pending) throw new Problem(401, "sign_in_ended", "This sign-in has expired. Start again.");
   await del(PLACE + state).catch(() => undefined);
   history.replaceState(null, "", `/${pending.hash}`);
   const code = back.get("code");
@@ -132,10 +131,10 @@ export async function proofOf(back: URLSearchParams): Promise<Return> {
 
 /** Only what is known is said in words: the address is written by anybody. */
 export function refusal(error: string | null, name: string): string {
-  if (error === "access_denied") return `You did not sign in with ${name}. Nothing was changed.`;
-  if (error === "temporarily_unavailable" || error === "server_error") return `${name} has trouble at the moment: try again later.`;
+  if (error === "access_denied") return `Sign-in with ${name} was cancelled.`;
+  if (error === "temporarily_unavailable" || error === "server_error") return `${name} isn’t available. Try again later.`;
   const code = error !== null && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : "";
-  return `${name} did not sign you in${code}: try again, or tell an administrator.`;
+  return `${name} didn’t sign you in${code}. Try again, or tell an administrator.`;
 }
 
 async function forgetOld(): Promise<void> {

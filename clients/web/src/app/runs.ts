@@ -21,7 +21,7 @@ export class Runs {
     const isTouched = store.document.turns.size > 0 && !isSure && cells.some((id) => isRunnable(typeOf(id)));
     if (isTouched) {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
-      return store.toast({ text: "The assistant is working in this notebook: what you run may still change.", action });
+      return store.toast({ text: "The assistant is still working. What you run may change.", action });
     }
     await store.texts.settled(cells);
     for (const cell_id of cells.filter((id) => typeOf(id) === "prompt"))
@@ -38,7 +38,7 @@ export class Runs {
     const store = this.#store;
     const cell = missing.cell_id ?? undefined;
     const text = missingWords(missing, cell === undefined ? 0 : store.document.order.indexOf(cell) + 1);
-    store.toast({ text, ...(cell !== undefined && { action: { label: "Show the cell", run: () => store.select(cell) } }) });
+    store.toast({ text, ...(cell !== undefined && { action: { label: "Show cell", run: () => store.select(cell) } }) });
   }
 
   interrupt(): void {

@@ -1,5 +1,6 @@
 // Which tables the databases of SQL cells have: asked once for all cells, and again when a run may have changed them.
 import type { ConnectionSchema, KernelAnswer } from "../protocol/messages.ts";
+import { pageWords } from "../transport/refusals.ts";
 import type { NotebookStore } from "./store.ts";
 
 /** After these a database may have other tables, or is another one. */
@@ -56,8 +57,8 @@ export class Schemas {
 
 function toldBy(answer: KernelAnswer | undefined): Told {
   if (answer && "described" in answer) return { schema: answer.described };
-  if (answer && "refused" in answer) return { problem: answer.refused.message };
-  return { problem: "Nobody answers: there is no connection to the server. Try again." };
+  if (answer && "refused" in answer) return { problem: pageWords(answer.refused.code, answer.refused.message) };
+  return { problem: "No answer: the server can’t be reached. Try again." };
 }
 
 export type Table = ConnectionSchema["tables"][number];

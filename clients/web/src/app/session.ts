@@ -97,7 +97,7 @@ export class Session {
     const told = await askAfresh(anonymous, option, signal);
     if ("error" in told) throw new Problem(401, "provider_refused", told.error);
     if (told.userId !== this.userId)
-      throw new Problem(403, "somebody_else", `${option.name} has signed somebody else in: here you are ${this.me.name}.`);
+      throw new Problem(403, "somebody_else", `You signed in to ${option.name} as someone else. Here you are ${this.me.name}.`);
     this.#fresh = { token: told.token, until: told.until };
   }
 
@@ -114,8 +114,7 @@ export class Session {
 
   /** The way to what confirms, shares and manages. Asks for the password where the kept token does none of that. */
   async deciding(): Promise<Rest> {
-    if (this.asksAgain && !(await this.#prove()))
-      throw new Problem(401, NOT_PROVED, "Nothing was done: the password was not given");
+    if (this.asksAgain && !(await this.#prove())) throw new Problem(401, NOT_PROVED, "Cancelled: no password entered.");
     return this.me.asks_again === true ? this.#restAfresh : this.rest;
   }
 
@@ -192,7 +191,7 @@ async function returned(back: URLSearchParams): Promise<Session | typeof TOLD | 
     if (!pending.isLink) return await keep(key, await anonymous.json("POST", "/api/session/oidc", { ...proof, label: "browser" }));
     const session = await resumeKept();
     await session?.rest.json("POST", "/api/me/identities", proof);
-    if (session) session.arrival = { text: `From now on you can sign in with ${pending.name}.`, isBad: false };
+    if (session) session.arrival = { text: `You can now sign in with ${pending.name}.`, isBad: false };
     return session;
   } catch (error) {
     const session = await resumeKept().catch(() => undefined);
@@ -224,7 +223,7 @@ export async function resumeKept(): Promise<Session | undefined> {
     // Opened before, perhaps here: who is signed in stays so.
     const own = await resumeOwn().catch(() => undefined);
     if (!own) throw error;
-    own.arrival = { text: `That link was opened before. You are signed in as ${own.me.name}.`, isBad: false };
+    own.arrival = { text: `This link was already used. You’re signed in as ${own.me.name}.`, isBad: false };
     return own;
   });
 }
@@ -240,7 +239,7 @@ async function resumeOwn(): Promise<Session | undefined> {
   const answer = await proveKey(anonymous).catch(async (error: unknown) => {
     if (!wasRefused(error)) throw error;
     await forgetKey();
-    throw new Problem(401, "ended", "Your session in this browser has ended: sign in again.");
+    throw new Problem(401, "ended", "Your session has ended. Sign in again.");
   });
   return answer && new Session(answer.token, await whoIs(answer.token));
 }
@@ -248,7 +247,7 @@ async function resumeOwn(): Promise<Session | undefined> {
 export async function signIn(token: string): Promise<Session> {
   if (ONE_TIME.test(token)) return exchange({ token });
   const me = await whoIs(token);
-  if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "this is the token of a runtime agent: sign in with yours");
+  if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "This token belongs to a runtime agent. Use your own.");
   const own = me.kind === "session" ? await bind(token) : undefined;
   if (own) return own;
   sessionStorage.setItem(KEY, token);

@@ -12,46 +12,46 @@ export interface Step {
 }
 
 const WORDS: Record<string, string> = {
-  NotebookCreated: "made the notebook",
-  NotebookRenamed: "renamed it",
-  NotebookMetadataSet: "changed its metadata",
-  NotebookArchived: "archived it",
-  NotebookUnarchived: "took it out of the archive",
+  NotebookCreated: "created the notebook",
+  NotebookRenamed: "renamed the notebook",
+  NotebookMetadataSet: "changed the notebook’s metadata",
+  NotebookArchived: "archived the notebook",
+  NotebookUnarchived: "unarchived the notebook",
   NotebookVersionNamed: "named a version",
-  NotebookPolicyChanged: "changed what assistants may do",
+  NotebookPolicyChanged: "changed the assistant’s permissions",
   CellInserted: "inserted",
   CellSourceEdited: "edited",
   CellMoved: "moved",
   CellTypeChanged: "changed the type of",
   CellMetadataSet: "changed the metadata of",
   CellAttachmentsSet: "changed the attachments of",
-  CellFlagsSet: "changed how to show",
+  CellFlagsSet: "changed the display of",
   CellDeleted: "deleted",
   CellRestored: "restored",
   CellOutputsCleared: "cleared the outputs of",
   CommentPosted: "commented",
   CommentEdited: "changed a comment",
-  CommentDeleted: "took a comment away",
+  CommentDeleted: "deleted a comment",
   ThreadResolved: "resolved comments",
   ThreadReopened: "reopened comments",
-  ExecutionRequested: "asked to run",
-  ExecutionCancelRequested: "asked to stop",
+  ExecutionRequested: "ran",
+  ExecutionCancelRequested: "stopped",
   ExecutionCompleted: "finished",
   ExecutionLost: "lost",
-  KernelLaunchRequested: "asked for a kernel",
+  KernelLaunchRequested: "requested a kernel",
   KernelSessionStarted: "started a kernel",
-  KernelSessionEnded: "ended a kernel",
-  KernelRestartRequested: "asked for a restart",
+  KernelSessionEnded: "stopped a kernel",
+  KernelRestartRequested: "restarted the kernel",
   KernelInterruptRequested: "interrupted the kernel",
-  KernelShutdownRequested: "shut the kernel down",
-  AccessGranted: "shared it",
-  TakenOver: "put somebody in the place of an owner who left",
-  AccessRevoked: "took somebody's access away",
+  KernelShutdownRequested: "shut down the kernel",
+  AccessGranted: "shared the notebook",
+  TakenOver: "replaced an owner who left",
+  AccessRevoked: "removed someone’s access",
   TurnStarted: "asked the assistant",
-  ToolCallRequested: "asked to use a tool",
-  ToolCallConfirmed: "confirmed a call",
-  ToolCallDenied: "denied a call",
-  GrantIssued: "let a conversation's calls pass",
+  ToolCallRequested: "requested an action",
+  ToolCallConfirmed: "allowed an action",
+  ToolCallDenied: "denied an action",
+  GrantIssued: "allowed the assistant’s actions",
 };
 
 /** What these words are about: cells, of which there may be several. */
@@ -107,7 +107,7 @@ export function wordsOf(events: readonly EventMessage[]): string[] {
   if (imported.size > 0) cells.set(IMPORTED, imported);
   const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
   return [...cells].map(([type, { size }]) => {
-    if (type === IMPORTED) return `${undo}brought in the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
+    if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
     const words = WORDS[type] ?? type;
     if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? "a cell" : `${size} cells`}`;
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;

@@ -6,6 +6,7 @@ import { newId } from "../transport/ids.ts";
 import { type Done, Rejected } from "../transport/outbox.ts";
 import { Comms } from "../transport/comms.ts";
 import { Questions } from "../transport/questions.ts";
+import { sentenceOf } from "../transport/refusals.ts";
 import { Replica } from "../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
 import { type AssistantAtWork, assistantsAtWork } from "./assistants.ts";
@@ -336,8 +337,8 @@ export class NotebookStore extends Topics {
     }
   }
 
-  #inWords({ code, message }: Rejected): string {
-    return code === "dependency_cycle" ? numbered(message, this.document.order) : message;
+  #inWords({ code, message, rejection }: Rejected): string {
+    return code === "dependency_cycle" ? sentenceOf(numbered(rejection.message, this.document.order)) : message;
   }
 
   /** Sends a command that the kept token may not do: then with the password. Whether it was done. */
@@ -363,7 +364,7 @@ export class NotebookStore extends Topics {
     const [only] = there;
     const one = only === undefined ? "" : ` (cell ${this.document.order.indexOf(only) + 1})`;
     const place = there.length > 1 ? ` (${there.length} cells)` : one;
-    return `${name}: ${known ?? "my last change"}${place}`;
+    return `${name}: ${known ?? "your last change"}${place}`;
   }
 
   // What an assistant changed

@@ -52,7 +52,7 @@ export class Together {
   async #deleted(event: EventMessage, cell_id: string): Promise<void> {
     const name = await this.name(event.actor);
     this.#store.toast({
-      text: `${name} moved the cell that you are editing to the trash`,
+      text: `${name} deleted the cell you were editing`,
       action: { label: "Restore", run: () => this.restore(cell_id) },
     });
   }
@@ -75,21 +75,21 @@ export class Together {
     const store = this.#store;
     const who = event.actor.kind === "assistant" ? "the assistant’s" : `${await this.name(event.actor)}’s`;
     store.toast({
-      text: `Your text and ${who} were merged`,
+      text: `Your text was merged with ${who}`,
       action: { label: "Show", run: () => store.select(cell_id) },
       second: { label: "Undo theirs", run: () => void store.do({ Undo: { correlation_id: event.correlation_id } }) },
     });
   }
 
   #copied(cell: string, text: string, reason: string): void {
-    const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("trash");
+    const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("deleted");
     this.#store.toast({
-      text: `Your text could not be merged: ${reason}. It is kept here.`,
+      text: `${this.#store.mayEdit ? reason : "You can no longer edit this notebook."} Your unsaved text:`,
       copy: text,
       isError: true,
       action: isDeleted
-        ? { label: "Restore the cell with it", run: () => this.restore(cell, text) }
-        : { label: "Put it into the cell", run: () => this.#putBack(cell, text) },
+        ? { label: "Restore cell with it", run: () => this.restore(cell, text) }
+        : { label: "Insert into cell", run: () => this.#putBack(cell, text) },
     });
   }
 
@@ -107,9 +107,9 @@ export class Together {
       if (store.document.cells.get(cell)?.source === text || text === "") continue;
       const isThere = store.document.cells.has(cell);
       store.toast({
-        text: "What you typed when the page was left did not reach the notebook. It is kept here.",
+        text: "Your text from last time wasn’t saved:",
         copy: text,
-        action: { label: isThere ? "Put it into the cell" : "Make a cell of it", run: () => this.#putBack(cell, text) },
+        action: { label: isThere ? "Insert into cell" : "Insert as cell", run: () => this.#putBack(cell, text) },
       });
     }
   }

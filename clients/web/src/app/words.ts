@@ -3,14 +3,14 @@ import { serverNow } from "./clock.ts";
 import type { Actor, Execution } from "../protocol/messages.ts";
 
 const STATUS: Record<string, string> = {
-  queued: "Waits for its turn",
-  assigned: "Is next",
+  queued: "Queued",
+  assigned: "Next",
   running: "Running",
   ok: "Done",
   error: "Failed",
   cancelled: "Cancelled",
-  blocked: "Blocked: an earlier cell failed",
-  lost: "Lost",
+  blocked: "Skipped: an earlier cell failed",
+  lost: "Kernel died",
 };
 
 /** A word of the protocol as people read it, or what names a variant; one that this page does not know is shown as it is. */
@@ -23,34 +23,72 @@ export function plain(word: unknown): string {
 export function statusWords(run: Execution): string {
   const words = STATUS[run.status] ?? plain(run.status);
   const cause = endSentence(run);
-  return cause ? `${words}: ${cause}` : words;
+  return cause && cause !== words.toLowerCase() ? `${words}: ${cause}` : words;
 }
 
-/** What follows “because”, by the protocol's words. */
+/** `python3` as people read it. */
+export function kernelName(kernelspec: string): string {
+  const version = /^python(\d)$/.exec(kernelspec)?.[1];
+  return version === undefined ? kernelspec : `Python ${version}`;
+}
+
+/** What follows a colon, by the protocol's words. */
 const CAUSES: Record<string, string> = {
-  requested: "somebody cancelled it",
-  interrupted: "it was interrupted",
-  timed_out: "its time was up",
-  cell_deleted: "its cell is in the trash",
-  kernel_not_started: "its kernel did not start",
-  kernel_restarted: "its kernel was restarted",
-  kernel_shut_down: "its kernel was shut down",
-  kernel_died: "its kernel died",
-  agent_stopped: "its runtime agent was stopped",
-  agent_lost: "its runtime agent is gone",
-  given_up: "somebody gave it up",
-  shut_down: "it was shut down",
-  restarted: "it was restarted",
-  idle: "it had no work",
-  died: "the kernel died",
-  not_installed: "the kernel is not installed",
-  cannot_start: "the kernel cannot be started",
-  no_answer: "the kernel did not answer",
+  requested: "stopped",
+  interrupted: "interrupted",
+  timed_out: "time limit reached",
+  cell_deleted: "cell deleted",
+  kernel_not_started: "the kernel didn’t start",
+  kernel_restarted: "kernel restarted",
+  kernel_shut_down: "kernel shut down",
+  kernel_died: "kernel died",
+  agent_stopped: "runtime agent stopped",
+  agent_lost: "runtime agent disconnected",
+  given_up: "given up",
+  shut_down: "shut down",
+  restarted: "restarted",
+  idle: "idle for too long",
+  died: "it crashed",
+  not_installed: "not installed",
+  cannot_start: "couldn’t be started",
+  no_answer: "no answer",
 };
+
+/** The end of a kernel as a sentence without its full stop. */
+const KERNEL_ENDS: Record<string, string> = {
+  shut_down: "The kernel was shut down",
+  restarted: "The kernel was restarted",
+  idle: "The kernel was stopped because it was idle",
+  died: "The kernel crashed",
+  not_installed: "The kernel isn’t installed",
+  cannot_start: "The kernel couldn’t be started",
+  no_answer: "The kernel didn’t answer",
+  agent_stopped: "The runtime agent was stopped",
+  agent_lost: "The runtime agent disconnected",
+  given_up: "The kernel was given up",
+};
+
+/** “The kernel crashed (exit code 1)”. */
+export function kernelEnd({ cause, detail }: { cause: unknown; detail?: string | null }): string {
+  const words = KERNEL_ENDS[String(cause)] ?? `The kernel stopped (${plain(cause)})`;
+  const why = detail ? shortDetail(withoutLog(detail).words) : "";
+  return why === "" ? words : `${words} (${why})`;
+}
+
+/** “the kernel process exited with code 1” is “exit code 1”. */
+function shortDetail(detail: string): string {
+  return detail
+    .replace(/^the kernel process exited with code (\d+)( before it answered)?$/, "exit code $1$2")
+    .replace(
+      /^the kernel process was (?:killed|ended) by (signal \d+)(?: \((\w+)\))?(, as the system does when memory runs out)?.*$/,
+      (_, signal, __, memory) => (memory ? "out of memory" : signal),
+    )
+    .replace(/^the kernel process crashed with (signal \d+).*$/, "$1");
+}
 
 /** A cause as people read it: what is known beyond it, else what it means, else its word. */
 export function causeWords(cause: unknown, detail?: string | null): string {
-  return (detail ? withoutLog(detail).words : undefined) ?? CAUSES[String(cause)] ?? plain(cause);
+  return (detail ? shortDetail(withoutLog(detail).words) : undefined) ?? CAUSES[String(cause)] ?? plain(cause);
 }
 
 /** What is known of a kernel's end, and what its process wrote last (src/agent/kernel.rs): several lines, for a place of their own. */
@@ -60,25 +98,32 @@ export function withoutLog(detail: string): { words: string; log?: string } {
 }
 
 /** The same where it is known who did it. */
-const ENDED_BY: Record<string, string> = {
-  requested: "cancelled it",
-  interrupted: "interrupted it",
-  cell_deleted: "moved its cell to the trash",
-  kernel_restarted: "restarted its kernel",
-  kernel_shut_down: "shut its kernel down",
+const ENDED_BY: Record<string, (name: string) => string> = {
+  requested: (name) => `Cancelled by ${inside(name)}`,
+  interrupted: (name) => `Interrupted by ${inside(name)}`,
+  cell_deleted: (name) => `Cancelled: ${inside(name)} deleted the cell`,
+  kernel_restarted: (name) => `Cancelled: ${inside(name)} restarted the kernel`,
+  kernel_shut_down: (name) => `Cancelled: ${inside(name)} shut down the kernel`,
 };
 
-/** “Cancelled: Ann interrupted it”; without a name, or where nobody did it, as `statusWords`. */
+/** A name in the middle of a sentence. */
+function inside(name: string): string {
+  return /^(You|Your assistant|The assistant|Someone|A guest|The runtime agent|The server)$/.test(name)
+    ? name.charAt(0).toLowerCase() + name.slice(1)
+    : name;
+}
+
+/** “Interrupted by Ann”; without a name, or where nobody did it, as `statusWords`. */
 export function endedWords(run: Execution, name: string | undefined): string {
-  const did = name && !run.notice && run.status === "cancelled" ? ENDED_BY[String(run.end_cause)] : undefined;
-  return did === undefined ? statusWords(run) : `${STATUS["cancelled"]}: ${name} ${did}`;
+  const words = name && !run.notice && run.status === "cancelled" ? ENDED_BY[String(run.end_cause)] : undefined;
+  return words === undefined || name === undefined ? statusWords(run) : words(name);
 }
 
 /** Why a run ended as it did, where there is more to say than its status. */
 export function endSentence(run: Execution): string | undefined {
   const why = run.end_cause ? causeWords(run.end_cause, run.notice) : (run.notice ?? undefined);
   // It was its agent's to begin, which has not told.
-  return why !== undefined && run.status === "lost" && !run.started_at ? `${why}; nobody knows whether it began` : why;
+  return why !== undefined && run.status === "lost" && !run.started_at ? `${why}; it may have started` : why;
 }
 
 export function duration(ms: number): string {
@@ -116,13 +161,12 @@ export function ordinal(number: number): string {
 
 /** Who asked for a run, when, how long it took and how it ended. */
 export function runSentence(run: Execution, name: string): string {
-  if (run.cause === "imported")
-    return `It came with the file that ${name || kindOf(run.requested_by)} brought in, and has not run here.`;
-  if (run.cause === "functions_restored" && run.status === "ok") return "It ran by itself, so that its functions are there again.";
-  const asked = `${name || kindOf(run.requested_by)} asked for it ${date(run.requested_at)}.`;
+  if (run.cause === "imported") return `Imported by ${inside(name || kindOf(run.requested_by))}. Not run here.`;
+  if (run.cause === "functions_restored" && run.status === "ok") return "Ran automatically to restore its functions.";
+  const asked = `Started by ${inside(name || kindOf(run.requested_by))}, ${date(run.requested_at)}.`;
   if (run.started_at && run.ended_at) {
     const took = duration(run.ended_at - run.started_at);
-    return `${asked} It ran ${took}: ${run.status === "ok" ? "done" : statusWords(run).toLowerCase()}.`;
+    return `${asked} ${run.status === "ok" ? "Done" : statusWords(run)} after ${took}.`;
   }
   return `${asked} ${statusWords(run)}.`;
 }
@@ -145,7 +189,7 @@ export function date(at: number): string {
 
 /** Who somebody is without a name at hand. */
 export function kindOf(actor: Actor): string {
-  return { user: "Somebody", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[
+  return { user: "Someone", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[
     actor.kind
   ];
 }

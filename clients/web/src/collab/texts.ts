@@ -107,7 +107,7 @@ export class Texts implements UnconfirmedTexts {
     if (!cellId || !tracked) return;
     if (event.type === "CellSourceEdited" && "change" in payload && payload.change)
       this.#edited(cellId, tracked, event, payload.change);
-    else if (event.type === "CellDeleted") this.giveUp(cellId, "the cell is in the trash");
+    else if (event.type === "CellDeleted") this.giveUp(cellId, "This cell was deleted.");
     else if ("cell" in payload && payload.cell) this.#show(tracked, tracked.text.reset(toText(payload.cell.source)));
   }
 

@@ -18,38 +18,38 @@ export interface EditingPage {
 }
 
 export const editing = (page: Partial<EditingPage>): Action[] => [
-  { id: "find", title: "Find and replace in all cells", editKeys: ["$mod+f"], run: () => page.find?.() },
+  { id: "find", title: "Find and replace", editKeys: ["$mod+f"], run: () => page.find?.() },
   {
     id: "outline",
-    title: "Outline and dependencies: open or close",
+    title: "Show or hide outline",
     editKeys: ["$mod+Shift+o"],
     run: (store) => store.show("outline"),
   },
   {
     id: "editor-settings",
-    title: "Settings: Vim keys, line numbers, indent, sizes, contrast …",
+    title: "Settings",
     editKeys: ["$mod+,"],
     run: () => page.settings?.(),
   },
   {
     id: "output-keys",
-    title: "Give the keys to the output (Esc takes them back)",
+    title: "Focus the output",
     editKeys: ["Control+Alt+k"],
     run: (store) => document.querySelector<HTMLElement>(`[data-cell="${CSS.escape(store.current ?? "")}"] .frame`)?.focus(),
   },
   {
     id: "complete",
-    title: "Complete the name at the caret, or take the marked one",
+    title: "Autocomplete",
     editKeys: ["Tab"],
     inEditor: "complete",
     run: () => page.inEditor?.("complete"),
   },
   {
     id: "inspect",
-    title: "What the kernel knows about the name at the caret (again: with its source)",
+    title: "Show documentation",
     editKeys: ["Shift+Tab"],
     inEditor: "inspect",
     run: () => page.inEditor?.("inspect"),
   },
-  { id: "runs", title: "All runs of the cell, two side by side", run: () => page.runs?.() },
+  { id: "runs", title: "Compare runs", run: () => page.runs?.() },
 ];

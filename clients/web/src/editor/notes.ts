@@ -56,7 +56,7 @@ async function ask(view: EditorView, detail: number): Promise<KernelAnswer | und
   const answer = await view.state.facet(asking)[0]?.({ inspect: { detail } }, doc.toString(), head);
   // Somebody has gone on meanwhile.
   const isSame = view.dom.isConnected && view.state.doc.eq(doc) && view.state.selection.main.head === head;
-  return isSame ? (answer ?? { refused: { code: "unavailable", message: "the kernel cannot be asked here and now" } }) : undefined;
+  return isSame ? (answer ?? { refused: { code: "unavailable", message: "The kernel can’t be asked right now." } }) : undefined;
 }
 
 /** Pressed again, it shows more. */
@@ -70,7 +70,7 @@ async function inspect(view: EditorView, detail: number): Promise<void> {
   if (!answer) return;
   const at = view.state.selection.main.head;
   const refused = (text: string): Note => ({ kind: "refusal", at, text });
-  let shown = refused("The kernel knows nothing about this.");
+  let shown = refused("No documentation found.");
   if ("refused" in answer) shown = refused(sentence(answer.refused.message));
   else if ("inspected" in answer && answer.inspected.found)
     shown = { kind: "description", at, text: answer.inspected.data?.["text/plain"] ?? "" };

@@ -134,8 +134,8 @@ export class Connection {
       socket.send(JSON.stringify({ hello } satisfies ClientMessage));
     };
     socket.onmessage = ({ data }) => this.#hear(data);
-    socket.onclose = () => this.#lose("the connection was closed");
-    this.#after(ANSWER_MS, () => this.#lose("the server does not answer"));
+    socket.onclose = () => this.#lose("the connection was lost");
+    this.#after(ANSWER_MS, () => this.#lose("the server doesn’t answer"));
     this.#become({ name: "connecting", attempt: this.#attempt, reason });
   }
 
@@ -159,7 +159,7 @@ export class Connection {
   /** Pages do not see the server's pings: after a quiet heartbeat something is asked, and silence then is a loss. */
   #waitForNews(welcome: WelcomeMessage): void {
     this.#after(welcome.heartbeat_ms, () => {
-      const probed = () => this.#after(ANSWER_MS, () => this.#lose("the server does not answer"));
+      const probed = () => this.#after(ANSWER_MS, () => this.#lose("the server doesn’t answer"));
       this.#waitForNews(welcome);
       this.quiet.tell(probed);
     });

@@ -1,13 +1,14 @@
 // Commands on their way: kept with the bytes that were sent until the server has answered, and sent again after a reconnect.
 import type { AckMessage, Command, CommandMessage, Outcome, RejectMessage } from "../protocol/messages.ts";
 import { newId } from "./ids.ts";
+import { pageWords } from "./refusals.ts";
 
-/** Why the server did not do it, with a stable `code` and a sentence for people. */
+/** Why the server did not do it, with a stable `code`. `message` is for people on the page, `rejection.message` the server's. */
 export class Rejected extends Error {
   readonly code: string;
 
   constructor(readonly rejection: { code: string; message: string }) {
-    super(rejection.message);
+    super(pageWords(rejection.code, rejection.message));
     this.code = rejection.code;
   }
 }
@@ -101,6 +102,6 @@ function isLarger(text: string, bytes: number): boolean {
 
 function tooLarge(text: string, most: number): { code: string; message: string } {
   const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;
-  const message = `this is ${megabytes(text.length)}, and the server takes ${megabytes(most)} at once: do it in smaller parts, or import a file`;
+  const message = `Too large (${megabytes(text.length)}, at most ${megabytes(most)}). Split it, or import a file.`;
   return { code: "frame_too_large", message };
 }

@@ -17,6 +17,7 @@ import { DOCUMENT, Document } from "../protocol/document.ts";
 import { Touched } from "../protocol/touched.ts";
 import type { Connection } from "./connection.ts";
 import { Listeners } from "./listeners.ts";
+import { pageWords } from "./refusals.ts";
 import { type CommandOptions, type Done, Outbox } from "./outbox.ts";
 import { Presence } from "./presence.ts";
 
@@ -152,7 +153,8 @@ export class Replica {
     else if ("checked" in message) this.#compare(message.checked);
     else if ("kernels" in message) this.#setKernels(message.kernels.kernels);
     else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
-    else if ("error" in message && message.error.code === "unknown_notebook") this.#leave(message.error.message);
+    else if ("error" in message && message.error.code === "unknown_notebook")
+      this.#leave(pageWords(message.error.code, message.error.message));
     this.message.tell(message);
   }
 
@@ -198,7 +200,7 @@ export class Replica {
     this.next = answer.undo ?? undefined;
     this.isReadOnly = read_only ?? false;
     this.#folds = answer.document === DOCUMENT;
-    for (const cell of base_too_old ?? []) this.texts?.giveUp(cell, "too much has happened since");
+    for (const cell of base_too_old ?? []) this.texts?.giveUp(cell, "Too much has changed since.");
     if (snapshot) this.#replace(Document.from(snapshot), answer.unconfirmed_events ?? []);
     this.#lastEvent = event_id;
     this.presence.reset(peers ?? []);
@@ -211,8 +213,7 @@ export class Replica {
 
   #replace(document: Document, unconfirmedEvents: EventMessage[]): void {
     for (const event of unconfirmedEvents) if (event.version > this.document.version) this.texts?.receive(event);
-    for (const cell of this.texts?.cells() ?? [])
-      if (!document.cells.has(cell)) this.texts?.giveUp(cell, "the cell is in the trash");
+    for (const cell of this.texts?.cells() ?? []) if (!document.cells.has(cell)) this.texts?.giveUp(cell, "This cell was deleted.");
     this.document = document;
     this.replaced.tell();
     this.#checked = 0;
@@ -238,7 +239,7 @@ export class Replica {
 
   #access(role: Role | undefined): void {
     this.role = role;
-    if (!role) this.#leave("you may no longer see this notebook");
+    if (!role) this.#leave("Ask its owner for access.");
     else this.changed.tell(everything(this.document));
   }
 

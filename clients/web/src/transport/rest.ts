@@ -1,15 +1,18 @@
 // REST and blobs, with the bearer token of the session.
 import type { Output } from "../protocol/messages.ts";
 import { BlobCache } from "./blobs.ts";
+import { pageWords } from "./refusals.ts";
 
-/** What the server says of a request that it refuses: `application/problem+json`. */
+/** A request that failed. `message` is for people on the page. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
-    detail: string,
+    message: string,
+    /** What the server said: `application/problem+json`. */
+    readonly detail = message,
   ) {
-    super(detail);
+    super(message);
   }
 }
 
@@ -46,7 +49,7 @@ export class Rest {
     let answer = await this.#ask(path, init, token);
     if (answer.status === 401 && token !== undefined && (await this.#options.renew?.(token)))
       answer = await this.#ask(path, init, this.#options.token());
-    if (!answer.ok) throw await problem(answer);
+    if (!answer.ok) throw await this.#problem(answer);
     return answer;
   }
 
@@ -56,8 +59,15 @@ export class Rest {
     let answer = await this.#put(path, file, token, moved, signal);
     if (answer.status === 401 && token !== undefined && (await this.#options.renew?.(token)))
       answer = await this.#put(path, file, this.#options.token(), moved, signal);
-    if (!answer.ok) throw await problem(answer);
+    if (!answer.ok) throw await this.#problem(answer);
     return (await answer.json()) as T;
+  }
+
+  /** Whoever had a session that ended does not read about a token. */
+  async #problem(answer: Response): Promise<Problem> {
+    const told = await problem(answer);
+    const isEnded = told.code === "unauthenticated" && this.#options.renew !== undefined;
+    return isEnded ? new Problem(told.status, told.code, "You’re signed out. Sign in again.", told.detail) : told;
   }
 
   /** By the older way, which tells of the bytes that went. */
@@ -76,7 +86,7 @@ export class Rest {
       request.upload.onprogress = ({ loaded }) => moved(loaded);
       request.onload = () =>
         resolve(new Response(request.responseText, { status: request.status, statusText: request.statusText }));
-      request.onerror = () => reject(new Problem(0, "unreachable", "the connection broke off: nothing was stored, try again"));
+      request.onerror = () => reject(new Problem(0, "unreachable", "The connection was lost. Nothing was saved; try again."));
       request.onabort = () => reject(new DOMException("given up", "AbortError"));
       signal.addEventListener("abort", () => request.abort());
       if (signal.aborted) request.abort();
@@ -89,7 +99,7 @@ export class Rest {
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     const ask = this.#options.fetch ?? fetch;
     return ask(this.#options.base + path, { ...init, headers }).catch((error: unknown) => {
-      throw new Problem(0, "unreachable", `the server cannot be reached: ${String(error)}`);
+      throw new Problem(0, "unreachable", "The server can’t be reached. Check your connection and try again.", String(error));
     });
   }
 
@@ -130,9 +140,11 @@ async function problem(answer: Response): Promise<Problem> {
   const text = await answer.text().catch(() => "");
   try {
     const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
-    return new Problem(answer.status, code ?? "unknown", detail ?? answer.statusText);
+    const told = detail ?? answer.statusText;
+    return new Problem(answer.status, code ?? "unknown", pageWords(code ?? "unknown", told), told);
   } catch {
-    return new Problem(answer.status, "unknown", text || answer.statusText);
+    const told = text || answer.statusText;
+    return new Problem(answer.status, "unknown", `The server didn’t answer as expected (${answer.status}). Try again.`, told);
   }
 }
 

@@ -82,7 +82,7 @@ function SignIns({ session, attempt }: Part) {
             <span className="grow">
               {email ?? subject}{" "}
               <span className="quiet small">
-                {hostOf(issuer)}, since {date(created_at)}
+                {hostOf(issuer)}, linked {date(created_at)}
               </span>
             </span>
             <button
@@ -108,16 +108,16 @@ function SignIns({ session, attempt }: Part) {
       {option && option.origin !== location.origin && <p className="quiet small">To link it, open this page at {option.origin}.</p>}
       {option && isAsking && (
         <CredentialForm
-          button={`Go to ${option.name}`}
-          busy="Going there …"
+          button={`Continue with ${option.name}`}
+          busy="Opening…"
           second={
             <button type="button" className="button bare" onClick={() => setIsAsking(false)}>
-              Not now
+              Cancel
             </button>
           }
           prove={(form) => link(String(form.get("password") ?? ""))}
         >
-          <CredentialField label="Your password here" name="password" isSecret isFirst autoComplete="current-password" />
+          <CredentialField label="Your password" name="password" isSecret isFirst autoComplete="current-password" />
         </CredentialForm>
       )}
     </section>
@@ -147,11 +147,9 @@ function CommandLine({ session, attempt }: Part) {
       <h3>Command line</h3>
       {token === undefined ? (
         <>
-          <p className="quiet small">
-            A token that reads, edits and runs in your name for 30 days. It confirms and shares nothing.
-          </p>
+          <p className="quiet small">A token that can read, edit and run as you for 30 days. It can’t approve or share.</p>
           <button className="button" onClick={() => void make()}>
-            Token for the command line
+            Create token
           </button>
         </>
       ) : (
@@ -171,7 +169,7 @@ function CommandLine({ session, attempt }: Part) {
               {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
             </button>
           </div>
-          <p className="quiet small">Copy it now: it is shown this once. Run it in a terminal.</p>
+          <p className="quiet small">Copy it now and run it in a terminal. You won’t see it again.</p>
         </>
       )}
     </section>

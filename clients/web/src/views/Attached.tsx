@@ -47,6 +47,6 @@ function Thumbnail({ store, attachment }: { store: NotebookStore; attachment: At
       if (made) URL.revokeObjectURL(made);
     };
   }, [store, sha256, media_type]);
-  if (isLost) return <ImageOff size={18} aria-label="the picture cannot be had" />;
+  if (isLost) return <ImageOff size={18} aria-label="Image unavailable" />;
   return address ? <img src={address} alt={name} /> : <span className="shape" aria-busy />;
 }

@@ -97,7 +97,7 @@ function CommentsButton({ store }: { store: NotebookStore }) {
 function RoleTag({ store }: { store: NotebookStore }) {
   useTopics(store, "access");
   const { role } = store.replica;
-  const words = { viewer: "Can read", commenter: "Can comment", runner: "Can run", author: "Can edit" }[role as string];
+  const words = { viewer: "Can view", commenter: "Can comment", runner: "Can run", author: "Can edit" }[role as string];
   if (store.session.me.actor.kind === "guest") return <GuestTag store={store} words={words} />;
   return words ? <span className="tag plain">{words}</span> : null;
 }
@@ -117,7 +117,7 @@ function GuestTag({ store, words }: { store: NotebookStore; words: string | unde
     return (
       <input
         className="field short guest-name"
-        aria-label="Your name, as others see it"
+        aria-label="Your name"
         placeholder="Your name"
         defaultValue={name}
         maxLength={MOST_NAME}
@@ -133,7 +133,7 @@ function GuestTag({ store, words }: { store: NotebookStore; words: string | unde
   return (
     <button
       className="tag plain"
-      title={`The link is for “${me.name}”. A click: say how others are to call you`}
+      title={`The link is for “${me.name}”. Click to choose your name`}
       onClick={() => setIsNaming(true)}
     >
       {[who, words].filter(Boolean).join(": ")}
@@ -176,11 +176,11 @@ function ProgressButton({ store }: { store: NotebookStore }) {
   const { done, total, since } = store.progress;
   const running = store.queue.find(([, run]) => run.status === "running") ?? store.queue[0];
   const cell = running?.[1].subject.kind === "cell" ? running[1].subject.cell_id : undefined;
-  const words = total > 1 ? `${done} of ${total} runs are done` : "One run";
+  const words = total > 1 ? `${done} of ${total} runs done` : "1 run";
   return (
     <button
       className="button bare progress"
-      title={`${words}: go to the cell that runs`}
+      title={`${words}. Click to go to the running cell`}
       disabled={cell === undefined || !store.document.cells.has(cell)}
       onClick={() => store.select(cell)}
     >
@@ -213,17 +213,14 @@ function Title({ store }: { store: NotebookStore }) {
         }}
       />
       {archived && (
-        <span className="tag" title="It is read, exported and forked, not changed or run">
+        <span className="tag" title="Read-only. Unarchive it in the list of notebooks to change it">
           Archived
         </span>
       )}
       <RoleTag store={store} />
       {store.replica.isReadOnly && (
-        <span
-          className="tag"
-          title="A newer server has written this notebook, or its record is damaged: whoever runs the server can tell, and mend it"
-        >
-          Read only
+        <span className="tag" title="A newer server wrote this notebook, or its record is damaged. Ask an administrator">
+          Read-only
         </span>
       )}
     </h1>

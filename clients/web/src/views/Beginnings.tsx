@@ -7,8 +7,8 @@ export function Beginnings({ session, make }: { session: Session; make: (title: 
   const { templates } = useTemplates(session);
   if (!templates) return null;
   return (
-    <section aria-label="Begin from" className="beginnings">
-      <h2 className="quiet">Or begin from</h2>
+    <section aria-label="Start from a template" className="beginnings">
+      <h2 className="quiet">Start from a template</h2>
       <ul className="cards">
         {templates.starters.map(({ id, title, description }) => (
           <li key={id}>

@@ -113,7 +113,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
               className="button bare small quiet"
               onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { outputs_hidden: false } } })}
             >
-              Outputs are hidden: show
+              Outputs hidden – show
             </button>
           ) : (
             <Outputs
@@ -133,7 +133,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
 function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: PeerState[] }) {
   const assistants = store.working.get(id) ?? [];
   if (peers.length === 0 && assistants.length === 0) return null;
-  const words = assistants.every(({ waits }) => waits) ? "The assistant waits for a person's word" : "The assistant works here";
+  const words = assistants.every(({ waits }) => waits) ? "The assistant is waiting for approval" : "The assistant is working here";
   const names = [...(assistants.length > 0 ? [words] : []), ...peers.map((peer) => peer.name || kindOf(peer.actor))];
   return (
     <div className="here" role="img" aria-label={`Here: ${names.join(", ")}`}>
@@ -167,7 +167,7 @@ function Source({ store, id, cell, isEditing, peers }: SourceProps) {
   if (cell.flags?.source_hidden && !isEditing) {
     return (
       <button className="button bare small quiet" onClick={() => store.select(id, { edit: true })}>
-        The source is hidden: edit
+        Code hidden – show
       </button>
     );
   }
@@ -235,7 +235,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
     if (source.trim() === "")
       return (
         <p className="source quiet" onDoubleClick={(event) => edit(event.clientX, event.clientY)}>
-          Empty text: press Enter to write
+          Empty text – press Enter to write
         </p>
       );
     return (

@@ -94,7 +94,7 @@ function Empty({ store }: { store: NotebookStore }) {
   if (!store.mayEdit) return <p className="quiet empty">This notebook has no cells yet.</p>;
   return (
     <div className="first">
-      <p className="quiet">Begin with …</p>
+      <p className="quiet">Start with</p>
       <div className="row">
         <button className="button big" autoFocus onClick={() => store.edits.insert("end")}>
           <Code size={20} aria-hidden /> Code

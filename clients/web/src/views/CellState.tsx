@@ -40,7 +40,7 @@ export function Gutter({ store, id, cell, run }: Props) {
         <button
           className="run"
           aria-label={run.status === "running" ? "Stop" : "Cancel"}
-          title={run.status === "running" ? "Stop" : "Cancel: it has not begun"}
+          title={run.status === "running" ? "Stop" : "Cancel (not started yet)"}
           disabled={!store.mayRun || run.cancel_requested}
           onClick={() => void store.do({ CancelExecution: { execution_id: execution } })}
         >
@@ -69,12 +69,12 @@ function ContextMark({ store, id, cell }: Omit<Props, "run">) {
   const { pinned, skipped } = cell.flags ?? {};
   if (!pinned && !skipped) return null;
   const flag = pinned ? "pinned" : "skipped";
-  const words = pinned ? "Pinned: the assistant always sees this cell" : "Skipped: the assistant never sees this cell";
+  const words = pinned ? "Always in the assistant’s context" : "Never in the assistant’s context";
   return (
     <button
       className={`mark ${flag}`}
-      aria-label={`${words}. End that`}
-      title={`${words}. Click to end that`}
+      aria-label={`${words}. Remove`}
+      title={`${words}. Click to remove`}
       disabled={!store.mayEdit}
       onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { [flag]: false } } })}
     >
@@ -105,8 +105,8 @@ function Fold({ store, id }: { store: NotebookStore; id: string }) {
     <button
       className="run"
       aria-expanded={!isCollapsed}
-      aria-label={isCollapsed ? "Open the heading" : "Collapse the heading"}
-      title={isCollapsed ? "Open (→)" : "Collapse (←)"}
+      aria-label={isCollapsed ? "Expand heading" : "Collapse heading"}
+      title={isCollapsed ? "Expand (→)" : "Collapse (←)"}
       onClick={() => store.collapse(!isCollapsed, id)}
     >
       {isCollapsed ? <ChevronRight size={15} /> : <ChevronDown size={15} />}
@@ -139,11 +139,11 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
     <>
       <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
         {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
-        {isOpen && name !== "You" && name !== "" && <span> · {name} asked for it</span>}
+        {isOpen && name !== "You" && name !== "" && <span> · by {name}</span>}
         {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
         {isStale && (
-          <span className="stale" title={run.ended_at ? `It ran ${date(run.ended_at)}` : undefined}>
-            {run.status === "ok" && !endSentence(run) ? "" : " · "}The cell has changed since it ran
+          <span className="stale" title={run.ended_at ? `Ran ${date(run.ended_at)}` : undefined}>
+            {run.status === "ok" && !endSentence(run) ? "" : " · "}Edited since last run
           </span>
         )}
         {isOpen && <Unreachable store={store} id={id} run={run} />}
@@ -159,22 +159,22 @@ function Words({ store, id, run }: { store: NotebookStore; id: string; run: Exec
   if (run.status === "cancelled") return <Ended store={store} id={store.document.latest.get(id) ?? ""} run={run} />;
   if (run.status !== "queued") return <>{run.status === "running" ? "Running" : statusWords(run)}</>;
   const place = store.queue.findIndex(([other]) => other === (store.document.latest.get(id) ?? ""));
-  if (store.document.kernels.size === 0) return <>Waits for a kernel</>;
-  return <>{place > 0 ? `Waits: ${ordinal(place + 1)} in the queue` : statusWords(run)}</>;
+  if (![...store.document.kernels.values()].some(({ phase }) => phase === "started")) return <>Waiting for the kernel…</>;
+  return <>{place > 0 ? `Queued: ${ordinal(place + 1)} in line` : statusWords(run)}</>;
 }
 
 /** What did not run names the cell that failed. */
 function Blocked({ store, run }: { store: NotebookStore; run: Execution }) {
   const subject = store.document.executions.get(run.blocked_by ?? "")?.subject;
   const cell = subject?.kind === "cell" && store.document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
-  if (cell === undefined) return <>Not run: an earlier cell failed</>;
+  if (cell === undefined) return <>Skipped: an earlier cell failed</>;
   return (
     <>
-      Not run:{" "}
+      Skipped:{" "}
       <button className="link" onClick={() => store.select(cell)}>
         cell {store.document.order.indexOf(cell) + 1}
       </button>{" "}
-      failed before it
+      failed
     </>
   );
 }
@@ -186,19 +186,19 @@ function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {
   const [since] = useState(() => Date.now());
   const now = useNow(1_000);
   const kernel = run.kernel_session;
-  if (now - since < UNANSWERED_MS || !kernel || run.status !== "running") return <> · being interrupted</>;
+  if (now - since < UNANSWERED_MS || !kernel || run.status !== "running") return <> · stopping…</>;
   return (
     <span className="bad">
       {" "}
-      · its kernel does not answer the interrupt: wait until it does, or{" "}
+      · The kernel doesn’t respond. Wait, or{" "}
       <button
         className="link"
         disabled={!store.mayRun}
         onClick={() => void store.do({ RestartKernel: { kernel_session: kernel } })}
       >
-        restart the kernel
-      </button>
-      , which forgets its variables
+        restart it
+      </button>{" "}
+      (variables are lost)
     </span>
   );
 }
@@ -211,22 +211,22 @@ function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run
     return (
       <span className="bad">
         {" "}
-        · its runtime agent cannot be reached: it waits until the agent comes back, or{" "}
+        · The kernel is unreachable. Wait, or{" "}
         <button className="link" onClick={() => void store.do({ RestartKernel: { kernel_session } })}>
-          runs on another kernel
-        </button>
-        , without the variables
+          run on another kernel
+        </button>{" "}
+        (variables are lost)
       </span>
     );
   return (
     <span className="bad">
       {" "}
-      · its runtime agent cannot be reached: it may come back, or{" "}
+      · The kernel is unreachable. Wait, or{" "}
       <button
         className="link"
         onClick={() => void store.do({ GiveUpExecution: { execution_id: store.document.latest.get(id) ?? "" } })}
       >
-        give it and the kernel up
+        give up the run and the kernel
       </button>
     </span>
   );

@@ -7,7 +7,7 @@ export function CommentMark({ store, id }: { store: NotebookStore; id: string })
   const all = store.comments.of(id).length;
   if (all === 0) return null;
   const open = store.comments.open(id);
-  const words = open === 1 ? "1 open thread of comments" : open > 0 ? `${open} open threads of comments` : "Resolved comments";
+  const words = open === 1 ? "1 open comment thread" : open > 0 ? `${open} open comment threads` : "Resolved comments";
   return (
     <button
       className={open > 0 ? "mark threads" : "mark threads resolved"}

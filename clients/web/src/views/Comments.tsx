@@ -43,7 +43,7 @@ export default function Comments({ store }: { store: NotebookStore }) {
       <header className="row">
         <h2 className="grow">Comments</h2>
         <select
-          aria-label="Which threads"
+          aria-label="Filter comments"
           value={comments.shown}
           onChange={(event) => {
             comments.shown = event.target.value as Shown;
@@ -57,12 +57,7 @@ export default function Comments({ store }: { store: NotebookStore }) {
           ))}
         </select>
         {store.mayConverse && store.current !== undefined && (
-          <button
-            className="button bare icon"
-            aria-label="Comment on the cell"
-            title="Comment on the cell"
-            onClick={() => comment(store)}
-          >
+          <button className="button bare icon" aria-label="Comment on cell" title="Comment on cell" onClick={() => comment(store)}>
             <MessageSquarePlus size={16} />
           </button>
         )}
@@ -92,7 +87,7 @@ const cellOf = ({ target }: Unsent) => ("cell" in target ? target.cell : "");
 function Unposted({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
   const { target } = unsent;
   return (
-    <article className="thread" aria-label="A thread that is not sent yet" data-about={cellOf(unsent)}>
+    <article className="thread" aria-label="Unsent comment" data-about={cellOf(unsent)}>
       {"cell" in target && <Place store={store} cell={target.cell} quote={target.marked?.quote} range={undefined} />}
       <UnsentComment store={store} unsent={unsent} />
     </article>
@@ -109,7 +104,7 @@ function Draft({ store }: { store: NotebookStore }) {
     <section
       ref={place}
       className="thread begun"
-      aria-label="A new thread"
+      aria-label="New comment"
       data-about={draft.cell}
       data-line={lineOf(store, draft.cell, draft.marked?.from)}
     >
@@ -139,26 +134,26 @@ function Nothing({ store }: { store: NotebookStore }) {
   if (store.comments.shown === "resolved")
     return (
       <div className="quiet empty">
-        <p>Nothing is resolved.</p>
+        <p>No resolved comments.</p>
       </div>
     );
   const action = actions.find(({ id }) => id === "comment");
   const press = action && Object.values(keysOf(action)).flat()[0];
   return (
     <div className="quiet empty">
-      <p>{store.document.threads.size > 0 ? "No thread is open." : "Nobody has commented yet."}</p>
+      <p>{store.document.threads.size > 0 ? "No open comments." : "No comments yet."}</p>
       {store.mayConverse ? (
         <p className="small">
-          Mark text in a cell, or choose a cell
+          Select text or a cell
           {press && (
             <>
-              , and press <kbd>{keyLabel(press)}</kbd>
+              and press <kbd>{keyLabel(press)}</kbd>
             </>
           )}
-          . With @ you name somebody.
+          . Mention people with @.
         </p>
       ) : (
-        <p className="small">Your role here lets you read comments, not write them.</p>
+        <p className="small">You can read comments but not write them.</p>
       )}
     </div>
   );

@@ -15,14 +15,14 @@ export function ConnectionStatus({ store }: { store: NotebookStore }) {
   const isSilent = store.lostAt === undefined || now - store.lostAt < SILENT_MS;
   if (isLive || (isSilent && store.document.version > 0))
     return (
-      <span className="connection quiet" role="status" title={unsent > 0 ? undefined : "All is on the server's disk"}>
-        {unsent > 0 ? "Saving …" : "Saved"}
+      <span className="connection quiet" role="status" title={unsent > 0 ? undefined : "All changes saved"}>
+        {unsent > 0 ? "Saving…" : "Saved"}
       </span>
     );
-  const kept = unsent > 0 ? ` · ${unsent} unsent ${unsent === 1 ? "change is" : "changes are"} kept` : "";
+  const kept = unsent > 0 ? ` · ${unsent} unsaved ${unsent === 1 ? "change" : "changes"}` : "";
   const words = {
-    waiting: `Not connected: trying again in ${state.name === "waiting" ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0} s`,
-    refused: state.name === "refused" && state.code === "unsupported_protocol" ? "Page too old" : "Signed out",
+    waiting: `Offline · retrying in ${state.name === "waiting" ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0} s`,
+    refused: state.name === "refused" && state.code === "unsupported_protocol" ? "Reload needed" : "Signed out",
   }[state.name as string];
   return (
     <span
@@ -30,7 +30,7 @@ export function ConnectionStatus({ store }: { store: NotebookStore }) {
       role="status"
       title={"reason" in state ? state.reason : undefined}
     >
-      {words ?? "Connecting …"}
+      {words ?? "Connecting…"}
       {kept}
     </span>
   );

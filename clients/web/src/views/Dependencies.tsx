@@ -12,7 +12,7 @@ const TURN = 5;
 /** From the last lane to the dot of a cell. */
 const NEAR = 13;
 
-const STANDINGS: Record<string, string> = { stale: "Out of date", blocked: "Blocked", cycle: "In a circle" };
+const STANDINGS: Record<string, string> = { stale: "Stale", blocked: "Blocked", cycle: "Circular" };
 
 interface Props {
   store: NotebookStore;
@@ -33,13 +33,15 @@ export function Dependencies({ store, went }: Props) {
       {map.isPart && (
         <p className="small quiet">
           {map.rows.length === 0
-            ? "Choose a cell: what it reads, and who reads from it, stands here."
-            : "The cells beside yours: all of them are too many."}
+            ? "Select a cell to see its dependencies."
+            : "Too many to show: these are the ones near your cell."}
         </p>
       )}
       {here && <Of store={store} report={here} />}
       {map.alone > 0 && (
-        <p className="small quiet">{map.alone === 1 ? "1 cell stands alone." : `${map.alone} cells stand alone.`}</p>
+        <p className="small quiet">
+          {map.alone === 1 ? "1 cell has no dependencies." : `${map.alone} cells have no dependencies.`}
+        </p>
       )}
     </section>
   );
@@ -112,15 +114,15 @@ function Row({ store, report, went }: { store: NotebookStore; report: CellReport
 function wordsOf(store: NotebookStore, { parents, children }: CellReport): string {
   const cells = (links: { cell_id: string }[] = []) =>
     links.map((link) => store.document.order.indexOf(link.cell_id) + 1).join(", ");
-  const reads = parents?.length ? `Reads from cell ${cells(parents)}` : "Reads from no cell";
-  return children?.length ? `${reads}; cell ${cells(children)} reads from it` : `${reads}; none reads from it`;
+  const reads = parents?.length ? `Uses cell ${cells(parents)}` : "Uses no other cell";
+  return children?.length ? `${reads}. Used by cell ${cells(children)}` : `${reads}. Not used by others`;
 }
 
 /** The cell that one is in, name by name. */
 function Of({ store, report }: { store: NotebookStore; report: CellReport }) {
   const groups = [
-    ["reads", report.parents ?? []],
-    ["is read by", report.children ?? []],
+    ["uses", report.parents ?? []],
+    ["is used by", report.children ?? []],
   ] as const;
   const number = store.document.order.indexOf(report.cell_id) + 1;
   if (groups.every(([, links]) => links.length === 0)) return null;
@@ -136,12 +138,12 @@ function Of({ store, report }: { store: NotebookStore; report: CellReport }) {
               {links.map(({ cell_id, names }, index) => (
                 <span key={cell_id}>
                   {index > 0 && ", "}
-                  {words === "reads" && <code>{names.join(", ")}</code>}
-                  {words === "reads" && <span className="quiet"> of </span>}
+                  {words === "uses" && <code>{names.join(", ")}</code>}
+                  {words === "uses" && <span className="quiet"> from </span>}
                   <Cells store={store} cells={[cell_id]} />
-                  {words !== "reads" && <span className="quiet"> (</span>}
-                  {words !== "reads" && <code>{names.join(", ")}</code>}
-                  {words !== "reads" && <span className="quiet">)</span>}
+                  {words !== "uses" && <span className="quiet"> (</span>}
+                  {words !== "uses" && <code>{names.join(", ")}</code>}
+                  {words !== "uses" && <span className="quiet">)</span>}
                 </span>
               ))}
             </p>

@@ -141,7 +141,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
 
 function tooLong(characters: number): string {
   const size = (characters / 1_000_000).toFixed(1);
-  return `Nothing was inserted: the cell would have ${size} million characters, and it holds about one. Keep large text in a file, and read it from there.`;
+  return `Too long to insert (${size} million characters; a cell holds about one). Put large text in a file instead.`;
 }
 
 /** Escape leaves, the arrows go on to the neighbours at the ends, and what runs works here too. */

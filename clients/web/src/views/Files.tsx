@@ -36,19 +36,19 @@ export default function Files({ store, close }: Props) {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className={`dialog files ${drop.isOver ? "over" : ""}`} finalFocus={false} {...drop.handlers}>
           <header className="row">
-            <Dialog.Title className="grow">Files beside the notebook</Dialog.Title>
+            <Dialog.Title className="grow">Files</Dialog.Title>
             <Dialog.Close className="button">Done</Dialog.Close>
           </header>
           <p className="quiet small">
-            {folder.list ? `The folder in which kernels of ${folder.list.agent_name} start. ` : ""}
-            Code reads them by their name. Who may run code here may list, fetch and bring files; nothing of it is recorded.
+            {folder.list ? `Kernels on ${folder.list.agent_name} start in this folder. ` : ""}
+            Code opens files by name. Everyone who can run code here can use them; transfers aren’t recorded.
           </p>
           <div className="row">
             <Crumbs path={path} go={setPath} />
             <label className="row small">
-              <input type="checkbox" checked={all} onChange={({ target }) => setAll(target.checked)} /> Hidden ones
+              <input type="checkbox" checked={all} onChange={({ target }) => setAll(target.checked)} /> Show hidden
             </label>
-            <button className="button bare icon" aria-label="Look again" title="Look again" onClick={() => folder.refresh()}>
+            <button className="button bare icon" aria-label="Refresh" title="Refresh" onClick={() => folder.refresh()}>
               <RefreshCw size={15} />
             </button>
             <button className="button primary" disabled={!folder.list} onClick={() => picker.current?.click()}>
@@ -148,13 +148,11 @@ function Listing({ work, path, folder, go }: { work: Work; path: string; folder:
   if (!list)
     return (
       <p className="quiet empty" role="status">
-        Looking…
+        Loading…
       </p>
     );
   if (list.files.length === 0)
-    return (
-      <p className="quiet empty">{isLooking ? "Looking…" : "Nothing here yet. Drop files here, or choose them with Upload."}</p>
-    );
+    return <p className="quiet empty">{isLooking ? "Loading…" : "No files yet. Drop files here or choose Upload."}</p>;
   return (
     <>
       <ul className="listing" aria-label="Files" aria-busy={isLooking}>
@@ -167,7 +165,7 @@ function Listing({ work, path, folder, go }: { work: Work; path: string; folder:
           Show more
         </button>
       )}
-      {list.is_cut === true && <p className="quiet small">The folder holds more than is looked through: name a file in a cell.</p>}
+      {list.is_cut === true && <p className="quiet small">Too many files to list. Open the others by name in a cell.</p>}
     </>
   );
 }
@@ -195,7 +193,7 @@ function Row({ work, path, entry, go }: { work: Work; path: string; entry: FileE
     <li>
       <span
         className={`name ${kind === "other" ? "quiet" : ""}`}
-        title={kind === "other" ? "out of reach: no file, or a link that leads out" : name}
+        title={kind === "other" ? "Not accessible: not a file, or a link out of the folder" : name}
       >
         {kind === "other" ? <FileX size={15} aria-hidden /> : <FileIcon size={15} aria-hidden />} <span>{name}</span>
       </span>
@@ -217,7 +215,7 @@ function Row({ work, path, entry, go }: { work: Work; path: string; entry: FileE
 function OnTheirWay({ work, moving }: { work: Work; moving: readonly Moving[] }) {
   return (
     <div role="status">
-      <ul className="on-their-way" aria-label="Files on their way">
+      <ul className="on-their-way" aria-label="Transfers">
         {moving.map((each) => (
           <li key={each.id} className={each.state}>
             <span className="name">
@@ -239,8 +237,8 @@ function OnTheirWay({ work, moving }: { work: Work; moving: readonly Moving[] })
             )}
             <button
               className="button bare icon"
-              aria-label={`${isOver(each) ? "Forget" : "Cancel"} ${each.name}`}
-              title={isOver(each) ? "Forget" : "Cancel"}
+              aria-label={`${isOver(each) ? "Dismiss" : "Cancel"} ${each.name}`}
+              title={isOver(each) ? "Dismiss" : "Cancel"}
               onClick={() => work.dismiss(each.id)}
             >
               <X size={14} />
@@ -255,11 +253,11 @@ function OnTheirWay({ work, moving }: { work: Work; moving: readonly Moving[] })
 const isOver = ({ state }: Moving) => state !== "going" && state !== "waiting";
 
 function stateWords({ state, way, moved, size, words }: Moving): string {
-  if (state === "waiting") return "waits";
-  if (state === "done") return "uploaded";
+  if (state === "waiting") return "Waiting";
+  if (state === "done") return "Uploaded";
   if (state !== "going") return words ?? "";
-  if (way === "down") return `downloading ${sizeWords(size)}`;
-  return moved >= size && size > 0 ? "being stored" : `${sizeWords(moved)} of ${sizeWords(size)}`;
+  if (way === "down") return `Downloading ${sizeWords(size)}`;
+  return moved >= size && size > 0 ? "Saving…" : `${sizeWords(moved)} of ${sizeWords(size)}`;
 }
 
 /** Files that are dropped anywhere on the dialog. */

@@ -47,7 +47,7 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
     if (!(pattern instanceof RegExp) || wanted.length === 0) return;
     await replaceAll(store, wanted, pattern, by, query.isRegex);
     if (wanted.length > 1)
-      store.toast({ text: `${wanted.length.toLocaleString()} replaced in ${new Set(wanted.map(({ cell }) => cell)).size} cells` });
+      store.toast({ text: `Replaced ${wanted.length.toLocaleString()} in ${new Set(wanted.map(({ cell }) => cell)).size} cells` });
   };
   const leave = () => {
     const isText = current && store.document.cells.get(current.cell)?.cell_type === "markdown";
@@ -101,7 +101,7 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
               value={by}
               onChange={(event) => setBy(event.target.value)}
             />
-            <Toggle label="Replace this one" onClick={() => current && void replace([current])}>
+            <Toggle label="Replace this match" onClick={() => current && void replace([current])}>
               <Replace size={15} />
             </Toggle>
             <Toggle label="Replace all" onClick={() => void replace(matches)}>
@@ -115,13 +115,13 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
         {query.text === "" || isWrong
           ? ""
           : matches.length === 0
-            ? "Nothing found"
+            ? "No results"
             : `${at + 1} of ${matches.length.toLocaleString()}${matches.length === MOST_MATCHES ? "+" : ""}`}
       </span>
-      <Toggle label="The one before" onClick={() => step(-1)}>
+      <Toggle label="Previous match" onClick={() => step(-1)}>
         <ArrowUp size={15} />
       </Toggle>
-      <Toggle label="The next one" onClick={() => step(1)}>
+      <Toggle label="Next match" onClick={() => step(1)}>
         <ArrowDown size={15} />
       </Toggle>
       <Toggle label="Close" onClick={leave}>

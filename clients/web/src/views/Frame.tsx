@@ -104,7 +104,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
   }, [loads, kind, fixed, feed, before, dark]);
   return (
     <>
-      {failure && <p className="error small">This could not be drawn: {failure}</p>}
+      {failure && <p className="error small">Couldn’t draw this output. {failure}</p>}
       <iframe
         ref={frame}
         className={hasKeys ? "frame has-keys" : "frame"}
@@ -118,7 +118,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
       />
       {hasKeys && (
         <p className="frame-hint small" role="status">
-          The keys go to this output. Esc gives them back.
+          Keys go to this output. Press Esc to return.
         </p>
       )}
     </>

@@ -8,6 +8,8 @@ import { statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Execution, RegisteredFunction } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
+import { Rejected } from "../transport/outbox.ts";
+import { sentenceOf } from "../transport/refusals.ts";
 import { KernelLog } from "./KernelLog.tsx";
 import { OutputList } from "./Outputs.tsx";
 import { RunProgress } from "./RunProgress.tsx";
@@ -38,7 +40,7 @@ export default function FunctionForm({ store, close }: Props) {
           </header>
           {!chosen && (
             <p className="quiet">
-              This notebook has no functions. A cell registers one with <code>@notarium.tool</code> above a function.
+              No functions yet. Put <code>@notarium.tool</code> above a function in a cell and run it.
             </p>
           )}
           {chosen && (
@@ -63,8 +65,8 @@ export default function FunctionForm({ store, close }: Props) {
 }
 
 const RISKS: Record<string, string> = {
-  read: "Reads, and changes nothing",
-  edit: "Can change things that can be brought back",
+  read: "Read-only",
+  edit: "Makes changes that can be undone",
   sensitive: "Reaches outside this notebook",
 };
 
@@ -96,16 +98,17 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
       setExecution(execution_id);
       setMeant(false);
     } catch (error) {
-      const { message } = error as Error;
+      // The field is named by the server's own words.
+      const message = error instanceof Rejected ? error.rejection.message : (error as Error).message;
       const field = fieldOfRefusal(fields, name, message);
-      if (field === undefined) setProblem(message);
-      else setErrors({ [field]: message.slice(name.length + 2) });
+      if (field === undefined) setProblem((error as Error).message);
+      else setErrors({ [field]: sentenceOf(message.slice(name.length + 2)).replace(/\.$/, "") });
     }
   };
   return (
     <form ref={form} className="stack" noValidate onSubmit={(event) => void call(event)}>
       {description && <p className="function-about">{description}</p>}
-      <p className={isDestructive ? "small bad" : "small quiet"}>{riskWords ?? "Can destroy what cannot be brought back"}</p>
+      <p className={isDestructive ? "small bad" : "small quiet"}>{riskWords ?? "Can permanently delete data"}</p>
       {fields.length > 0 && (
         <Fields
           fields={fields}
@@ -116,11 +119,11 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
       )}
       {isDestructive && (
         <label className="row">
-          <input type="checkbox" checked={isMeant} onChange={({ target }) => setMeant(target.checked)} /> I have looked at this, and
-          it is meant
+          <input type="checkbox" checked={isMeant} onChange={({ target }) => setMeant(target.checked)} /> I understand and want to
+          run it
         </label>
       )}
-      {!isThere && <p className="note small">Its kernel has ended: run the cell that registers it again.</p>}
+      {!isThere && <p className="note small">Its kernel has stopped. Run the cell that defines it again.</p>}
       {problem && (
         <p className="error" role="alert">
           {problem}
@@ -130,7 +133,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
         <button className="button primary" disabled={!store.mayRun || !isThere || (isDestructive && !isMeant)}>
           Call {name}
         </button>
-        {!store.mayRun && <span className="quiet small">Your role here does not let you run code.</span>}
+        {!store.mayRun && <span className="quiet small">You can’t run code in this notebook.</span>}
       </div>
       {execution && <Result key={execution} store={store} execution={execution} />}
     </form>
@@ -172,7 +175,7 @@ function Fields({ fields, texts, errors, typed }: FieldsProps) {
 }
 
 const Needed = () => (
-  <span className="bad" aria-hidden title="Needed">
+  <span className="bad" aria-hidden title="Required">
     {" "}
     *
   </span>
@@ -205,7 +208,7 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
       </label>
       {kind === "choice" ? (
         <select className="select" {...shared} onChange={({ target }) => typed(target.value)}>
-          {(!isRequired || text === "") && <option value="">{isRequired ? "Choose …" : "–"}</option>}
+          {(!isRequired || text === "") && <option value="">{isRequired ? "Choose…" : "–"}</option>}
           {field.choices.map((choice, index) => (
             <option key={index} value={index}>
               {typeof choice === "string" ? choice : JSON.stringify(choice)}
@@ -258,7 +261,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
     );
   }, [store, execution, isOver]);
   const run = ended ?? live;
-  if (problem) return <p className="error">The run could not be read: {problem}</p>;
+  if (problem) return <p className="error">Couldn’t load the run. {problem}</p>;
   if (!run) return <div className="shape" aria-busy="true" />;
   return (
     <section ref={place} className="stack tight call-result" aria-label="Result" aria-live="polite">

@@ -6,11 +6,11 @@ export function Gone({ store, message }: { store: NotebookStore; message: string
   return (
     <main className="sign-in">
       <div className="card stack">
-        <h1>{store.document.version > 0 ? "This notebook is closed to you now" : "This notebook cannot be opened"}</h1>
+        <h1>{store.document.version > 0 ? "You no longer have access to this notebook" : "Can’t open this notebook"}</h1>
         <p>{message}</p>
         {texts.map((text, index) => (
           <div key={index} className="stack tight">
-            <p>What you typed last did not reach it:</p>
+            <p>Your unsaved text:</p>
             <pre className="effect">{text}</pre>
             <button className="button" onClick={() => void navigator.clipboard.writeText(text)}>
               Copy

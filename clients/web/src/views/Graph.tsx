@@ -1,5 +1,5 @@
 // What a reactive notebook says of a cell: whether it is up to date, why not, and because of which other cell.
-import { partsOf } from "../app/graph.ts";
+import { partsOf, whyWords } from "../app/graph.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import type { Reactivity } from "../protocol/messages.ts";
@@ -17,11 +17,11 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   const lines = [
     isTold && (
       <span key="why" className={isCycle ? "bad" : "stale"}>
-        {isCycle ? "Does not run: " : "Not up to date: "}
-        <Sentence store={store} text={report.why ?? ""} />
+        {isCycle ? "Can’t run: " : "Stale: "}
+        <Sentence store={store} text={whyWords(report.why ?? "")} />
       </span>
     ),
-    report.outdated && <span key="outdated">It does not parse: what it reads and defines is that of its earlier text</span>,
+    report.outdated && <span key="outdated">Syntax error: dependencies are those of its earlier text</span>,
     (report.missing ?? []).length > 0 && (
       <span key="missing">
         No cell defines <code>{report.missing?.join(", ")}</code>
@@ -29,7 +29,7 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
     ),
     ...store.graph.clashesOf(id).map(([name, cells]) => (
       <span key={`clash ${name}`}>
-        <code>{name}</code> is defined in <Cells store={store} cells={cells} /> too
+        <code>{name}</code> is also defined in <Cells store={store} cells={cells} />
       </span>
     )),
   ].filter(Boolean);
@@ -70,9 +70,9 @@ export function Cells({ store, cells }: { store: NotebookStore; cells: string[] 
 }
 
 const MODES: [Reactivity, string, string][] = [
-  ["off", "Off", "A run is one cell’s."],
-  ["lazy", "Lazy", "What a cell reads runs before it, where that is not up to date. What reads from it is marked."],
-  ["eager", "Eager", "What reads from a cell runs behind it as well."],
+  ["off", "Off", "Run only the cell you run"],
+  ["lazy", "Lazy", "Run stale inputs first, mark dependents stale"],
+  ["eager", "Eager", "Also run dependents"],
 ];
 
 export const modeName = (mode: Reactivity): string => MODES.find(([value]) => value === mode)?.[1] ?? mode;
@@ -82,7 +82,7 @@ export function ReactivityChoice({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "access");
   return (
     <fieldset className="reactivity" disabled={!store.mayOrganise}>
-      <legend className="small quiet">Cells that hang together run together</legend>
+      <legend className="small quiet">Reactive execution</legend>
       {MODES.map(([value, name, words]) => (
         <label key={value} className="choice">
           <input

@@ -94,7 +94,7 @@ function Timeline({ store }: { store: NotebookStore }) {
       )}
       {names.size > 0 && (
         <section aria-label="Named versions">
-          <h3 className="small quiet">Named</h3>
+          <h3 className="small quiet">Named versions</h3>
           <ul className="steps">
             {[...names].map(([number, name]) => (
               <li key={number} aria-current={at === Number(number)}>
@@ -125,7 +125,7 @@ function Timeline({ store }: { store: NotebookStore }) {
       </ol>
       {from > 0 && (
         <button className="button" onClick={earlier}>
-          Earlier
+          Show earlier
         </button>
       )}
     </>

@@ -40,12 +40,13 @@ export function Home({ session, signOut }: Props) {
   const [text, setText] = useState("");
   const [filter, setFilter] = useState<Filter>({ kind: "all" });
   const [error, setError] = useState(session.arrival?.isBad ? session.arrival.text : undefined);
+  const [unread, setUnread] = useState<string>();
   const [words, setWords] = useState(session.arrival?.isBad ? undefined : session.arrival?.text);
   const [isAccountOpen, setIsAccountOpen] = useState(false);
   const [progress, setProgress] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const { page, load } = usePage(session, text, filter, setError);
+  const { page, load } = usePage(session, text, filter, setUnread);
   const { workspaces, loadWorkspaces } = useWorkspaces(session);
   const waiting = useWaiting(session);
 
@@ -79,7 +80,7 @@ export function Home({ session, signOut }: Props) {
     let last: string | undefined;
     await act(async () => {
       for (const [index, file] of chosen.entries()) {
-        setProgress(`Importing ${file.name} (${index + 1} of ${chosen.length}) …`);
+        setProgress(`Importing ${file.name} (${index + 1} of ${chosen.length})…`);
         const headers = { "content-type": "application/octet-stream" };
         const path = `/api/import?filename=${encodeURIComponent(file.name)}`;
         const answer = await rest.send(path, { method: "POST", headers, body: file });
@@ -132,11 +133,11 @@ export function Home({ session, signOut }: Props) {
       <div className="row tools" role="search">
         <label className="search grow">
           <Search size={16} aria-hidden />
-          <span className="hidden">Search in titles and sources</span>
+          <span className="hidden">Search notebooks</span>
           <input
             className="field"
             type="search"
-            placeholder="Search in titles and sources"
+            placeholder="Search notebooks"
             value={text}
             onChange={(event) => setText(event.target.value)}
             autoFocus
@@ -166,7 +167,12 @@ export function Home({ session, signOut }: Props) {
       )}
       {error && (
         <p role="alert" className="error">
-          {error}{" "}
+          {error}
+        </p>
+      )}
+      {unread && (
+        <p role="alert" className="error">
+          {unread}{" "}
           <button className="button" onClick={() => void load()}>
             Try again
           </button>
@@ -185,7 +191,7 @@ export function Home({ session, signOut }: Props) {
         />
       )}
       <main aria-label="Notebooks">
-        {!page && !error && <div className="shape" aria-busy="true" />}
+        {!page && !unread && <div className="shape" aria-busy="true" />}
         {page?.lines.length === 0 && <Nothing isSearch={text !== ""} filter={filter} />}
         {page?.lines.length === 0 && text === "" && filter.kind !== "archived" && session.userId !== undefined && (
           <Beginnings session={session} make={(title, template) => void create({ title, template })} />
@@ -226,6 +232,7 @@ function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: 
       try {
         const { notebooks, next } = await get(cursor ? { cursor } : {});
         if (latest.current !== asked) return;
+        fail(undefined);
         setPage((before) => ({ lines: cursor ? [...(before?.lines ?? []), ...notebooks] : notebooks, next: next ?? undefined }));
       } catch (failure) {
         fail((failure as Error).message);
@@ -295,9 +302,9 @@ function useWaiting({ rest, me }: Session): Waiting[] {
 function WaitingCalls({ calls }: { calls: Waiting[] }) {
   if (calls.length === 0) return null;
   return (
-    <section aria-label="Waiting for your confirmation" className="waiting">
+    <section aria-label="Waiting for your approval" className="waiting">
       <h2>
-        <ShieldAlert size={15} aria-hidden /> Waiting for your confirmation
+        <ShieldAlert size={15} aria-hidden /> Waiting for your approval
       </h2>
       <ul>
         {calls.map(({ notebook, title, call, confirmation }) => (
@@ -318,8 +325,8 @@ function RecentCards({ session, lines }: { session: Session; lines: Line[] }) {
   const [all, setAll] = useState(() => recent(session.userId));
   if (all.length < 2) return null;
   return (
-    <section aria-label="Opened last">
-      <h2 className="quiet">Opened last</h2>
+    <section aria-label="Recent">
+      <h2 className="quiet">Recent</h2>
       <ul className="cards">
         {all.slice(0, 4).map(({ id, title, at }) => (
           <li key={id}>
@@ -331,8 +338,8 @@ function RecentCards({ session, lines }: { session: Session; lines: Line[] }) {
             </a>
             <button
               className="forget"
-              aria-label={`Do not list “${title || "Untitled"}” here`}
-              title="Do not list it here"
+              aria-label={`Remove “${title || "Untitled"}” from Recent`}
+              title="Remove from Recent"
               onClick={() => {
                 forgetRecent(session.userId, id);
                 setAll(recent(session.userId));
@@ -371,7 +378,7 @@ function Filters({ session, filter, choose, workspaces, made, fail }: FilterProp
     post.then(made, (failure: Error) => !isNotProved(failure) && fail(failure.message));
   };
   return (
-    <nav className="filters row" aria-label="Which notebooks">
+    <nav className="filters row" aria-label="Filter notebooks">
       {tabs.map(([name, each]) => (
         <button key={name + each.kind} className="button bare" aria-pressed={is(each)} onClick={() => choose(each)}>
           {name}
@@ -380,8 +387,8 @@ function Filters({ session, filter, choose, workspaces, made, fail }: FilterProp
       {isNaming ? (
         <input
           className="field short"
-          aria-label="Name of the workspace"
-          placeholder="Name"
+          aria-label="Workspace name"
+          placeholder="Workspace name"
           autoFocus
           onBlur={(event) => make(event.target.value)}
           onKeyDown={(event) => {
@@ -399,11 +406,11 @@ function Filters({ session, filter, choose, workspaces, made, fail }: FilterProp
 }
 
 function Nothing({ isSearch, filter }: { isSearch: boolean; filter: Filter }) {
-  if (isSearch) return <p className="quiet empty">No notebook has these words.</p>;
+  if (isSearch) return <p className="quiet empty">No results.</p>;
   if (filter.kind === "archived") return <p className="quiet empty">The archive is empty.</p>;
   return (
     <p className="quiet empty">
-      There is no notebook yet. Make one, or drop an <code>.ipynb</code> file here.
+      No notebooks yet. Create one, or drop an <code>.ipynb</code> file here.
     </p>
   );
 }

@@ -33,7 +33,7 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
           value={value}
           onChange={(event) => setValue(event.target.value)}
           onKeyDown={recall}
-          title={answers.length > 0 && !input.password ? "↑ brings earlier answers" : undefined}
+          title={answers.length > 0 && !input.password ? "Press ↑ for earlier answers" : undefined}
           autoComplete="off"
         />
       </label>

@@ -3,18 +3,18 @@ import { ChevronDown, Workflow } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { causeWords } from "../app/words.ts";
+import { kernelEnd, kernelName } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import { part } from "../ui/parts.ts";
 import { modeName } from "./Graph.tsx";
 
 export function kernelWords(session: KernelSession, status: { reachable: boolean; busy: boolean } | undefined): [string, string] {
-  if (session.phase === "requested") return ["wait", "waits for a runtime agent"];
-  if (session.phase === "claimed") return ["wait", "is starting"];
-  if (session.phase === "ending") return ["wait", "is ending"];
-  if (status && !status.reachable) return ["bad", "cannot be reached"];
-  return status?.busy ? ["busy", "is busy"] : ["idle", "is idle"];
+  if (session.phase === "requested") return ["wait", "Waiting for a runtime agent"];
+  if (session.phase === "claimed") return ["wait", "Starting"];
+  if (session.phase === "ending") return ["wait", "Stopping"];
+  if (status && !status.reachable) return ["bad", "Unreachable"];
+  return status?.busy ? ["busy", "Busy"] : ["idle", "Idle"];
 }
 
 const loadPanel = () => import("./KernelPanel.tsx");
@@ -32,11 +32,11 @@ export function Kernel({ store }: { store: NotebookStore }) {
   const first = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const [look, words] = first
     ? kernelWords(first[1], statusOf(store, first[0]))
-    : ["none", kernel_notice ? `ended: ${causeWords(kernel_notice.cause, kernel_notice.detail)}` : "not started"];
-  const name = first?.[1].kernelspec ?? "Kernel";
+    : ["none", kernel_notice ? kernelEnd(kernel_notice) : "Not started"];
+  const name = first ? kernelName(first[1].kernelspec) : "Kernel";
   const trigger = {
     className: "button bare kernel",
-    title: [`${name} ${words}`, reactive].filter(Boolean).join(". "),
+    title: [`${name} · ${words}`, reactive].filter(Boolean).join(". "),
     children: (
       <>
         <span className={`dot ${kernel_notice && !first ? "bad" : look}`} aria-hidden /> <span>{name}</span>{" "}

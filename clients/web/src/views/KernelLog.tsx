@@ -6,7 +6,7 @@ export function KernelLog({ detail }: { detail: string | null | undefined }) {
   if (log === undefined) return null;
   return (
     <details className="kernel-log small">
-      <summary>What it wrote</summary>
+      <summary>Kernel log</summary>
       {/* Long: whoever goes through the page by keys must be able to scroll it. */}
       <pre className="effect" tabIndex={0}>
         {log}

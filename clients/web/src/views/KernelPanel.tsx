@@ -6,7 +6,7 @@ import { serverNow } from "../app/clock.ts";
 import { sizeWords } from "../app/sizes.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
-import { causeWords, clock, plain } from "../app/words.ts";
+import { clock, kernelEnd, kernelName, plain } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
@@ -38,7 +38,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
             ))}
             {kernel_notice && (
               <div className="note small bad">
-                <p>The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+                <p>{kernelEnd(kernel_notice)}. Variables are lost; running a cell starts a new kernel.</p>
                 <KernelLog detail={kernel_notice.detail} />
               </div>
             )}
@@ -51,7 +51,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
             )}
             {store.mayRun && (
               <Popover.Close className="button bare files-way" onClick={() => page.files?.()}>
-                <FolderOpen size={15} aria-hidden /> Files beside the notebook
+                <FolderOpen size={15} aria-hidden /> Files
               </Popover.Close>
             )}
           </Popover.Popup>
@@ -61,7 +61,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
   );
 }
 
-const SANDBOX_KINDS: Record<string, string> = { full: "full", namespaces: "namespaces", landlock: "Landlock only" };
+const SANDBOX_KINDS: Record<string, string> = { full: "Full", namespaces: "Namespaces", landlock: "Landlock only" };
 
 /** What stands between the kernel's code and its machine, as its start recorded it. */
 function sandboxWords(recorded: unknown): string {
@@ -74,13 +74,13 @@ function sandboxWords(recorded: unknown): string {
     by?: unknown;
     open?: unknown;
   };
-  if (file_system === undefined) return "none: its code can do all that its agent's account can";
+  if (file_system === undefined) return "None: code can do everything the runtime agent’s account can";
   const named = kind === undefined ? "" : `${SANDBOX_KINDS[kind] ?? plain(kind)}: `;
   const reach = network === undefined || network === "all" ? "" : `, network: ${plain(network)}`;
   const means = Array.isArray(by) && by.length > 0 ? ` (${by.map(plain).join(", ")})` : "";
   const isWhole = file_system && processes && sockets !== false;
-  const left = !isWhole && Array.isArray(open) && open.length > 0 ? `, in reach: ${open.map(plain).join(", ")}` : "";
-  return `${named}${isWhole ? "keys and processes are out of reach" : "not whole"}${means}${reach}${left}`;
+  const left = !isWhole && Array.isArray(open) && open.length > 0 ? `, reachable: ${open.map(plain).join(", ")}` : "";
+  return `${named}${isWhole ? "keys and processes are protected" : "partial"}${means}${reach}${left}`;
 }
 
 function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {
@@ -95,19 +95,19 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   const isStarted = session.phase === "started";
   const rows: [string, string | undefined][] = [
     ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
-    ["Runs at", agent ?? undefined],
+    ["Runs on", agent ?? undefined],
     ["Memory", status?.usage ? sizeWords(status.usage.memory_bytes) : undefined],
-    ["Processor", status?.usage?.cpu_percent != null ? `${status.usage.cpu_percent} % of one` : undefined],
+    ["Processor", status?.usage?.cpu_percent != null ? `${status.usage.cpu_percent} % of one core` : undefined],
     ["Sandbox", isStarted ? sandboxWords(session.sandbox) : undefined],
-    ["Works for", running && clock(now - (running.started_at ?? now))],
-    ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
+    ["Running for", running && clock(now - (running.started_at ?? now))],
+    ["Queued", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
     ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],
   ];
   return (
-    <section className="stack tight" aria-label={`Kernel ${session.kernelspec}`}>
+    <section className="stack tight" aria-label={`Kernel ${kernelName(session.kernelspec)}`}>
       <p className="row">
         <span className={`dot ${look}`} aria-hidden />
-        <strong>{session.kernelspec}</strong> <span className="quiet">{words}</span>
+        <strong>{kernelName(session.kernelspec)}</strong> <span className="quiet">{words}</span>
       </p>
       <dl className="facts small">
         {rows.map(
@@ -122,8 +122,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
       </dl>
       {status && !status.reachable && (
         <p className="small bad">
-          Its runtime agent has not been heard of for a while. What runs there may still go on; it is counted as lost when the agent
-          does not come back.
+          The runtime agent doesn’t respond. Runs there may still go on; they count as lost if it doesn’t come back.
         </p>
       )}
       <div className="row">
@@ -168,7 +167,7 @@ function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
   if (offered?.length === 0)
     return (
       <p className="note small">
-        No runtime agent offers a kernel now. Start one: <code>notarium agent</code>
+        No kernels available. Ask your administrator to start a runtime agent (<code>notarium agent</code>).
       </p>
     );
   if (!isNone && (offered?.length ?? 0) < 2) return null;

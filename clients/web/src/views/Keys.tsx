@@ -20,15 +20,15 @@ export function Keys({ close }: { close: () => void }) {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="palette keys" finalFocus={false}>
           <div className="row">
-            <Dialog.Title className="grow">Keys</Dialog.Title>
+            <Dialog.Title className="grow">Keyboard shortcuts</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
-          <p className="quiet small">Choose a key, and press what you want instead. It is remembered on this machine.</p>
+          <p className="quiet small">Select a shortcut, then press the new keys. Saved in this browser only.</p>
           <input
             className="field"
-            aria-label="Search actions"
+            aria-label="Search commands"
             autoFocus
-            placeholder="Search actions"
+            placeholder="Search commands"
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
@@ -47,8 +47,8 @@ export function Keys({ close }: { close: () => void }) {
                 {own[action.id] && (
                   <button
                     className="button bare icon"
-                    aria-label={`Usual keys for “${action.title}”`}
-                    title="Usual keys"
+                    aria-label={`Reset keys for “${action.title}”`}
+                    title="Reset"
                     onClick={() => setKeys(action, undefined)}
                   >
                     <RotateCcw size={14} />
@@ -70,7 +70,7 @@ function Duplicates({ action, twice }: { action: Action; twice: Map<string, stri
     .filter((id) => id !== action.id);
   if (others.length === 0) return null;
   const titles = actions.filter(({ id }) => others.includes(id)).map(({ title }) => `“${title}”`);
-  return <span className="small bad"> has the same key as {titles.join(", ")}</span>;
+  return <span className="small bad"> Same keys as {titles.join(", ")}</span>;
 }
 
 interface FieldProps {
@@ -98,13 +98,13 @@ function KeyField({ action, isRecording, record }: FieldProps) {
     <button
       className="button bare press"
       aria-pressed={isRecording}
-      aria-label={`Key of “${action.title}”: ${presses.map(keyLabel).join(" or ") || "none"}`}
+      aria-label={`Keys for “${action.title}”: ${presses.map(keyLabel).join(" or ") || "none"}`}
       onClick={() => record(!isRecording)}
       onKeyDown={hear}
       onBlur={() => isRecording && record(false)}
     >
-      {isRecording && <span className="small">press …</span>}
-      {presses.length === 0 && !isRecording && <span className="quiet small">none</span>}
+      {isRecording && <span className="small">Press keys…</span>}
+      {presses.length === 0 && !isRecording && <span className="quiet small">None</span>}
       {presses.map((press) => (
         <kbd key={press}>{keyLabel(press)}</kbd>
       ))}

@@ -19,8 +19,8 @@ export function NewNotebook({ session, make }: Props) {
     <button
       className="button primary icon"
       aria-haspopup="menu"
-      aria-label="Begin from a template"
-      title="Begin from a template"
+      aria-label="New from template"
+      title="New from template"
       onPointerEnter={() => void loadTemplates()}
       onClick={() => setIsWanted(true)}
     >

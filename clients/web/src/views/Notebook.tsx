@@ -220,7 +220,7 @@ function LeaveView({ store }: { store: NotebookStore }) {
   if (store.view === undefined) return null;
   return (
     <div className="leave-view" role="status">
-      <span className="quiet small">{store.view === "zen" ? "Zen" : "Presenting"}</span>
+      <span className="quiet small">{store.view === "zen" ? "Zen mode" : "Presentation"}</span>
       <button className="button bare small" onClick={() => store.turnTo(undefined)}>
         Leave <kbd>Esc</kbd>
       </button>
@@ -232,7 +232,7 @@ function Loading() {
   return (
     <div className="loading" aria-busy="true">
       <p className="hidden" role="status">
-        The notebook is being opened
+        Opening the notebook…
       </p>
       {[62, 38, 80, 50].map((width) => (
         <div key={width} className="shape" style={{ width: `${width}%` }} />

@@ -28,7 +28,7 @@ export function NotebookRow({ session, line, workspaces, act }: RowProps) {
           {line.title || "Untitled"}
         </span>
         {line.now && <Now now={withoutMe(line.now, session.me.actor)} />}
-        {line.is_template && <span className="tag plain">template</span>}
+        {line.is_template && <span className="tag plain">Template</span>}
         {workspace && <span className="tag plain">{workspace.name}</span>}
         <span className="quiet small cells">{line.cells === 1 ? "1 cell" : `${line.cells} cells`}</span>
         <time className="quiet small" dateTime={new Date(line.updated_at).toISOString()} title={date(line.updated_at)}>

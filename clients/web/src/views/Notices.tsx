@@ -4,7 +4,7 @@ import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { causeWords, date } from "../app/words.ts";
+import { date, kernelEnd } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
 import { defaultKernel } from "./Kernel.tsx";
@@ -42,7 +42,7 @@ function Strip({ look, children }: { look: "warn" | "bad" | "plain"; children: R
 
 function unsentWords(store: NotebookStore): string {
   const { unsent } = store;
-  return unsent > 0 ? ` ${unsent} unsent ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
+  return unsent > 0 ? ` ${unsent} unsaved ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
 }
 
 /** The same person goes on where they were; nothing that was typed is lost. */
@@ -57,7 +57,7 @@ function Refused({ store, signedIn }: Props) {
   if (state.code === "unsupported_protocol")
     return (
       <Strip look="bad">
-        <span className="grow">This page is older than the server.{unsentWords(store)} They are there again after the reload.</span>
+        <span className="grow">This page is out of date. Reload to continue.{unsentWords(store)}</span>
         <button className="button" onClick={() => location.reload()}>
           Reload
         </button>
@@ -69,9 +69,7 @@ function Refused({ store, signedIn }: Props) {
   };
   return (
     <Strip look="bad">
-      <span className="grow">
-        You are signed out: {state.message}.{unsentWords(store)}
-      </span>
+      <span className="grow">You’re signed out.{unsentWords(store)}</span>
       <button className="button" onClick={() => setIsOpen(true)}>
         Sign in
       </button>
@@ -94,9 +92,8 @@ function Unconnected({ store }: { store: NotebookStore }) {
     return (
       <Strip look="bad">
         <span className="grow">
-          The server answers, but WebSockets to it do not come through: a proxy or a filter in between seems to stop them, and a
-          notebook cannot be opened without. Ask whoever runs it to pass <code>Upgrade: websocket</code> on for{" "}
-          <code>/api/socket</code>, or use another network.{unsentWords(store)}
+          Live connections (WebSockets) to the server are blocked, probably by a proxy. Use another network, or ask your
+          administrator to pass on <code>Upgrade: websocket</code> for <code>/api/socket</code>.{unsentWords(store)}
         </span>
         <button className="button" onClick={() => connection.retryNow()}>
           Try now
@@ -104,13 +101,12 @@ function Unconnected({ store }: { store: NotebookStore }) {
       </Strip>
     );
   if (state.name === "live" || state.name === "refused" || store.lostAt === undefined || now - store.lostAt < 5_000) return null;
-  const when =
-    state.name === "waiting" ? `The next try is in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s.` : "Trying …";
+  const when = state.name === "waiting" ? `Retrying in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s.` : "Retrying…";
   const reason = "reason" in state && state.reason ? `: ${state.reason}` : "";
   return (
     <Strip look="warn">
       <span className="grow">
-        No connection{reason}. You can go on writing.{unsentWords(store)} {when}
+        No connection{reason}. You can keep writing.{unsentWords(store)} {when}
       </span>
       <button className="button" onClick={() => connection.retryNow()}>
         Try now
@@ -154,7 +150,7 @@ function Updated({ store }: { store: NotebookStore }) {
   if (!isMissing && (!first || !server || first === server)) return null;
   return (
     <Strip look="plain">
-      <span className="grow">The server was updated: reload the page to have its new version. Nothing is lost.</span>
+      <span className="grow">The server was updated. Reload to use the new version; nothing is lost.</span>
       <button className="button" onClick={() => location.reload()}>
         Reload
       </button>
@@ -178,24 +174,23 @@ function Unreachable({ store }: { store: NotebookStore }) {
     const next = first === undefined ? { LaunchKernel: {} } : { RestartKernel: { kernel_session: first } };
     await store.do({ Batch: { commands: [...others, next] } });
   };
-  const what =
-    runs.length === 0 ? "" : runs.length === 1 ? " One run may still go on there." : ` ${runs.length} runs may still go on there.`;
+  const what = runs.length === 0 ? "" : runs.length === 1 ? " 1 run may still go on." : ` ${runs.length} runs may still go on.`;
   return (
     <Strip look="warn">
       <span className="grow">
-        The kernel is unreachable{lost[0]?.unreachable_since ? ` since ${date(lost[0].unreachable_since)}` : ""}: its runtime agent
-        is gone or cut off.{what} It may come back by itself; another kernel begins without its variables.
+        Kernel unreachable{lost[0]?.unreachable_since ? ` since ${date(lost[0].unreachable_since)}` : ""}.{what} Wait, or start a
+        new kernel without its variables.
       </span>
       <button className="button" onClick={() => setDismissed(ids.join())}>
         Wait
       </button>
       {runs.length > 0 && (
         <button className="button" disabled={!store.mayRun} onClick={giveUp}>
-          Give up {runs.length === 1 ? "the run" : "the runs"} and the kernel
+          Give up {runs.length === 1 ? "run" : "runs"} and kernel
         </button>
       )}
       <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>
-        Start another kernel
+        Start new kernel
       </button>
     </Strip>
   );
@@ -213,9 +208,7 @@ function Gone({ store }: { store: NotebookStore }) {
   const cells = above.length > 0 ? above : order;
   return (
     <Strip look="warn">
-      <span className="grow">
-        The kernel ended: {causeWords(gone.cause, gone.detail)}. Its variables are gone; the next run begins a new one without them.
-      </span>
+      <span className="grow">{kernelEnd(gone)}. Variables are lost; running a cell starts a new kernel.</span>
       <button className="button" disabled={!store.mayRun} onClick={() => void store.runs.start(cells)}>
         {above.length > 0 ? "Run all above" : "Run all"}
       </button>
@@ -234,12 +227,15 @@ function AtWork({ store }: { store: NotebookStore }) {
   const name = useName(store, known?.requested_by);
   if (store.panel === "assistant" || (waiting.length === 0 && turn === undefined)) return null;
   const whose = name === "You" || name === "" ? "Your assistant" : `${name}’s assistant`;
-  const count = waiting.length === 1 ? "One call of an assistant waits" : `${waiting.length} calls of assistants wait`;
+  const count =
+    waiting.length === 1
+      ? "An assistant is waiting for approval."
+      : `${waiting.length} assistant actions are waiting for approval.`;
   return (
     <Strip look={waiting.length > 0 ? "warn" : "plain"}>
-      <span className="grow">{waiting.length > 0 ? `${count} for a person’s word.` : `${whose} is working …`}</span>
+      <span className="grow">{waiting.length > 0 ? count : `${whose} is working…`}</span>
       <button className="button" onClick={() => store.show("assistant")}>
-        {waiting.length > 0 ? "Decide" : "Show"}
+        {waiting.length > 0 ? "Review" : "Show"}
       </button>
       {turn !== undefined && (
         <button className="button" disabled={!store.mayConverse} onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
@@ -263,11 +259,11 @@ function Asking({ store }: { store: NotebookStore }) {
   return (
     <Strip look="plain">
       <span className="grow">
-        Cell {store.document.order.indexOf(cell) + 1} asks:{" "}
-        <span className="mono">{asking[1].pending_input?.prompt || "for input"}</span>
+        Cell {store.document.order.indexOf(cell) + 1} is waiting for input:{" "}
+        <span className="mono">{asking[1].pending_input?.prompt || "…"}</span>
       </span>
       <button className="button" onClick={jump}>
-        Go to the cell
+        Go to cell
       </button>
     </Strip>
   );

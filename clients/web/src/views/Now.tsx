@@ -14,7 +14,7 @@ export function Now({ now }: { now: NotebookNow }) {
       <span className="hidden">{words}</span>
       {running + queued > 0 && (
         <span className={running > 0 ? "tag running" : "tag plain"} aria-hidden>
-          <span className="word">{running > 0 ? "running" : "waits"}</span>
+          <span className="word">{running > 0 ? "Running" : "Queued"}</span>
         </span>
       )}
       <span className="faces" aria-hidden>

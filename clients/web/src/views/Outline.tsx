@@ -24,7 +24,7 @@ export default function Outline({ store }: { store: NotebookStore }) {
           <X size={16} />
         </button>
       </div>
-      {headings.length === 0 && <p className="quiet">Headings of text cells stand here: press 1 to 6 on a cell to make it one.</p>}
+      {headings.length === 0 && <p className="quiet">No headings yet. Press 1 to 6 on a cell to make it a heading.</p>}
       <ul>
         {headings.map(({ cell, level, text }, index) => (
           <li key={index} className={`level-${level - least + 1}`}>

@@ -45,7 +45,7 @@ export function Palette({ store, mode, close }: Props) {
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="palette" finalFocus={false}>
-          <Dialog.Title className="hidden">{mode === "help" ? "Keys" : "All commands"}</Dialog.Title>
+          <Dialog.Title className="hidden">{mode === "help" ? "Keyboard shortcuts" : "All commands"}</Dialog.Title>
           <input
             className="field"
             autoFocus
@@ -81,7 +81,7 @@ export function Palette({ store, mode, close }: Props) {
               </li>
             ))}
           </ul>
-          {found.length === 0 && <p className="quiet empty">No command has these words.</p>}
+          {found.length === 0 && <p className="quiet empty">No results.</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -31,18 +31,17 @@ function Ask({ session, end }: Props) {
   };
   return (
     <CredentialForm
-      button="Go on"
-      busy="Asking …"
-      second={<Dialog.Close className="button bare">Not now</Dialog.Close>}
+      button="Continue"
+      busy="Checking…"
+      second={<Dialog.Close className="button bare">Cancel</Dialog.Close>}
       prove={prove}
     >
-      <Dialog.Title>Your password, please</Dialog.Title>
+      <Dialog.Title>Enter your password</Dialog.Title>
       <Dialog.Description className="quiet small">
-        This server asks again before something is decided, shared or managed, because programs on its machine could read what this
-        page keeps. Your password then counts for 15 minutes in this tab.
+        This server asks for it before you approve, share or manage something. It then counts for 15 minutes in this tab.
       </Dialog.Description>
       <input type="text" name="login" value={login} autoComplete="username" readOnly hidden />
-      <CredentialField label={`Password of ${login}`} name="password" isSecret isFirst autoComplete="current-password" />
+      <CredentialField label={`Password for ${login}`} name="password" isSecret isFirst autoComplete="current-password" />
     </CredentialForm>
   );
 }
@@ -72,18 +71,18 @@ function NoPassword({ session, end }: Props) {
   };
   return (
     <div className="stack">
-      <Dialog.Title>{hasWay ? `Sign in with ${option.name} again` : "You have no password yet"}</Dialog.Title>
+      <Dialog.Title>{hasWay ? `Sign in with ${option.name} again` : "Set a password first"}</Dialog.Title>
       <Dialog.Description className="quiet">
         {hasWay ? (
           <>
-            This server asks again before something is decided, shared or managed, because programs on its machine could read what
-            this page keeps. It opens a tab; that you signed in there then counts for 15 minutes in this one.
+            This server asks again before you approve, share or manage something. A new tab opens; signing in there counts for 15
+            minutes in this one.
           </>
         ) : (
           <>
-            This server asks for it before something is decided, shared or managed. Where it is yours, start{" "}
-            <code>notarium up</code> at a terminal: it says how to choose one. Elsewhere ask an administrator for a reset (
-            <code>notarium user reset</code>), with which you choose one. Then reload this page.
+            This server asks for your password before you approve, share or manage something. If the server is yours, start{" "}
+            <code>notarium up</code> in a terminal: it says how to set one. Otherwise ask an administrator for a password reset.
+            Then reload this page.
           </>
         )}
       </Dialog.Description>
@@ -95,10 +94,10 @@ function NoPassword({ session, end }: Props) {
       <div className="row">
         {hasWay && (
           <button className="button primary" disabled={waiting !== undefined} onClick={() => void ask(option)}>
-            {waiting ? `Waiting for ${option.name} …` : `Sign in with ${option.name}`}
+            {waiting ? `Waiting for ${option.name}…` : `Sign in with ${option.name}`}
           </button>
         )}
-        <Dialog.Close className="button bare">{hasWay ? "Not now" : "Close"}</Dialog.Close>
+        <Dialog.Close className="button bare">{hasWay ? "Cancel" : "Close"}</Dialog.Close>
       </div>
     </div>
   );

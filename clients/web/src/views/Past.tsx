@@ -49,7 +49,7 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
     <section className="past" aria-label={`Version ${at}`} aria-busy={past?.version !== at}>
       <header className="past-bar">
         <strong className="grow">
-          As it was at version {at}
+          Version {at}
           {names.has(String(at)) && ` · “${names.get(String(at))}”`}
         </strong>
         <span className="row ways">
@@ -61,19 +61,19 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
               setOther(event.target.value === "" ? undefined : event.target.value === "now" ? "now" : Number(event.target.value))
             }
           >
-            <option value="">{other === undefined ? "Compare …" : "with nothing"}</option>
-            <option value="now">with now</option>
-            {at > 1 && <option value={at - 1}>with the version before</option>}
+            <option value="">{other === undefined ? "Compare with…" : "No comparison"}</option>
+            <option value="now">Current version</option>
+            {at > 1 && <option value={at - 1}>Previous version</option>}
             {[...names].map(([number, name]) => (
               <option key={number} value={number}>
-                with “{name}”
+                “{name}”
               </option>
             ))}
           </select>
           <Actions store={store} at={at} past={past} />
         </span>
         <button className="button primary" onClick={() => store.look(undefined)}>
-          <X size={14} aria-hidden /> Back to now
+          <X size={14} aria-hidden /> Back to current
         </button>
       </header>
       {error && (
@@ -118,12 +118,12 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
         <input
           className="field short grow"
           name="name"
-          placeholder="Its name"
+          placeholder="Version name"
           aria-label={`Name of version ${at}`}
           maxLength={100}
           autoFocus
         />
-        <button className="button">Name it</button>
+        <button className="button">Save</button>
       </form>
     );
   return (
@@ -136,19 +136,19 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
       <button
         className="button"
         disabled={!store.mayEdit || !past}
-        title="The present is named first; the restoring is one step that can be undone"
+        title="Restore this version (can be undone)"
         onClick={() => past && void restore(store, past)}
       >
         <RotateCcw size={14} aria-hidden /> Restore
       </button>
       <button
         className="button icon"
-        aria-label="Copy a link to this version"
-        title="Copy a link: it leads whoever may read this notebook to this version"
+        aria-label="Copy link to this version"
+        title="Copy link to this version"
         onClick={() =>
           void navigator.clipboard
             .writeText(`${location.origin}/#/n/${store.id}?at=${at}`)
-            .then(() => store.toast({ text: `The link to version ${at} is on the clipboard` }))
+            .then(() => store.toast({ text: "Link copied" }))
         }
       >
         <Link2 size={15} aria-hidden />
@@ -156,8 +156,8 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
       {store.session.userId !== undefined && (
         <button
           className="button icon"
-          aria-label="Fork: a new notebook of this version"
-          title="Fork: a new notebook of this version"
+          aria-label="New notebook from this version"
+          title="New notebook from this version"
           onClick={() => void fork()}
         >
           <GitFork size={15} aria-hidden />
@@ -171,21 +171,21 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
   const trash = await store.session.rest.get<components["schemas"]["Trash"]>(`/api/notebooks/${store.id}/trash`);
   const sources = new Map(trash.cells.map(({ cell_id, cell }) => [cell_id, cell.source]));
   const commands = restoreCommands(past, store.document, sources);
-  if (commands.length === 0) return store.toast({ text: "It is the same now" });
+  if (commands.length === 0) return store.toast({ text: "Nothing to restore: the cells are the same" });
   const { version } = store.document;
-  if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before version ${past.version} was restored` } });
+  if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before restoring version ${past.version}` } });
   if (!(await store.do({ Batch: { commands } }))) return;
   store.look(undefined);
-  store.toast({ text: `Version ${past.version} is restored`, action: { label: "Undo", run: () => store.edits.step("Undo") } });
+  store.toast({ text: `Restored version ${past.version}`, action: { label: "Undo", run: () => store.edits.step("Undo") } });
 }
 
 function Cells({ store, past }: { store: NotebookStore; past: Document }) {
-  if (past.order.length === 0) return <p className="quiet empty">It had no cells then.</p>;
+  if (past.order.length === 0) return <p className="quiet empty">No cells in this version.</p>;
   return past.order.map((id) => {
     const cell = past.cells.get(id);
     const run = past.latestExecution(id);
     const now = store.document.cells.get(id);
-    const note = !now ? "in the trash since" : now.source !== cell?.source ? "another text now" : undefined;
+    const note = !now ? "Deleted since" : now.source !== cell?.source ? "Edited since" : undefined;
     return (
       <div key={id} className={`past-cell${note ? " other" : ""}`}>
         {note && <p className="small quiet">{note}</p>}
@@ -224,8 +224,8 @@ function Compared({ before, after }: { before: Document; after: Document }) {
   return (
     <>
       <p className="small quiet">
-        What changed from version {before.version} to {after.version}
-        {isSame && ": nothing in the cells"}
+        Changes from version {before.version} to {after.version}
+        {isSame && ": none in the cells"}
       </p>
       {after.order.map((id) => {
         const [was, is] = [before.cells.get(id), after.cells.get(id)];
@@ -233,7 +233,7 @@ function Compared({ before, after }: { before: Document; after: Document }) {
         return (
           <div key={id} className="past-cell other">
             <p className="small quiet">
-              {was ? `Cell ${after.order.indexOf(id) + 1} changed` : `Cell ${after.order.indexOf(id) + 1} is new`}
+              {was ? `Cell ${after.order.indexOf(id) + 1} changed` : `Cell ${after.order.indexOf(id) + 1} added`}
             </p>
             <Suspense fallback={<div className="shape" />}>
               <WordDiff before={was?.source ?? ""} after={is.source} />
@@ -243,12 +243,12 @@ function Compared({ before, after }: { before: Document; after: Document }) {
       })}
       {gone.map((id) => (
         <div key={id} className="past-cell other">
-          <p className="small quiet">Cell {before.order.indexOf(id) + 1} went</p>
+          <p className="small quiet">Cell {before.order.indexOf(id) + 1} deleted</p>
           <pre className="effect bad">{before.cells.get(id)?.source || "(empty)"}</pre>
         </div>
       ))}
       {same.length > 0 && !isSame && (
-        <p className="small quiet">{same.length === 1 ? "1 cell is" : `${same.length} cells are`} the same.</p>
+        <p className="small quiet">{same.length === 1 ? "1 cell" : `${same.length} cells`} unchanged.</p>
       )}
     </>
   );

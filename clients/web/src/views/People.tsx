@@ -5,7 +5,7 @@ import { type AgentHere, agentsHere } from "../app/agents.ts";
 import { type AssistantAtWork, assistantsAtWork } from "../app/assistants.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { hueOf, kindOf } from "../app/words.ts";
+import { hueOf, kernelName, kindOf } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { PeerState } from "../protocol/messages.ts";
 
@@ -64,7 +64,7 @@ function AssistantAvatar({ store, assistants }: { store: NotebookStore; assistan
 function assistantWords({ document }: NotebookStore, { cells, waits }: AssistantAtWork): string {
   const places = cells.map((id) => document.order.indexOf(id) + 1).filter((place) => place > 0);
   const where = places.length === 0 ? "" : ` in ${places.length === 1 ? "cell" : "cells"} ${places.join(", ")}`;
-  return `The assistant ${waits ? "waits for a person's word" : "is working"}${where}`;
+  return `The assistant is ${waits ? "waiting for approval" : "working"}${where}`;
 }
 
 /** One for all of them, too: a click goes to the cell that runs, else shows where the kernels are. */
@@ -83,10 +83,10 @@ function AgentAvatar({ store, agents }: { store: NotebookStore; agents: AgentHer
 }
 
 function agentWords({ document }: NotebookStore, { name, kernelspecs, isReachable, isBusy, cell }: AgentHere): string {
-  const who = `Runtime agent ${name} with ${kernelspecs.join(", ")}`;
-  if (!isReachable) return `${who}: cannot be reached`;
+  const who = `Runtime agent ${name} (${kernelspecs.map(kernelName).join(", ")})`;
+  if (!isReachable) return `${who}: unreachable`;
   const place = cell === undefined ? 0 : document.order.indexOf(cell) + 1;
-  return `${who}: ${isBusy ? (place > 0 ? `runs cell ${place}` : "is busy") : "is idle"}`;
+  return `${who}: ${isBusy ? (place > 0 ? `running cell ${place}` : "busy") : "idle"}`;
 }
 
 function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
@@ -97,12 +97,12 @@ function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
   const where = cell ? store.document.order.indexOf(cell) + 1 : 0;
   const doing = state?.typing ? ", typing" : "";
   const place = where > 0 ? ` in cell ${where}${doing}` : "";
-  const act = isFollowed ? "stop following" : where > 0 ? "go there; click again to follow" : "follow";
+  const act = isFollowed ? "Click to stop following" : where > 0 ? "Click to go there, again to follow" : "Click to follow";
   return (
     <button
       className={`avatar peer-hue-${hueOf(label)}${isFollowed ? " followed" : ""}${state?.typing ? " typing" : ""}`}
-      title={`${label}${actor.kind === "guest" ? " (guest)" : ""}${place}: ${act}`}
-      aria-label={`${label} is here${place}: ${act}`}
+      title={`${label}${actor.kind === "guest" ? " (guest)" : ""}${place}. ${act}`}
+      aria-label={`${label} is here${place}. ${act}`}
       aria-pressed={isFollowed}
       onClick={() => {
         if (isFollowed || !cell || cell === store.current) store.together.follow(connection);

@@ -50,7 +50,7 @@ export function Trash({ store }: { store: NotebookStore }) {
         <li key={cell_id}>
           <p className="row small">
             <span className="grow">
-              <Author store={store} actor={deleted_by} /> deleted it <time title={date(deleted_at)}>{ago(deleted_at)}</time>
+              <Author store={store} actor={deleted_by} /> deleted this <time title={date(deleted_at)}>{ago(deleted_at)}</time>
             </span>
             <button className="button" disabled={!store.mayEdit} onClick={() => store.together.restore(cell_id)}>
               Restore
@@ -59,7 +59,7 @@ export function Trash({ store }: { store: NotebookStore }) {
           <pre className="effect">{cell.source || "(empty)"}</pre>
         </li>
       ))}
-      {value.incomplete && <li className="quiet small">There is more, from longer ago.</li>}
+      {value.incomplete && <li className="quiet small">Older deleted cells aren’t shown.</li>}
     </ul>
   );
 }
@@ -78,7 +78,7 @@ export function Runs({ store }: { store: NotebookStore }) {
   return (
     <>
       <label className="row small">
-        <input type="checkbox" checked={isOfCell} onChange={(event) => setIsOfCell(event.target.checked)} /> Of the chosen cell only
+        <input type="checkbox" checked={isOfCell} onChange={(event) => setIsOfCell(event.target.checked)} /> Selected cell only
       </label>
       {!value && <Loading error={error} />}
       {value?.runs.length === 0 && <p className="quiet empty">Nothing has run yet.</p>}
@@ -99,9 +99,9 @@ function RunLine({ store, run: { execution, ended_by } }: { store: NotebookStore
     subject.kind === "cell"
       ? cell
         ? `cell ${store.document.order.indexOf(cell) + 1}`
-        : "a cell in the trash"
+        : "a deleted cell"
       : subject.kind === "scratch"
-        ? subject.purpose || "code of no cell"
+        ? subject.purpose || "scratch code"
         : `the tool ${subject.tool}`;
   const took = started_at && ended_at ? ` · ${duration(ended_at - started_at)}` : "";
   const isBad = ["error", "lost"].includes(execution.status);
@@ -141,21 +141,21 @@ export function Lines({ store }: { store: NotebookStore }) {
   }, [store, cell, version]);
   const beside = (
     <label className="row small">
-      <input type="checkbox" checked={store.authors.isShown} onChange={() => store.authors.toggle()} /> Beside the text of all cells
+      <input type="checkbox" checked={store.authors.isShown} onChange={() => store.authors.toggle()} /> Show beside all cells
     </label>
   );
   if (cell === undefined)
     return (
       <>
         {beside}
-        <p className="quiet empty">Choose a cell.</p>
+        <p className="quiet empty">Select a cell.</p>
       </>
     );
   if (!lines) return <Loading error={error} />;
   return (
     <>
       {beside}
-      <div className="blame" role="table" aria-label="Who wrote which line">
+      <div className="blame" role="table" aria-label="Authors of lines">
         {lines.map((line, index) => (
           <BlameLine key={index} store={store} line={line} isSame={lines[index - 1]?.version === line.version} />
         ))}
@@ -171,7 +171,7 @@ function BlameLine({ store, line, isSame }: { store: NotebookStore; line: Blamed
       <button
         role="cell"
         className="who small"
-        title={`${name}, ${date(line.at)}, version ${line.version}: look at it`}
+        title={`${name}, ${date(line.at)}, version ${line.version}. Click to open`}
         onClick={() => store.look(line.version)}
       >
         {isSame ? "" : name}

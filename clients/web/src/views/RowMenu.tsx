@@ -20,7 +20,7 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
   const markTemplate = () =>
     act(async () => {
       await rest.json(line.is_template ? "DELETE" : "PUT", `${path}/template`);
-      return line.is_template ? "It is no template any more" : "It is a template: new notebooks can be made of it";
+      return line.is_template ? "No longer a template" : "Saved as a template: choose it beside “New notebook”";
     });
   return (
     <Menu.Root defaultOpen>
@@ -31,33 +31,30 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu">
-            <Menu.Item
-              className="item"
-              onClick={() => post("fork", "A copy was made", { title: `${line.title || "Untitled"} (copy)` })}
-            >
+            <Menu.Item className="item" onClick={() => post("fork", "Copied", { title: `${line.title || "Untitled"} (copy)` })}>
               Make a copy
             </Menu.Item>
             {!line.archived && (
               <Menu.Item className="item" onClick={markTemplate}>
-                {line.is_template ? "No template any more" : "Use as a template"}
+                {line.is_template ? "Stop using as template" : "Use as template"}
               </Menu.Item>
             )}
             <Menu.Item className="item" onClick={() => act(() => download(rest, line.id, line.title))}>
               Download as .ipynb
             </Menu.Item>
             {line.archived ? (
-              <Menu.Item className="item" onClick={() => post("unarchive", "It is out of the archive")}>
-                Take out of the archive
+              <Menu.Item className="item" onClick={() => post("unarchive", "Unarchived")}>
+                Unarchive
               </Menu.Item>
             ) : (
-              <Menu.Item className="item" onClick={() => post("archive", "It is in the archive")}>
+              <Menu.Item className="item" onClick={() => post("archive", "Archived")}>
                 Archive
               </Menu.Item>
             )}
             {workspaces.length > 0 && <p className="note small">Workspace</p>}
             {workspaces.map(({ id, name }) => (
               <Menu.Item key={id} className="item" onClick={() => place(line.workspace === id ? null : id)}>
-                {name} {line.workspace === id && <span className="quiet">take out</span>}
+                {name} {line.workspace === id && <span className="quiet">Remove</span>}
               </Menu.Item>
             ))}
           </Menu.Popup>

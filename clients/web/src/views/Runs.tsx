@@ -67,11 +67,11 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
             <Dialog.Title className="grow">Runs of this cell</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
-          {error && <p className="error">The runs could not be read: {error}</p>}
-          {runs?.length === 0 && <p className="quiet">This cell has not run yet.</p>}
+          {error && <p className="error">Couldn’t load the runs. {error}</p>}
+          {runs?.length === 0 && <p className="quiet">Not run yet.</p>}
           {!runs && !error && <div className="shape" aria-busy="true" />}
           <div className="columns">
-            <ul aria-label="Runs, the last first">
+            <ul aria-label="Runs, newest first">
               {runs?.map(({ id, execution, ended_by }) => (
                 <li key={id}>
                   <button
@@ -96,7 +96,7 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
               {next !== undefined && (
                 <li>
                   <button className="button bare small" onClick={() => void load(next)}>
-                    Older ones
+                    Show older
                   </button>
                 </li>
               )}
@@ -151,7 +151,7 @@ function CopyLink({ address }: { address: string }) {
   const [isCopied, setIsCopied] = useState(false);
   return (
     <button className="button bare small" onClick={() => void navigator.clipboard.writeText(address).then(() => setIsCopied(true))}>
-      <Link2 size={13} aria-hidden /> {isCopied ? "Copied" : "Copy a link"}
+      <Link2 size={13} aria-hidden /> {isCopied ? "Copied" : "Copy link"}
     </button>
   );
 }
@@ -164,10 +164,10 @@ function Difference({ store, path, left, right }: { store: NotebookStore; path: 
   }, [store, path, left, right]);
   if (!comparison) return null;
   const { same_source, same_outputs } = comparison;
-  const words = same_source ? "The same source" : "Another source";
+  const words = same_source ? "Same code" : "Different code";
   return (
     <p className="quiet small whole" role="status">
-      {words}, {same_outputs ? "the same outputs" : "other outputs"}
+      {words}, {same_outputs ? "same outputs" : "different outputs"}
     </p>
   );
 }

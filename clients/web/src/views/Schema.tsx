@@ -30,7 +30,7 @@ export default function Schema({ store, connection, name, trigger, isOpen, opene
           {/* A phone's keyboard would cover the half of it. */}
           <Popover.Popup className="menu schema" initialFocus={(how) => (how === "touch" ? true : search.current)}>
             <div className="row">
-              <Popover.Title className="grow">Tables of {name}</Popover.Title>
+              <Popover.Title className="grow">Tables in {name}</Popover.Title>
               <Popover.Close className="button bare icon" aria-label="Close" title="Close">
                 <X size={15} />
               </Popover.Close>
@@ -64,17 +64,17 @@ function Tables({ store, connection, search }: Inside) {
           onChange={({ target }) => setText(target.value)}
           onKeyDown={(event) => event.key !== "Escape" && event.stopPropagation()}
         />
-        <button className="button bare icon" aria-label="Look again" title="Look again" onClick={look}>
+        <button className="button bare icon" aria-label="Refresh" title="Refresh" onClick={look}>
           <RefreshCw size={15} />
         </button>
       </div>
       {!told ? (
         <p className="quiet empty" role="status">
-          Asking the database …
+          Loading tables…
         </p>
       ) : "problem" in told ? (
         <div className="stack tight empty">
-          <p role="alert">{sentence(told.problem)}</p>
+          <p role="alert">{told.problem}</p>
           <button className="button" onClick={look}>
             Try again
           </button>
@@ -85,9 +85,6 @@ function Tables({ store, connection, search }: Inside) {
     </>
   );
 }
-
-/** The server's words begin small. */
-const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** What there is; from the whole where that is whole, else from the database by name. An answer that another question overtook is passed over. */
 function useTables(store: NotebookStore, connection: string, text: string): { told: Told | undefined; look: () => void } {
@@ -123,7 +120,7 @@ function Listing({ schema, text }: { schema: Extract<Told, { schema: unknown }>[
   if (tables.length === 0)
     return (
       <p className="quiet empty" role="status">
-        {schema.tables.length === 0 && text.trim() === "" ? "There are no tables yet." : "No table and no column is called so."}
+        {schema.tables.length === 0 && text.trim() === "" ? "No tables yet." : "No results."}
       </p>
     );
   return (
@@ -138,7 +135,7 @@ function Listing({ schema, text }: { schema: Extract<Told, { schema: unknown }>[
           />
         ))}
       </ul>
-      {more > 0 && <p className="quiet small">{`${more.toLocaleString("en")} more: write a part of their name`}</p>}
+      {more > 0 && <p className="quiet small">{`${more.toLocaleString("en")} more. Type part of a name.`}</p>}
     </>
   );
 }
@@ -176,8 +173,8 @@ function Columns({ table, name }: { table: Table; name: string }) {
           </li>
         ))}
       </ul>
-      {left > 0 && <p className="quiet small">{`${left.toLocaleString("en")} columns more`}</p>}
-      {left === 0 && table.columns.length === 0 && <p className="quiet small">Its columns are not known.</p>}
+      {left > 0 && <p className="quiet small">{`${left.toLocaleString("en")} more columns`}</p>}
+      {left === 0 && table.columns.length === 0 && <p className="quiet small">Columns unknown.</p>}
     </>
   );
 }

@@ -7,7 +7,7 @@ const FLAGS: [keyof Values & ("vim" | "wrap" | "lineNumbers" | "closeBrackets"),
   ["lineNumbers", "Line numbers", ""],
   ["wrap", "Wrap long lines", ""],
   ["closeBrackets", "Close brackets and quotes", ""],
-  ["vim", "Vim keys", "Escape leaves a mode, and from normal mode the cell"],
+  ["vim", "Vim keys", "Esc leaves a mode, then the cell"],
 ];
 
 export default function Settings({ close }: { close: () => void }) {
@@ -46,7 +46,7 @@ export default function Settings({ close }: { close: () => void }) {
             </select>
           </label>
           <label className="setting">
-            <span className="grow">Size of code</span>
+            <span className="grow">Code font size</span>
             <input
               type="range"
               min={FONT_SIZES.least}
@@ -59,21 +59,21 @@ export default function Settings({ close }: { close: () => void }) {
             <span className="quiet small">{values.fontSize} px</span>
           </label>
           <label className="setting">
-            <span className="grow">Width of the cells</span>
+            <span className="grow">Cell width</span>
             <select value={values.width} onChange={({ target }) => change({ width: target.value as Values["width"] })}>
-              <option value="text">To read</option>
+              <option value="text">Readable</option>
               <option value="wide">Wide</option>
-              <option value="full">The whole window</option>
+              <option value="full">Full window</option>
             </select>
           </label>
           <label className="setting">
             <span className="grow">Contrast</span>
             <select value={values.contrast} onChange={({ target }) => change({ contrast: target.value as Values["contrast"] })}>
-              <option value="system">As the system</option>
+              <option value="system">System</option>
               <option value="more">High</option>
             </select>
           </label>
-          <p className="quiet small">It is remembered on this machine, and others see nothing of it.</p>
+          <p className="quiet small">Saved in this browser only.</p>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

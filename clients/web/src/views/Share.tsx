@@ -15,20 +15,20 @@ type ShareLink = components["schemas"]["ShareLink"];
 type Workspace = components["schemas"]["Workspace"];
 
 export const ROLES: [Role, string][] = [
-  ["viewer", "can read"],
-  ["commenter", "can read, comment and ask the assistant"],
-  ["runner", "can run, not edit"],
-  ["author", "can edit, not run"],
-  ["editor", "can edit and run"],
-  ["owner", "owns it"],
+  ["viewer", "Can view"],
+  ["commenter", "Can comment and ask the assistant"],
+  ["runner", "Can run"],
+  ["author", "Can edit, not run"],
+  ["editor", "Can edit and run"],
+  ["owner", "Owner"],
 ];
 
 const DAY_MS = 86_400_000;
 const TERMS: [string, number | undefined][] = [
-  ["for a day", DAY_MS],
-  ["for a week", 7 * DAY_MS],
-  ["for a month", 30 * DAY_MS],
-  ["until it is revoked", undefined],
+  ["For a day", DAY_MS],
+  ["For a week", 7 * DAY_MS],
+  ["For a month", 30 * DAY_MS],
+  ["Until revoked", undefined],
 ];
 
 export function Share({ store, close }: { store: NotebookStore; close: () => void }) {
@@ -99,14 +99,7 @@ function AddPerson({ store, attempt }: PartProps) {
   };
   return (
     <form className="row" onSubmit={add}>
-      <input
-        className="field grow"
-        name="login"
-        placeholder="Login of a person"
-        aria-label="Login of a person"
-        required
-        autoComplete="off"
-      />
+      <input className="field grow" name="login" placeholder="Login" aria-label="Login" required autoComplete="off" />
       <RoleSelect label="Role" role={role} choose={setRole} />
       <button className="button primary">
         <UserPlus size={15} aria-hidden /> Add
@@ -165,13 +158,13 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
       {isOwner && (
         <button
           className="button bare icon"
-          aria-label={`Take ${name}’s access away`}
-          title="Take the access away"
+          aria-label={`Remove ${name}’s access`}
+          title="Remove access"
           onClick={() =>
             void attempt(async () => {
               await (await store.session.deciding()).json("DELETE", path, { subject: entry.subject });
               const again = () => void put(entry.role);
-              store.toast({ text: `${name} has no access any more`, action: { label: "Undo", run: again } });
+              store.toast({ text: `${name} no longer has access`, action: { label: "Undo", run: again } });
             })
           }
         >
@@ -213,21 +206,15 @@ function Links({ store, attempt }: PartProps) {
     <section aria-label="Links">
       <h3>Links for people without an account</h3>
       <form className="row links" onSubmit={make}>
-        <input
-          className="field grow"
-          name="label"
-          placeholder="For whom? It is their name here"
-          aria-label="Name of the guest"
-          maxLength={80}
-        />
-        <select className="select" name="term" aria-label="How long" defaultValue="1">
+        <input className="field grow" name="label" placeholder="Guest name" aria-label="Guest name" maxLength={80} />
+        <select className="select" name="term" aria-label="Expires" defaultValue="1">
           {TERMS.map(([words], index) => (
             <option key={words} value={index}>
               {words}
             </option>
           ))}
         </select>
-        <RoleSelect label="Role of the link" role={role} choose={setRole} />
+        <RoleSelect label="Role for the link" role={role} choose={setRole} />
         <button className="button">
           <Link2 size={15} aria-hidden /> New link
         </button>
@@ -241,13 +228,13 @@ function Links({ store, attempt }: PartProps) {
               {link.label || "Guest"}{" "}
               <span className="small quiet">
                 {ROLES.find(([value]) => value === link.role)?.[1] ?? link.role},{" "}
-                {link.expires_at ? `until ${date(link.expires_at)}` : "until it is revoked"}
+                {link.expires_at ? `until ${date(link.expires_at)}` : "until revoked"}
               </span>
             </span>
             <button
               className="button bare icon"
-              aria-label={`Revoke the link of ${link.label || "Guest"}`}
-              title="Revoke: whoever came by it is out at once"
+              aria-label={`Revoke the link for ${link.label || "Guest"}`}
+              title="Revoke link"
               onClick={() =>
                 void attempt(async () => {
                   await (await session.deciding()).json("DELETE", `${path}/${link.id}`);
@@ -262,11 +249,11 @@ function Links({ store, attempt }: PartProps) {
         {!links && session.asksAgain && (
           <li>
             <button className="link small" onClick={load}>
-              Show the links: asks for your password
+              Show links (asks for your password)
             </button>
           </li>
         )}
-        {links?.length === 0 && <li className="quiet small">There is no link.</li>}
+        {links?.length === 0 && <li className="quiet small">No links yet.</li>}
       </ul>
     </section>
   );
@@ -283,7 +270,7 @@ function Made({ url }: { url: string }) {
           className="field mono grow"
           readOnly
           value={url}
-          aria-label="The new link"
+          aria-label="Link to copy"
           onFocus={({ target }) => {
             target.select();
             // The begin of an address says more than its end.
@@ -295,7 +282,7 @@ function Made({ url }: { url: string }) {
           {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
         </button>
       </div>
-      <p className="small quiet">Copy it now: it is shown this once.</p>
+      <p className="small quiet">Copy it now. You won’t see it again.</p>
     </div>
   );
 }
@@ -326,7 +313,7 @@ function InWorkspace({ store, isOwner, attempt }: PartProps & { isOwner: boolean
     <section aria-label="Workspace">
       <h3>Workspace</h3>
       <label className="row">
-        <span className="grow small quiet">Its members have their role there in this notebook too.</span>
+        <span className="grow small quiet">Members of the workspace also have access to this notebook.</span>
         <select
           className="select"
           aria-label="Workspace"
@@ -334,7 +321,7 @@ function InWorkspace({ store, isOwner, attempt }: PartProps & { isOwner: boolean
           disabled={!isOwner}
           onChange={(event) => place(event.target.value)}
         >
-          <option value="">none</option>
+          <option value="">None</option>
           {workspaces.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}

@@ -28,7 +28,7 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
   };
   const other = (
     <button type="button" className="button bare" onClick={() => setWithToken(!withToken)}>
-      {withToken ? "With login and password" : "With a token"}
+      {withToken ? "Use login and password" : "Use a token"}
     </button>
   );
   const link = isLinkEnded(error) ? error : undefined;
@@ -37,7 +37,7 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
       className="card"
       reason={link ? undefined : error?.message}
       button="Sign in"
-      busy="Signing in …"
+      busy="Signing in…"
       second={other}
       prove={prove}
     >
@@ -59,10 +59,10 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
 function LinkEnded({ error }: { error: Error }) {
   return (
     <div className="strip warn stack tight" role="alert">
-      <strong>This link does not sign you in any more</strong>
-      <span>{error.message}.</span>
+      <strong>This link no longer works</strong>
+      <span>{error.message}</span>
       <span>
-        The browser that opened it is signed in: there <code>{location.origin}</code> is enough, in any tab.
+        The browser that opened it is still signed in: open <code>{location.origin}</code> there.
       </span>
     </div>
   );
@@ -95,7 +95,7 @@ function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<
     <>
       {isHere && !isInside ? (
         <button type="button" className="button provider" disabled={isBusy} onClick={() => void begin()}>
-          <LogIn size={16} aria-hidden /> {isBusy ? `Going to ${option.name} …` : title}
+          <LogIn size={16} aria-hidden /> {isBusy ? `Opening ${option.name}…` : title}
         </button>
       ) : (
         <a
@@ -106,8 +106,8 @@ function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<
           <ExternalLink size={16} aria-hidden /> {title}
         </a>
       )}
-      {isInside && <p className="quiet small">It opens a tab. When you have signed in there, come back to this one.</p>}
-      {!isHere && !isInside && <p className="quiet small">That works at {option.origin}: it opens there.</p>}
+      {isInside && <p className="quiet small">Opens a new tab. Come back here when you have signed in.</p>}
+      {!isHere && !isInside && <p className="quiet small">Opens at {option.origin}.</p>}
       {error && (
         <p className="error" role="alert">
           {error}
@@ -119,11 +119,7 @@ function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<
 }
 
 function Token() {
-  const help = (
-    <>
-      <code>make run</code> prints it. <code>notarium link</code> prints a link that signs you in without one.
-    </>
-  );
+  const help = "Use the link or token your administrator gave you.";
   return <CredentialField label="Token" name="token" className="mono" isSecret isFirst autoComplete="off" help={help} />;
 }
 

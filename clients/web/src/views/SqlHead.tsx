@@ -51,23 +51,25 @@ export default function SqlHead({ store, id, source, isCurrent }: Props) {
       )}
       {store.schemas.isOpen && !way.isUnknown && <Tables store={store} connection={here} />}
       {way.isUnknown && (
-        <span className="tag bad" title="Whoever runs the agent names connections: notarium agent --connection NAME=URL">
-          No such connection
+        <span className="tag bad" title="Ask whoever runs the runtime agent to add this connection">
+          Unknown connection
         </span>
       )}
       {store.mayEdit && way.hasChoice && (
         <button
           className={header.writes ? "tag" : "tag plain"}
           aria-pressed={header.writes}
-          title={header.writes ? "This query may write. A click: it reads alone" : "This query reads alone. A click: it may write"}
+          title={
+            header.writes ? "This query can write. Click to make it read-only" : "This query is read-only. Click to let it write"
+          }
           onClick={() => set({ writes: !header.writes })}
         >
-          {header.writes ? "May write" : "Reads"}
+          {header.writes ? "Can write" : "Read-only"}
         </button>
       )}
       {header.writes && !way.isUnknown && !(store.mayEdit && way.hasChoice) && here !== IN_KERNEL && (
         <span className={way.mayWrite ? "tag" : "tag bad"}>
-          {way.mayWrite ? "May write" : "May write, but the connection only reads"}
+          {way.mayWrite ? "Can write" : "Can write, but the connection is read-only"}
         </span>
       )}
     </div>
@@ -80,7 +82,7 @@ function Tables({ store, connection }: { store: NotebookStore; connection: strin
   const name = connection === IN_KERNEL ? HERE : connection;
   const trigger = {
     className: "button bare tables",
-    title: `Which tables and columns ${name} has`,
+    title: `Tables in ${name}`,
     children: (
       <>
         <TableProperties size={13} aria-hidden /> Tables
@@ -140,12 +142,12 @@ function Variable({ name, set }: { name: string | undefined; set: (name: string 
   };
   return (
     <input
-      aria-label="Variable of the result"
+      aria-label="Variable for the result"
       value={text}
       maxLength={100}
-      placeholder="no variable"
+      placeholder="No variable"
       aria-invalid={isBad}
-      title={isBad ? "A name as Python takes it: letters, digits and _" : "The variable of the kernel that holds the result"}
+      title={isBad ? "Use letters, digits and _" : "Variable for the result"}
       spellCheck={false}
       autoComplete="off"
       onChange={({ target }) => setText(target.value)}

@@ -16,7 +16,7 @@ export default function Templates({ session, make }: Props) {
   const { templates, error } = useTemplates(session);
   return (
     <Menu.Root defaultOpen>
-      <Menu.Trigger className="button primary icon" aria-label="Begin from a template" title="Begin from a template">
+      <Menu.Trigger className="button primary icon" aria-label="New from template" title="New from template">
         <ChevronDown size={16} aria-hidden />
       </Menu.Trigger>
       {/* Within a landmark, as who hears the page expects. */}
@@ -24,7 +24,7 @@ export default function Templates({ session, make }: Props) {
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu templates">
             {error && <p className="note small error">{error}</p>}
-            {!templates && !error && <p className="note small">Loading …</p>}
+            {!templates && !error && <p className="note small">Loading…</p>}
             {templates?.starters.map(({ id, title, description }) => (
               <Entry key={id} title={title} description={description} choose={() => make(title, { starter: id })} />
             ))}
@@ -33,7 +33,7 @@ export default function Templates({ session, make }: Props) {
               <Entry key={notebook} title={title} description={description} choose={() => make(title, { notebook })} />
             ))}
             {templates?.notebooks.length === 0 && (
-              <p className="note small">None yet: “Use as a template” in the menu of a notebook makes one.</p>
+              <p className="note small">None yet. Choose “Use as template” in a notebook’s menu.</p>
             )}
           </Menu.Popup>
         </Menu.Positioner>

@@ -78,10 +78,10 @@ export function Place({ store, cell, quote, range }: PlaceProps) {
   return (
     <div className="place">
       <button className="link small" disabled={number === 0} onClick={go}>
-        {number > 0 ? `Cell ${number}` : "The cell is in the trash"}
+        {number > 0 ? `Cell ${number}` : "Deleted cell"}
       </button>
       {quote && <blockquote className={isGone ? "small mono gone" : "small mono"}>{quote}</blockquote>}
-      {isGone && <p className="quiet small">This text is gone.</p>}
+      {isGone && <p className="quiet small">This text was deleted.</p>}
     </div>
   );
 }
@@ -111,7 +111,7 @@ function Said({ store, thread, comment }: { store: NotebookStore; thread: string
       {isEditing ? (
         <CommentField
           store={store}
-          label="The comment"
+          label="Comment"
           button="Save"
           isFirst
           text={text}
@@ -150,7 +150,7 @@ function Delete({ store, thread, comment }: { store: NotebookStore; thread: stri
   };
   return (
     <button className={isAsking ? "link small bad" : "link small"} onClick={act} onBlur={() => setIsAsking(false)}>
-      {isAsking ? "Delete for good" : "Delete"}
+      {isAsking ? "Delete permanently" : "Delete"}
     </button>
   );
 }
@@ -159,7 +159,8 @@ function Resolution({ store, resolved }: { store: NotebookStore; resolved: NonNu
   const name = useName(store, resolved.by);
   return (
     <p className="quiet small">
-      <Check size={13} aria-hidden /> {name} resolved it <time title={date(resolved.at)}>{ago(resolved.at)}</time>
+      <Check size={13} aria-hidden /> Resolved by {name === "You" ? "you" : name}{" "}
+      <time title={date(resolved.at)}>{ago(resolved.at)}</time>
     </p>
   );
 }
@@ -211,16 +212,16 @@ export function UnsentComment({ store, unsent }: { store: NotebookStore; unsent:
       </p>
       {unsent.error === undefined ? (
         <p className="quiet small" role="status">
-          {store.isLive ? "Being sent …" : "Not sent yet: it goes when there is a connection"}
+          {store.isLive ? "Sending…" : "Will be sent when you’re back online"}
         </p>
       ) : (
         <p className="row error small" role="alert">
-          <span className="grow">Not sent: {unsent.error}</span>
+          <span className="grow">Not sent. {unsent.error}</span>
           <button className="link" onClick={again}>
             Try again
           </button>
           <button className="link" onClick={() => comments.drop(unsent)}>
-            Drop it
+            Discard
           </button>
         </p>
       )}

@@ -117,7 +117,7 @@ test("a link opens this browser once, and its other tabs need none", async () =>
   // The same link again, here: who is signed in stays so, and reads it.
   const again = await openLink();
   expect(again?.token).toBe("page 3");
-  expect(again?.arrival?.text).toBe("That link was opened before. You are signed in as Ann.");
+  expect(again?.arrival?.text).toBe("This link was already used. You’re signed in as Ann.");
 });
 
 test("a link that was opened elsewhere says so", async () => {
@@ -141,20 +141,20 @@ test("another person who has signed in since is not taken for this one", async (
   server.tokens.clear();
   const [place, of] = [...kept.entries()][0] as [string, object];
   kept.set(place, { ...of, session: "s2" });
-  await expect(session.rest.get("/api/me")).rejects.toThrow("no token of this server");
+  await expect(session.rest.get("/api/me")).rejects.toThrow("You’re signed out");
   expect(server.proofs).toBe(0);
 });
 
 test("a session that has ended says so", async () => {
   await exchange({ token: "nt_owner_x_y" });
   server.isEnded = true;
-  await expect(resume()).rejects.toThrow("has ended: sign in again");
+  await expect(resume()).rejects.toThrow("Your session has ended");
 });
 
 test("a token that somebody brought ends without the browser's own session", async () => {
   await exchange({ token: "nt_owner_x_y" });
   tab.set("notarium.session", "nt_share_gone_z");
-  await expect(resume()).rejects.toThrow("no token of this server");
+  await expect(resume()).rejects.toThrow("This token isn’t valid");
   expect(tab.size).toBe(0);
   expect((await resume())?.token).toBe("page 2");
 });

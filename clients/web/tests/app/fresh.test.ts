@@ -25,7 +25,7 @@ test("a decision goes with the fresh session, which is asked for again when its 
   const session = new Session("kept", me);
   expect(session.asksAgain).toBe(true);
 
-  await expect(session.deciding()).rejects.toThrow("the password was not given");
+  await expect(session.deciding()).rejects.toThrow("no password entered");
   const prove = vi.fn(() => session.signInAfresh("correct horse").then(() => true));
   session.proveBy(prove);
   // Two decisions at a time ask once.

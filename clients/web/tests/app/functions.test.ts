@@ -49,13 +49,13 @@ test("what is typed becomes arguments, and what is left empty is left out", () =
 
 test("what is wrong is said at its field", () => {
   const errors = (texts: Record<string, string>) => filled(fields, { rows: "1", ...texts }).errors;
-  expect(errors({ rows: "" })).toEqual({ rows: "This is needed" });
-  expect(errors({ rows: "1.5" })).toEqual({ rows: "This is a whole number" });
-  expect(errors({ rows: "x" })).toEqual({ rows: "This is a whole number" });
+  expect(errors({ rows: "" })).toEqual({ rows: "Required" });
+  expect(errors({ rows: "1.5" })).toEqual({ rows: "Must be a whole number" });
+  expect(errors({ rows: "x" })).toEqual({ rows: "Must be a whole number" });
   expect(errors({ rows: "0" })).toEqual({ rows: "At least 1" });
   expect(errors({ rows: "10" })).toEqual({ rows: "At most 9" });
-  expect(errors({ list: "{" })).toEqual({ list: "This is a list, as JSON" });
-  expect(errors({ list: "{}" })).toEqual({ list: "This is a list, as JSON" });
+  expect(errors({ list: "{" })).toEqual({ list: "Must be a list, as JSON" });
+  expect(errors({ list: "{}" })).toEqual({ list: "Must be a list, as JSON" });
 });
 
 test("an object has fields of its own, each with its place", () => {
@@ -82,8 +82,8 @@ test("an object has fields of its own, each with its place", () => {
   // An object that may be left out, and that nobody touched, asks for nothing.
   expect(filled(fieldsOf({ properties: { at: point } }), { "at.x": "", "at.y": "2" })).toEqual({ arguments: {}, errors: {} });
   expect(filled(nested, { ...started, "sail.at.y": "3", "from.x": "a" }).errors).toEqual({
-    "sail.at.x": "This is needed",
-    "from.x": "This is a whole number",
+    "sail.at.x": "Required",
+    "from.x": "Must be a whole number",
   });
   expect(fieldOfRefusal(nested, "hoist", "hoist: sail.at.x must be integer, not string")).toBe("sail.at.x");
 });
@@ -104,9 +104,9 @@ test("a new kernel's missing functions are told with the cell to run", () => {
   expect(missingIn({ type: "KernelSessionStarted", payload: { missing_functions: [missing] } })).toEqual([missing]);
   expect(missingIn({ type: "KernelSessionStarted", payload: {} })).toEqual([]);
   expect(missingWords(missing, 3)).toBe(
-    "The new kernel does not have the function load: run cell 3, which was not run by itself because it is not known to be harmless.",
+    "The new kernel is missing the function load. Run cell 3 again: it is not known to be harmless.",
   );
   expect(missingWords({ names: ["a", "b"], reason: "no cell registered them" }, 0)).toBe(
-    "The new kernel does not have the functions a, b: no cell registered them.",
+    "The new kernel is missing the functions a, b. No cell registered them.",
   );
 });

@@ -8,9 +8,9 @@ test("who is where and what runs, in words", () => {
   const [ann, bo, cy] = [person("1", "Ann"), person("2", "Bo"), person("3", "Cy")];
   expect(nowWords(now(0, 0))).toBe("");
   expect(nowWords(now(0, 0, ann))).toBe("Ann is here");
-  expect(nowWords(now(1, 0, ann, bo, cy))).toBe("Ann, Bo and Cy are here; 1 run goes on");
-  expect(nowWords(now(2, 1))).toBe("2 runs go on, 1 waits");
-  expect(nowWords(now(0, 1))).toBe("1 run waits");
+  expect(nowWords(now(1, 0, ann, bo, cy))).toBe("Ann, Bo and Cy are here; 1 running");
+  expect(nowWords(now(2, 1))).toBe("2 running, 1 queued");
+  expect(nowWords(now(0, 1))).toBe("1 queued");
 });
 
 test("that I am there is no news; a guest is nobody else", () => {

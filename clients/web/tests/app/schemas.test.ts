@@ -39,14 +39,14 @@ test("a refusal is said where somebody asked, and while one types it is not aske
   vi.useFakeTimers();
   const { schemas, ask } = setup();
   ask.mockResolvedValue(refused);
-  expect(await schemas.ask("shop")).toEqual({ problem: "no kernel runs: run a cell" });
+  expect(await schemas.ask("shop")).toEqual({ problem: "No kernel is running. Run a cell first." });
   expect(await schemas.tables("shop")).toBeUndefined();
   expect(ask).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(6_000);
   await schemas.tables("shop");
   expect(ask).toHaveBeenCalledTimes(2);
   ask.mockResolvedValue(undefined);
-  expect(await schemas.ask("shop")).toEqual({ problem: expect.stringContaining("no connection to the server") as string });
+  expect(await schemas.ask("shop")).toEqual({ problem: expect.stringContaining("server can’t be reached") as string });
   vi.useRealTimers();
 });
 

@@ -4,7 +4,16 @@ import { nextMark } from "../../src/app/attention.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
 import { Progress } from "../../src/app/progress.ts";
 import { Groups, steps } from "../../src/app/steps.ts";
-import { causeWords, endSentence, endedWords, ordinal, runSentence, shortDuration, withoutLog } from "../../src/app/words.ts";
+import {
+  causeWords,
+  endSentence,
+  endedWords,
+  kernelEnd,
+  ordinal,
+  runSentence,
+  shortDuration,
+  withoutLog,
+} from "../../src/app/words.ts";
 import type { EventMessage, Execution } from "../../src/protocol/messages.ts";
 
 let version = 0;
@@ -103,9 +112,9 @@ test("a run's sentence says who, when, how long and how it ended", () => {
   const run = {
     ...{ status: "ok", requested_at: 0, requested_by: { kind: "user", id: "ann" }, started_at: 1_000, ended_at: 3_500 },
   } as unknown as Execution;
-  expect(runSentence(run, "Ann")).toMatch(/^Ann asked for it .+\. It ran 2\.5 s: done\.$/);
+  expect(runSentence(run, "Ann")).toMatch(/^Started by Ann, .+\. Done after 2\.5 s\.$/);
   const waiting = { ...run, status: "queued", started_at: null, ended_at: null } as Execution;
-  expect(runSentence(waiting, "")).toMatch(/^Somebody asked for it .+\. Waits for its turn\.$/);
+  expect(runSentence(waiting, "")).toMatch(/^Started by someone, .+\. Queued\.$/);
   expect([420, 2_500, 15_900, 125_000, 7_200_000].map(shortDuration)).toEqual(["420 ms", "2.5 s", "15 s", "2:05", "2 h"]);
   // The server's clock is known to half a second.
   expect(shortDuration(-253)).toBe("0 ms");
@@ -118,25 +127,27 @@ test("outputs of a file that was brought in are nobody's runs", () => {
     event("ExecutionCompleted", { execution_id, outcome: "ok" }),
   ]);
   const all = [event("CellInserted", { cell_id: "x" }), event("CellInserted", { cell_id: "y" }), ...runs];
-  expect(steps(all)[0]?.words).toEqual(["inserted 2 cells", "brought in the outputs of 2 cells"]);
+  expect(steps(all)[0]?.words).toEqual(["inserted 2 cells", "imported the outputs of 2 cells"]);
   const run = { cause: "imported", status: "ok", requested_by: { kind: "user", id: "ann" } } as unknown as Execution;
-  expect(runSentence(run, "Ann")).toBe("It came with the file that Ann brought in, and has not run here.");
+  expect(runSentence(run, "Ann")).toBe("Imported by Ann. Not run here.");
 });
 
 test("what ended a run is said with the trash, and with what nobody knows", () => {
   const run = (status: string, end_cause: string) => ({ status, end_cause }) as unknown as Parameters<typeof endSentence>[0];
-  expect(endedWords(run("cancelled", "cell_deleted"), "Ann")).toContain("Ann moved its cell to the trash");
-  expect(endSentence(run("lost", "agent_lost"))).toBe("its runtime agent is gone; nobody knows whether it began");
-  expect(endSentence({ ...run("lost", "agent_lost"), started_at: 5 })).toBe("its runtime agent is gone");
-  expect(endSentence(run("cancelled", "given_up"))).toBe("somebody gave it up");
+  expect(endedWords(run("cancelled", "cell_deleted"), "Ann")).toBe("Cancelled: Ann deleted the cell");
+  expect(endSentence(run("lost", "agent_lost"))).toBe("runtime agent disconnected; it may have started");
+  expect(endSentence({ ...run("lost", "agent_lost"), started_at: 5 })).toBe("runtime agent disconnected");
+  expect(endSentence(run("cancelled", "given_up"))).toBe("given up");
 });
 
 test("a kernel's end is a sentence, and what its process wrote stands apart", () => {
   const detail = "the kernel process exited with code 7 before it answered; it wrote:\nTraceback\nNo module named x";
-  expect(causeWords("died", detail)).toBe("the kernel process exited with code 7 before it answered");
+  expect(causeWords("died", detail)).toBe("exit code 7 before it answered");
+  expect(kernelEnd({ cause: "died", detail })).toBe("The kernel crashed (exit code 7 before it answered)");
   expect(withoutLog(detail).log).toBe("Traceback\nNo module named x");
   const last = withoutLog("the kernel process was killed by SIGKILL; it wrote last:\nbye; it wrote:\nx");
   expect(last).toEqual({ words: "the kernel process was killed by SIGKILL", log: "bye; it wrote:\nx" });
   expect(withoutLog("it had no work")).toEqual({ words: "it had no work" });
-  expect(causeWords("idle", "")).toBe("it had no work");
+  expect(causeWords("idle", "")).toBe("idle for too long");
+  expect(kernelEnd({ cause: "idle", detail: null })).toBe("The kernel was stopped because it was idle");
 });

@@ -50,7 +50,7 @@ test("text in a cell that another deletes is kept as a copy", async () => {
   ann.type("a", " mine");
   server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
   ann.net.deliver("down");
-  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "the cell is in the trash" }]);
+  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "This cell was deleted." }]);
   ann.net.deliverAll();
   await vi.advanceTimersByTimeAsync(0);
   expect([ann.copies.length, ann.texts.cells()]).toEqual([1, []]);
@@ -73,7 +73,10 @@ test("a refused change goes as a copy, and the editor shows the server's text", 
   const reject = { id, notebook: "nb", code: "forbidden", message: "your role does not allow it" };
   ann.net.current.onmessage?.({ data: JSON.stringify({ reject }) });
   await vi.advanceTimersByTimeAsync(0);
-  expect([ann.copies, ann.shown("a")]).toEqual([[{ cellId: "a", text: "one\ntwo!", reason: reject.message }], "one\ntwo"]);
+  expect([ann.copies, ann.shown("a")]).toEqual([
+    [{ cellId: "a", text: "one\ntwo!", reason: "Your role does not allow it." }],
+    "one\ntwo",
+  ]);
 });
 
 test("typing without a pause in one cell is one undo step", async () => {

@@ -71,7 +71,7 @@ test("a server that never answers the handshake is given up", () => {
   const { connection } = setup();
   connection.start("ann");
   vi.advanceTimersByTime(10_000);
-  expect(connection.state).toMatchObject({ name: "waiting", reason: "the server does not answer" });
+  expect(connection.state).toMatchObject({ name: "waiting", reason: "the server doesn’t answer" });
 });
 
 test("silence after a question is a loss; without a question it is none", () => {
@@ -82,7 +82,7 @@ test("silence after a question is a loss; without a question it is none", () => 
   expect(connection.state.name).toBe("live");
   connection.quiet.add((probed) => probed());
   vi.advanceTimersByTime(HEARTBEAT_MS + 10_000);
-  expect(connection.state).toMatchObject({ name: "waiting", reason: "the server does not answer" });
+  expect(connection.state).toMatchObject({ name: "waiting", reason: "the server doesn’t answer" });
 });
 
 test("a stopped connection stays stopped, and an old socket is not heard", () => {

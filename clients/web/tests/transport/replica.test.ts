@@ -79,7 +79,7 @@ test("a rejection is an error with its code; `unavailable` is tried again", asyn
   await vi.advanceTimersByTimeAsync(1_000);
   expect(sent(ann).length).toBe(1);
   ann.net.current.onmessage?.({ data: JSON.stringify(reject("forbidden")) });
-  await expect(refused).rejects.toMatchObject({ code: "forbidden", message: "no" });
+  await expect(refused).rejects.toMatchObject({ code: "forbidden", message: "No.", rejection: { message: "no" } });
   await expect(refused).rejects.toBeInstanceOf(Rejected);
 });
 
@@ -161,7 +161,7 @@ test("a log that was restored from a backup counts, and what cannot be merged is
 test("who may see the notebook no more is told", () => {
   const { ann } = setup();
   ann.net.current.onmessage?.({ data: JSON.stringify({ access: { notebook: NOTEBOOK, role: null } }) });
-  expect(ann.replica.state).toEqual({ name: "gone", message: "you may no longer see this notebook" });
+  expect(ann.replica.state).toEqual({ name: "gone", message: "Ask its owner for access." });
 });
 
 test("presence: the first at once, then the newest every 50 ms, again after a reconnect and every 20 s, never oneself", async () => {

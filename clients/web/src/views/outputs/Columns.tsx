@@ -70,12 +70,12 @@ function ColumnMenu({ table, column, arrangement, arrange, ask, copy }: MenuProp
     ask({ column, what });
   };
   const items: [string, boolean, () => void][] = [
-    ["Filter …", true, () => asking("filter")],
-    ["Rename …", true, () => asking("name")],
+    ["Filter…", true, () => asking("filter")],
+    ["Rename…", true, () => asking("name")],
     ["Move left", at > 0, () => arrange(moved(arrangement, column, -1))],
     ["Move right", at < shown.length - 1, () => arrange(moved(arrangement, column, 1))],
     ["Hide", shown.length > 1, () => arrange(hiding(arrangement, column, true))],
-    ["Copy the column", true, () => copy([column])],
+    ["Copy column", true, () => copy([column])],
   ];
   return (
     <Menu.Root onOpenChange={(isOpen) => isOpen && (hasAsked.current = false)}>
@@ -113,8 +113,8 @@ export function Filters({ table, arrangement, arrange, asked, ask }: FiltersProp
           {nameOf(table, arrangement, column) || "index"} {operator}
           {!ALONE.has(operator) && ` “${value}”`}
           <button
-            aria-label={`Without the filter of “${nameOf(table, arrangement, column) || "index"}”`}
-            title="Without this filter"
+            aria-label={`Remove the filter of “${nameOf(table, arrangement, column) || "index"}”`}
+            title="Remove filter"
             onClick={() => arrange({ ...arrangement, filters: filters.filter((_, other) => other !== index) })}
           >
             <X size={12} aria-hidden />
@@ -150,7 +150,7 @@ function NewFilter({ table, arrangement, arrange, column, done }: AskProps) {
   return (
     <form className="ask" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && done()}>
       <span>{name}</span>
-      <select aria-label="How to compare" value={operator} onChange={({ target }) => setOperator(target.value as Operator)}>
+      <select aria-label="Operator" value={operator} onChange={({ target }) => setOperator(target.value as Operator)}>
         {OPERATORS.map((each) => (
           <option key={each}>{each}</option>
         ))}
@@ -175,8 +175,8 @@ function NewName({ table, arrangement, arrange, column, done }: AskProps) {
         name="name"
         autoFocus
         defaultValue={name}
-        aria-label={`Another name for “${name || "index"}”`}
-        title="Here alone; the data keeps its name"
+        aria-label={`New name for “${name || "index"}”`}
+        title="Renames the column in this view only"
         onFocus={({ target }) => target.select()}
       />
       <button className="button bare small">Rename</button>

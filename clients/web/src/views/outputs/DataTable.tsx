@@ -69,9 +69,9 @@ function More({ store, allRows: { at }, count, take }: Rest & { count: number | 
   const bytes = "bytes" in at && at.bytes > 100_000 ? ` (${sizeWords(at.bytes)})` : "";
   return (
     <>
-      {typeof state === "object" && <span role="alert">The other rows could not be read: {state.error}</span>}
+      {typeof state === "object" && <span role="alert">Couldn’t load the other rows. {state.error}</span>}
       <button className="button tiny" disabled={state === "loading"} onClick={() => void load()}>
-        {state === "loading" ? "Loading …" : `Show all ${(count ?? 0).toLocaleString()} rows${bytes}`}
+        {state === "loading" ? "Loading…" : `Show all ${(count ?? 0).toLocaleString()} rows${bytes}`}
       </button>
     </>
   );
@@ -155,7 +155,7 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, mor
       </span>
       {more}
       {table.total !== undefined && more === undefined && (
-        <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; the output holds these alone`}>
+        <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; only these are in the output`}>
           Preview of {table.total.toLocaleString()}
         </span>
       )}
@@ -164,7 +164,7 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, mor
         <input
           className="filter"
           type="search"
-          aria-label="Filter the rows"
+          aria-label="Filter rows"
           placeholder="Filter"
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
@@ -213,14 +213,14 @@ function Pages({ page, size, count, setAt, setSize }: PagesProps) {
   const last = Math.max(0, Math.ceil(count / size) - 1);
   return (
     <span className="pages">
-      <select aria-label="Rows of a page" value={size} onChange={(event) => setSize(Number(event.target.value))}>
+      <select aria-label="Rows per page" value={size} onChange={(event) => setSize(Number(event.target.value))}>
         {PAGE_SIZES.map((each) => (
           <option key={each} value={each}>
             {each} rows
           </option>
         ))}
       </select>
-      <Small label="Page before" disabled={page === 0} onClick={() => setAt(page - 1)}>
+      <Small label="Previous page" disabled={page === 0} onClick={() => setAt(page - 1)}>
         <ChevronLeft size={15} aria-hidden />
       </Small>
       <span role="status">

@@ -39,7 +39,7 @@ export const OutputView = memo(function OutputView({ store, group, run, isGrowin
   if (loaded.state === "failed") {
     return (
       <p className="error small">
-        This output could not be loaded: {loaded.why}{" "}
+        Couldn’t load this output. {loaded.why}{" "}
         <button className="button" onClick={loaded.again}>
           Try again
         </button>
@@ -49,7 +49,7 @@ export const OutputView = memo(function OutputView({ store, group, run, isGrowin
   if (loaded.state === "large") {
     return (
       <p className="small quiet row">
-        This output has {megabytes(loaded.bytes)}.{" "}
+        Large output ({megabytes(loaded.bytes)}).{" "}
         <button className="button" onClick={loaded.show}>
           Show all
         </button>
@@ -69,7 +69,7 @@ export const OutputView = memo(function OutputView({ store, group, run, isGrowin
     <>
       {loaded.leftOut !== undefined && (
         <p className="small quiet row">
-          {megabytes(loaded.leftOut)} of earlier text.{" "}
+          {megabytes(loaded.leftOut)} of earlier text hidden.{" "}
           <button className="button" onClick={loaded.showAll}>
             Show all
           </button>
@@ -116,7 +116,7 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
     <div className={`output is-${shape.kind}`} tabIndex={-1}>
       <div className="tools">
         {isTall && !isFolded && (
-          <Tool label={isWhole ? "Cut to a part of the page" : "Show all"} onClick={() => setWhole(!isWhole)}>
+          <Tool label={isWhole ? "Show less" : "Show all"} onClick={() => setWhole(!isWhole)}>
             {isWhole ? <Minimize2 size={14} /> : <Maximize2 size={14} />}
           </Tool>
         )}
@@ -125,7 +125,7 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
             <WrapText size={14} />
           </Tool>
         )}
-        <Tool label="Copy this output" onClick={() => void copy(shape)}>
+        <Tool label="Copy output" onClick={() => void copy(shape)}>
           <Copy size={14} />
         </Tool>
         {source && (
@@ -133,7 +133,7 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
             <Download size={14} />
           </a>
         )}
-        <Tool label={isFolded ? "Open this output" : "Fold this output"} isPressed={isFolded} onClick={() => setFolded(!isFolded)}>
+        <Tool label={isFolded ? "Expand output" : "Collapse output"} isPressed={isFolded} onClick={() => setFolded(!isFolded)}>
           {isFolded ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
         </Tool>
       </div>
@@ -150,7 +150,7 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
       )}
       {isCapped && isTall && !isFolded && !isWhole && (
         <button className="button bare small more" onClick={() => setWhole(true)}>
-          Show all of it
+          Show all
         </button>
       )}
     </div>
@@ -190,13 +190,11 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
     case "json":
       return <JsonTree value={shape.value} />;
     case "file":
-      return <p className="quiet small">{shape.text || shape.type}: save it to look at it.</p>;
+      return <p className="quiet small">{shape.text || shape.type}. Save it to open it.</p>;
     case "nothing":
       return null;
     case "unknown":
-      return (
-        <p className="quiet small">This output has no form that can be shown here ({shape.types.join(", ") || "it is empty"}).</p>
-      );
+      return <p className="quiet small">Can’t show this output ({shape.types.join(", ") || "empty"}).</p>;
   }
 }
 
@@ -204,11 +202,7 @@ function Drawn({ store, drawing, title }: { store: NotebookStore; drawing: Drawi
   useTopics(store, "executions");
   const before = useBokeh(store, drawing);
   if (drawing.kind === "bokeh" && !before) {
-    return (
-      <p className="quiet small">
-        Bokeh draws here after output_notebook(INLINE) in a cell of this notebook (from bokeh.resources).
-      </p>
-    );
+    return <p className="quiet small">Run output_notebook(INLINE) from bokeh.resources in a cell to show Bokeh charts.</p>;
   }
   return <Frame drawing={drawing} title={title || "Output"} {...(before && { before })} />;
 }
@@ -253,9 +247,8 @@ function summary(shape: Shape): string {
   if (shape.kind === "text") return `Text, ${shape.text.split("\n").length.toLocaleString()} lines`;
   if (shape.kind === "error") return `${shape.name}: ${withoutEscapes(shape.value)}`;
   return (
-    { image: "A picture", html: "A table", table: "A table", frame: "A drawing", widget: "A widget", json: "JSON" }[
-      shape.kind as string
-    ] ?? "An output"
+    { image: "Image", html: "Table", table: "Table", frame: "Chart", widget: "Widget", json: "JSON" }[shape.kind as string] ??
+    "Output"
   );
 }
 

@@ -18,7 +18,11 @@ export function Widget({ store, run, model, text }: Props) {
   useTopics(store, "kernels", "notebook");
   const kernel = run.kernel_session ?? "";
   const isAlive = store.document.kernels.get(kernel)?.phase === "started";
-  return isAlive ? <Live {...{ store, kernel, model, text }} /> : <Saved {...{ store, model, text }} why="The kernel has ended" />;
+  return isAlive ? (
+    <Live {...{ store, kernel, model, text }} />
+  ) : (
+    <Saved {...{ store, model, text }} why="The kernel has stopped" />
+  );
 }
 
 function Live({ store, kernel, model, text }: Omit<Props, "run"> & { kernel: string }) {
@@ -28,11 +32,11 @@ function Live({ store, kernel, model, text }: Omit<Props, "run"> & { kernel: str
   const { widgets, problem } = comms.of(kernel);
   const { mayRun } = store;
   const feed = useMemo(() => feedOf(store, kernel, model, mayRun), [store, kernel, model, mayRun, epoch]);
-  if (!widgets) return <p className="quiet small">{problem ? `This widget is not shown: ${problem}.` : text}</p>;
-  if (!widgets.has(model)) return <Saved {...{ store, model, text }} why="The kernel has this widget no more" />;
+  if (!widgets) return <p className="quiet small">{problem ? `Can’t show this widget: ${problem}.` : text}</p>;
+  if (!widgets.has(model)) return <Saved {...{ store, model, text }} why="The kernel no longer has this widget" />;
   return (
     <>
-      {!mayRun && <p className="quiet small">Your role here lets you look at this widget, and not move it.</p>}
+      {!mayRun && <p className="quiet small">You can view this widget but not change it.</p>}
       {problem && <p className="quiet small">{problem}</p>}
       <Frame drawing={feed.drawing()} title={text || "Widget"} feed={feed} />
     </>

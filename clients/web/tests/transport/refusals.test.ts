@@ -1,0 +1,29 @@
+// What people read of a refusal: what to do on this page, without ids and command lines.
+import { expect, test } from "vitest";
+import { pageWords, sentenceOf } from "../../src/transport/refusals.ts";
+
+test("a code that the page knows has the page's words", () => {
+  expect(pageWords("wrong_password", "login or password is wrong: try again")).toBe("Wrong login or password.");
+  expect(pageWords("nothing_to_undo", "nothing of turn 01J is left to undo")).toBe("Nothing left to undo.");
+  expect(pageWords("nothing_to_undo", "nothing of yours is left to redo here")).toBe("Nothing left to redo.");
+  const role = "your role here is viewer, which does not allow you to edit: ask an owner";
+  expect(pageWords("forbidden", role)).toBe("You don’t have permission to do this here. Ask the notebook’s owner.");
+  expect(pageWords("forbidden", "this token lacks the scope manage: use one that has it")).toContain("limited token");
+});
+
+test("a wait keeps its time", () => {
+  expect(pageWords("too_many_attempts", "too many attempts: wait 20 seconds")).toBe("Too many attempts. Try again in 20 seconds.");
+  expect(pageWords("rate_limited", "wait 1 seconds")).toBe("Too many requests. Try again in 1 second.");
+  expect(pageWords("rate_limited", "slow down")).toBe("Too many requests. Try again in a moment.");
+});
+
+test("other sentences lose ids and what one would type at a terminal", () => {
+  expect(sentenceOf("a notebook has at most 8 kernels: shut one down first")).toBe(
+    "A notebook has at most 8 kernels: shut one down first.",
+  );
+  expect(sentenceOf("there is no user of the id 01JABCDEFGHJKMNPQRSTVWXYZ0: `notarium user ls` lists them")).toBe(
+    "There is no user of the id.",
+  );
+  expect(sentenceOf("send it to POST /api/session")).toBe("This didn’t work. Try again.");
+  expect(pageWords("toString", "no such thing")).toBe("No such thing.");
+});
