@@ -47,7 +47,7 @@ test("the link that `up` prints opens one browser, once, and `notarium link` giv
   const second = await (await fresh(browser)).newPage();
   await second.goto(server.link);
   await expect(second.getByRole("alert")).toContainText(
-    "each is good for one browser, once: `notarium link` in a terminal prints another",
+    "This link was already used or has expired",
   );
   await second.goto("about:blank");
   await second.goto(await server.command("link"));

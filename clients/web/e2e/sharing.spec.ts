@@ -88,11 +88,11 @@ test("home: who is where, and what runs now", async ({ browser, server }) => {
   const bo = await (await fresh(browser)).newPage();
   await bo.goto(`${server.url}/#token=${token}`);
   const row = bo.locator(".notebook-row").filter({ hasText: "Untitled" }).first();
-  await expect(row.locator(".now")).toHaveAttribute("title", "Owner is here; 1 run goes on");
-  await expect(row.getByText("running", { exact: true })).toBeVisible();
+  await expect(row.locator(".now")).toHaveAttribute("title", "Owner is here; 1 running");
+  await expect(row.getByText("Running", { exact: true })).toBeVisible();
 
   // It is kept up while one looks at the list.
   await ann.keyboard.press("Escape");
   await ann.getByRole("link", { name: "All notebooks" }).click();
-  await expect(row.locator(".now")).toHaveAttribute("title", "1 run goes on", { timeout: 30_000 });
+  await expect(row.locator(".now")).toHaveAttribute("title", "1 running", { timeout: 30_000 });
 });
