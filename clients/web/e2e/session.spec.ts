@@ -46,9 +46,7 @@ test("the link that `up` prints opens one browser, once, and `notarium link` giv
 
   const second = await (await fresh(browser)).newPage();
   await second.goto(server.link);
-  await expect(second.getByRole("alert")).toContainText(
-    "This link was already used or has expired",
-  );
+  await expect(second.getByRole("alert")).toContainText("This link was already used or has expired");
   await second.goto("about:blank");
   await second.goto(await server.command("link"));
   await isIn(second);
