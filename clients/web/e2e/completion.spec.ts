@@ -1,5 +1,9 @@
 // Completion, signatures and descriptions from a real kernel.
-import { expect, person, test, write } from "./server.ts";
+import type { Locator, Page } from "@playwright/test";
+import { notebook, python } from "./cells.ts";
+import { bringIn } from "./demo.ts";
+import { recorded } from "./record.ts";
+import { expect, person, saved, test, write } from "./server.ts";
 
 test("the kernel completes names, shows signatures and descriptions, and stays out of text", async ({ browser, server }) => {
   const page = await person(browser, server);
@@ -15,13 +19,13 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   const [list, note] = [page.locator(".cm-tooltip-autocomplete"), page.locator(".cm-kernel-note")];
 
   await page.keyboard.type("ship.");
-  await expect(list.getByRole("option", { name: /^harbour/ })).toBeVisible();
+  await expect(list.getByRole("option", { name: /^harbour/ })).toBeInViewport();
   // Escape closes the list, and leaves the cell open.
   await page.keyboard.press("Escape");
   await expect(list).toHaveCount(0);
   await expect(page.locator(".editing")).toHaveCount(1);
   await page.keyboard.type("harb");
-  await expect(list.getByRole("option", { name: /^harbour/ })).toBeVisible();
+  await expect(list.getByRole("option", { name: /^harbour/ })).toBeInViewport();
   // A key that comes in the moment in which the list opens was not meant for it.
   await expect(async () => {
     await page.keyboard.press("Tab");
@@ -31,6 +35,7 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   // The pointer rests on a name; it leaves, and what was told goes.
   await page.locator(".editing .cm-line").hover({ position: { x: 24, y: 10 } });
   await expect(note).toContainText("Ship object");
+  await expect(note).toBeInViewport({ ratio: 1 });
   await page.mouse.move(2, 2);
   await expect(note).toHaveCount(0);
 
@@ -38,6 +43,7 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   await page.keyboard.type("area(");
   await expect(note).toContainText("area(width, height=2)");
   await expect(note).toContainText("The area of a sail.");
+  await expect(note).toBeInViewport({ ratio: 1 });
   await page.keyboard.type("3)");
   await expect(note).toHaveCount(0);
   await page.keyboard.press("Home");
@@ -73,11 +79,94 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("change to sql");
+  await page.getByRole("combobox", { name: "Search commands" }).waitFor();
+  await page.keyboard.type("change to sql");
   await page.keyboard.press("Enter");
   // The editor is another, and has the caret again.
   await page.locator(".cell.sql .cm-focused").waitFor();
   await page.keyboard.type("sel");
   const list = page.locator(".cm-tooltip-autocomplete");
-  await expect(list.getByRole("option", { name: /^select/i }).first()).toBeVisible();
+  await expect(list.getByRole("option", { name: /^select/i }).first()).toBeInViewport();
+  // Nothing that is offered begins with this: Enter ends the line.
+  await page.keyboard.type("xyz");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("sele");
+  await expect(list.getByRole("option", { name: /^select/i }).first()).toBeInViewport();
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".editing .cm-content")).toHaveText(/^selxyz\s*select$/i);
+});
+
+/** A list that one sees, whole, below the bar. */
+async function isInSight(page: Page, what: Locator): Promise<void> {
+  await expect(what).toBeInViewport({ ratio: 1 });
+  const bar = (await page.locator(".notebook .top").boundingBox()) ?? { y: 0, height: 0 };
+  await expect.poll(async () => ((await what.boundingBox())?.y ?? 0) >= bar.y + bar.height - 1).toBe(true);
+}
+
+test("@smoke suggestions and signatures are in sight in every cell, at every size", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const lines = Array.from({ length: 70 }, (_, line) => `line_${line} = ${line}`).join("\n");
+  const cells = [python("first", ""), python("tall", lines), ...[1, 2, 3].map((at) => python(`c${at}`, "")), python("last", "")];
+  await bringIn(page, notebook(...cells), "Sizes.ipynb");
+  await expect(page.locator(".cell")).toHaveCount(cells.length);
+  const list = page.locator(".cm-tooltip-autocomplete");
+  // 640 × 400 is a window of 1280 × 800 at 200 %.
+  for (const [width, height] of [
+    [1280, 860],
+    [1024, 768],
+    [390, 844],
+    [640, 400],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const at of [0, 1, cells.length - 1]) {
+      const cell = page.locator(".cell").nth(at);
+      await cell.scrollIntoViewIfNeeded();
+      await cell.locator(".source").click({ position: { x: 60, y: 15 } });
+      await cell.locator(".cm-focused").waitFor();
+      await page.keyboard.press("Control+End");
+      await page.keyboard.press("Enter");
+      await page.keyboard.type("enume");
+      await expect(list.getByRole("option", { name: /^enumerate/ })).toBeInViewport();
+      await isInSight(page, list);
+      // The page has gone on under a caret: the list goes with it, or is not there.
+      await page.keyboard.press("Escape");
+      await expect(list).toHaveCount(0);
+    }
+  }
+});
+
+test("@smoke Enter takes a suggestion that was chosen or goes on with what was typed, and no other", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "");
+  const list = page.locator(".cm-tooltip-autocomplete");
+  await page.keyboard.type("total = np");
+  await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
+  // Nothing looks chosen.
+  expect(await list.locator("li[aria-selected]").evaluate((row) => getComputedStyle(row).outlineStyle)).toBe("none");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("total = np");
+  await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
+  await page.keyboard.press("ArrowDown");
+  const marked = (await list.locator("li[aria-selected] .cm-completionLabel").textContent()) ?? "";
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("enumer");
+  await expect(list.getByRole("option", { name: /^enumerate/ })).toBeInViewport();
+  await expect(async () => {
+    await page.keyboard.press("Enter");
+    await expect(page.locator(".editing .cm-line").last()).toHaveText("enumerate", { timeout: 300 });
+  }).toPass();
+  // What is whole is written already.
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("input");
+  await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("1");
+  await saved(page);
+  await recorded(server, page, `total = np\ntotal = ${marked}\nenumerate\ninput\n1`);
 });

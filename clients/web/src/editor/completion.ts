@@ -7,18 +7,15 @@ import {
   type CompletionContext,
   type CompletionResult,
   type CompletionSource,
-  acceptCompletion,
-  autocompletion,
   closeCompletion,
-  completionKeymap,
   completionStatus,
-  startCompletion,
 } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import type { EditorView, KeyBinding } from "@codemirror/view";
 import type { CompletionMatch } from "../protocol/messages.ts";
 import { type Ask, asking, hasKernel, textBefore } from "./kernel.ts";
+import { ask as openList, listKeys, suggestions, takeOrMark } from "./list.ts";
 import { closeNote, inspectAtCaret, notes } from "./notes.ts";
 
 /** What the editor knows by itself is shown without the kernel's names after so long. */
@@ -26,12 +23,12 @@ const PATIENCE_MS = 500;
 
 /** Of code cells: the kernel's names beside those of the language, and what it knows of them. */
 export function kernelCompletion(ask: Ask): Extension {
-  return [asking.of(ask), autocompletion({ override: [completionSource(ask)], defaultKeymap: false }), notes()];
+  return [asking.of(ask), suggestions([completionSource(ask)]), notes()];
 }
 
-/** While a list is open its keys come before all others; Escape closes what is open, and else is for others. */
-export const listKeys: KeyBinding[] = [
-  ...completionKeymap.filter(({ key }) => key !== "Escape"),
+/** Keys of what is open beside the caret. Escape closes it, and else is for others. */
+export const openKeys: KeyBinding[] = [
+  ...listKeys,
   {
     key: "Escape",
     run: (view) => {
@@ -45,9 +42,9 @@ export const listKeys: KeyBinding[] = [
 /** What the table of actions has for the editor. False: the key is for others (Tab indents). */
 export const commands: Record<"complete" | "inspect", (view: EditorView) => boolean> = {
   complete(view) {
-    if (completionStatus(view.state) === "active") return acceptCompletion(view) || true;
+    if (completionStatus(view.state) === "active") return (takeOrMark(view), true);
     if (!hasKernel(view.state) || !/[^\s,;(]$/.test(textBefore(view.state))) return false;
-    return startCompletion(view);
+    return openList(view);
   },
   inspect(view) {
     if (!hasKernel(view.state) || !/\S$/.test(textBefore(view.state))) return false;

@@ -19,9 +19,10 @@ import type { Settings } from "../app/settings.ts";
 import type { OpenText, Texts } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { authorPlace } from "./authors.ts";
-import { kernelCompletion, listKeys } from "./completion.ts";
+import { kernelCompletion, openKeys } from "./completion.ts";
 import type { Ask } from "./kernel.ts";
 import { peerCarets } from "./peers.ts";
+import { room } from "./room.ts";
 import type { Tables } from "./tables.ts";
 import { highlighting, theme } from "./theme.ts";
 import { threadMarks } from "./threads.ts";
@@ -29,6 +30,7 @@ import { threadMarks } from "./threads.ts";
 const modes = new Compartment();
 const languages = new Compartment();
 const wrapping = new Compartment();
+const reading = new Compartment();
 /** Find and replace is the page's; marking the next of the same, for several carets, is the editor's. */
 const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "Mod-Shift-l");
 
@@ -58,6 +60,13 @@ export interface EditorOptions {
   focused: (isFocused: boolean) => void;
 }
 
+export interface CellEditor {
+  view: EditorView;
+  /** A role may change while somebody writes. */
+  setReadOnly: (isReadOnly: boolean) => void;
+  close: () => void;
+}
+
 const nonce = () => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 
 const PLACEHOLDERS: Partial<Record<CellType, string>> = {
@@ -67,7 +76,7 @@ const PLACEHOLDERS: Partial<Record<CellType, string>> = {
 };
 
 /** Built in no document: inside the page each editor would force a layout of everything. */
-export function createEditor(options: EditorOptions): { view: EditorView; close: () => void } {
+export function createEditor(options: EditorOptions): CellEditor {
   const { texts, cellId } = options;
   let open: OpenText | undefined;
   const view: EditorView = new EditorView({
@@ -83,6 +92,9 @@ export function createEditor(options: EditorOptions): { view: EditorView; close:
   narrow.addEventListener("change", wrap);
   return {
     view,
+    setReadOnly: (isReadOnly) => {
+      if (view.state.readOnly !== isReadOnly) view.dispatch({ effects: reading.reconfigure(EditorState.readOnly.of(isReadOnly)) });
+    },
     close: () => {
       narrow.removeEventListener("change", wrap);
       open?.close();
@@ -101,12 +113,11 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
   const isText = type !== "code" && type !== "sql";
   return [
     modes.of([]),
-    isText ? [] : Prec.highest(keymap.of(listKeys)),
+    isText ? [] : Prec.highest(keymap.of(openKeys)),
     Prec.highest(keymap.of(keys)),
     EditorView.cspNonce.of(nonce()),
-    // The caret keeps away from the page's edges, and from the bar.
-    EditorView.scrollMargins.of(() => ({ top: 80, bottom: 120 })),
-    EditorState.readOnly.of(isReadOnly),
+    room(),
+    reading.of(EditorState.readOnly.of(isReadOnly)),
     EditorState.transactionFilter.of((transaction) => {
       const { newDoc, startState, docChanged } = transaction;
       const isTooLong = newDoc.length > MOST_CHARACTERS && newDoc.length > startState.doc.length;
@@ -155,7 +166,7 @@ async function furnish(view: EditorView, options: EditorOptions): Promise<void> 
   if (language) view.dispatch({ effects: languages.reconfigure(language) });
   if (!settings.vim) return;
   const { getCM, vim } = await import("@replit/codemirror-vim");
-  view.dispatch({ effects: modes.reconfigure(vim()) });
+  view.dispatch({ effects: modes.reconfigure(vim({ status: true })) });
   vimModes.set(view, () => getCM(view)?.state.vim ?? undefined);
 }
 
@@ -173,8 +184,9 @@ interface VimMode {
 
 const vimModes = new WeakMap<EditorView, () => VimMode | undefined>();
 
-/** Whether Vim wants the key Escape: it leaves a mode with it. */
-export function vimTakesEscape(view: EditorView): boolean {
+/** What Escape is for: with Vim it leaves a mode, and never the cell. */
+export function escapeIn(view: EditorView): "leaves the cell" | "leaves a mode" | "stays" {
   const mode = vimModes.get(view)?.();
-  return mode?.insertMode === true || mode?.visualMode === true;
+  if (!mode) return "leaves the cell";
+  return mode.insertMode || mode.visualMode ? "leaves a mode" : "stays";
 }

@@ -12,7 +12,11 @@ interface Note {
   /** Where it points at; of a signature: behind the open bracket. */
   at: number;
   text: string;
+  /** The same as long as the text is: what is drawn anew is read aloud anew. */
+  create: Tooltip["create"];
 }
+
+const drawn = (note: Omit<Note, "create">): Note => ({ ...note, create: () => ({ dom: noteElement(note.kind, note.text) }) });
 
 const setNote = StateEffect.define<Note | undefined>();
 
@@ -29,7 +33,8 @@ const note = StateField.define<Note | undefined>({
 function follow(shown: Note, transaction: Transaction): Note | undefined {
   if (shown.kind !== "signature") return transaction.docChanged || transaction.selection ? undefined : shown;
   const at = transaction.changes.mapPos(shown.at, -1);
-  return isInside(transaction.state, at) ? { ...shown, at } : undefined;
+  if (!isInside(transaction.state, at)) return undefined;
+  return at === shown.at ? shown : { ...shown, at };
 }
 
 /** The longest call whose end is looked for. */
@@ -69,11 +74,11 @@ async function inspect(view: EditorView, detail: number): Promise<void> {
   const answer = await ask(view, detail);
   if (!answer) return;
   const at = view.state.selection.main.head;
-  const refused = (text: string): Note => ({ kind: "refusal", at, text });
+  const refused = (text: string): Note => drawn({ kind: "refusal", at, text });
   let shown = refused("No documentation found.");
   if ("refused" in answer) shown = refused(sentence(answer.refused.message));
   else if ("inspected" in answer && answer.inspected.found)
-    shown = { kind: "description", at, text: answer.inspected.data?.["text/plain"] ?? "" };
+    shown = drawn({ kind: "description", at, text: answer.inspected.data?.["text/plain"] ?? "" });
   view.dispatch({ effects: setNote.of(shown) });
 }
 
@@ -91,7 +96,7 @@ async function showSignature(view: EditorView): Promise<void> {
   const answer = await ask(view, 0);
   if (!answer || !("inspected" in answer) || !answer.inspected.found) return;
   const text = signatureOf(answer.inspected.data?.["text/plain"] ?? "");
-  if (text) view.dispatch({ effects: setNote.of({ kind: "signature", at: view.state.selection.main.head, text }) });
+  if (text) view.dispatch({ effects: setNote.of(drawn({ kind: "signature", at: view.state.selection.main.head, text })) });
 }
 
 const ESCAPES = /\u001b\[[\d;]*m/g;
@@ -142,9 +147,7 @@ function underPointer(): (view: EditorView, at: number, side: -1 | 1) => Promise
   };
 }
 
-function tooltip({ kind, at, text }: Note): Tooltip {
-  return { pos: at, above: true, create: () => ({ dom: noteElement(kind, text) }) };
-}
+const tooltip = ({ at, create }: Note): Tooltip => ({ pos: at, above: true, create });
 
 /** Text alone: what the kernel says is nobody's HTML. */
 function noteElement(kind: Note["kind"], text: string): HTMLElement {
@@ -168,6 +171,7 @@ const noteTheme = EditorView.baseTheme({
     padding: "6px 10px",
     whiteSpace: "pre-wrap",
     overflowWrap: "anywhere",
+    boxShadow: "var(--shadow)",
     fontFamily: "var(--mono)",
     fontSize: "12px",
     lineHeight: "1.5",
@@ -180,5 +184,6 @@ export const notes = (): Extension => [
   note,
   hoverTooltip(underPointer(), { hoverTime: HOVER_MS, hideOnChange: true }),
   EditorView.updateListener.of(signatureAtBracket),
+  EditorView.domEventHandlers({ blur: (_, view) => void closeNote(view) }),
   noteTheme,
 ];

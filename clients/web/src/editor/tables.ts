@@ -1,12 +1,6 @@
 // What could stand at a place in SQL: its words, the tables of the connection, columns of the tables that the statement names, and
 // in braces the kernel's variables.
-import {
-  type Completion,
-  type CompletionContext,
-  type CompletionResult,
-  type CompletionSource,
-  autocompletion,
-} from "@codemirror/autocomplete";
+import { type Completion, type CompletionContext, type CompletionResult, type CompletionSource } from "@codemirror/autocomplete";
 import { PostgreSQL, type SQLNamespace, keywordCompletionSource, schemaCompletionSource } from "@codemirror/lang-sql";
 import { syntaxTree } from "@codemirror/language";
 import type { EditorState, Extension } from "@codemirror/state";
@@ -14,6 +8,7 @@ import { IN_KERNEL } from "../app/connections.ts";
 import { readHeader } from "../app/sqlHeader.ts";
 import type { ConnectionSchema } from "../protocol/messages.ts";
 import type { Ask } from "./kernel.ts";
+import { suggestions } from "./list.ts";
 
 /** The tables of a connection; nothing: nobody knows them, or may. */
 export type Tables = (connection: string) => Promise<ConnectionSchema | undefined>;
@@ -22,7 +17,7 @@ type Table = ConnectionSchema["tables"][number];
 
 export function sqlCompletion(ask: Ask, tables: Tables): Extension {
   const names = [named(tables), mentioned(tables)];
-  return autocompletion({ override: [variables(ask), ...names.map(outside), outside(words(names))], defaultKeymap: false });
+  return suggestions([variables(ask), ...names.map(outside), outside(words(names))]);
 }
 
 /** How long the words of SQL wait for the names that take the place of some. */

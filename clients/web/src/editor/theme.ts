@@ -20,6 +20,7 @@ export const theme = EditorView.theme({
   ".cm-vim-panel": { padding: "2px 12px", font: "12px var(--mono)" },
   ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.5px" },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "light-dark(#dbe4ff, #2f3b69) !important" },
-  ".cm-tooltip": { border: "1px solid var(--line)", borderRadius: "6px", backgroundColor: "var(--surface)" },
+  ".cm-tooltip": { border: "1px solid var(--line)", borderRadius: "8px", backgroundColor: "var(--surface)", color: "var(--text)" },
+  ".cm-tooltip.cm-tooltip-hover": { padding: "0" },
   ".cm-matchingBracket": { backgroundColor: "var(--accent-soft) !important", outline: "1px solid var(--strong-line)" },
 });
