@@ -12,6 +12,8 @@ const LIMIT_MS = 10_000;
 export class Ahead {
   /** Does what a key does; the page sets it. */
   play: (press: Press) => void = () => undefined;
+  /** The place is there: where the focus goes now was meant. */
+  act: () => void = () => undefined;
   #works = new Set<object>();
   #held: Press[] = [];
   #caret = { cell: "", at: 0 };
@@ -36,6 +38,7 @@ export class Ahead {
     const timer = setTimeout(() => end(false), LIMIT_MS);
     work.then(
       (done) => {
+        this.act();
         arrive(done);
         end(Boolean(done));
       },

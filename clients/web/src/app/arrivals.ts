@@ -1,4 +1,4 @@
-// What an import changed in a file, told where the notebook opens.
+// What is known of a notebook before it opens: what an import changed in its file, and that it was just made.
 import type { components } from "../protocol/rest.ts";
 
 type Notice = components["schemas"]["Notice"];
@@ -23,4 +23,17 @@ export function takeArrival(notebook: string): string | undefined {
   const words = told.get(notebook);
   told.delete(notebook);
   return words;
+}
+
+let made: string | undefined;
+
+export function madeNew(notebook: string): void {
+  made = notebook;
+}
+
+/** Once. */
+export function takeNew(notebook: string): boolean {
+  const isNew = made === notebook;
+  if (isNew) made = undefined;
+  return isNew;
 }

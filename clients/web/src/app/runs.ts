@@ -21,7 +21,7 @@ export class Runs {
     const isTouched = store.document.turns.size > 0 && !isSure && cells.some((id) => isRunnable(typeOf(id)));
     if (isTouched) {
       const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
-      return store.toast({ text: "The assistant is still working. What you run may change.", action });
+      return void store.toast({ text: "The assistant is still working. What you run may change.", action });
     }
     await store.texts.settled(cells);
     for (const cell_id of cells.filter((id) => typeOf(id) === "prompt"))

@@ -16,6 +16,7 @@ import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
 import { Connections } from "./connections.ts";
 import { Graph, numbered } from "./graph.ts";
+import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
@@ -36,6 +37,7 @@ export interface Toast {
   second?: { label: string; run: () => void };
   isError?: boolean;
   copy?: string;
+  copyLabel?: string;
 }
 
 export type Panel = "assistant" | "comments" | "history" | "outline" | undefined;
@@ -47,8 +49,6 @@ export interface Reveal {
   cell: string;
   place: { line: number } | { from: number; to: number };
 }
-
-const DEAF_MS = 1_500;
 
 export class NotebookStore extends Topics {
   readonly replica: Replica;
@@ -75,6 +75,8 @@ export class NotebookStore extends Topics {
   readonly answers: string[] = [];
   /** Keys for a place that is not there yet. */
   readonly ahead = new Ahead();
+  /** Where letters go. */
+  readonly focus = new Focus();
   readonly edits: Edits;
   readonly runs: Runs;
   readonly comments: Comments;
@@ -114,7 +116,11 @@ export class NotebookStore extends Topics {
     }
     session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
     if (session.connection.state.name === "live") this.lostAt = undefined;
+    this.focus.isAtWork = () => this.ahead.isWaiting;
+    this.ahead.act = () => this.focus.act();
     this.replica.folded.add((event, before) => {
+      const { cell_id } = event.payload as { cell_id?: string };
+      if (event.type === "CellDeleted" && cell_id === this.current) this.#isDeletedHere = this.replica.isOwn(event);
       this.progress.hear(event);
       this.groups.hear(event);
       this.#reviewed(this.review.hear(event, before));
@@ -175,10 +181,15 @@ export class NotebookStore extends Topics {
     this.chunks = rechunk(this.document.order, this.chunks);
     if (this.current === undefined || this.document.cells.has(this.current)) return;
     // What is still typed was meant for the cell that is gone: it is no command to its neighbour.
-    if (this.isEditing) this.deafUntil = Date.now() + DEAF_MS;
+    if (this.#isDeletedHere) this.focus.act();
+    else this.focus.leave(this.current);
+    this.#isDeletedHere = false;
     // The neighbour takes the place of a cell that is gone.
     this.select(this.document.order[Math.min(this.#lastIndex, this.document.order.length - 1)]);
   }
+
+  /** The person has deleted the current cell, in this page. */
+  #isDeletedHere = false;
 
   #peerCells = new Set<string>();
 
@@ -207,13 +218,13 @@ export class NotebookStore extends Topics {
   #lastIndex = 0;
 
   select(cell: string | undefined, { edit = false, extend = false } = {}): void {
+    this.focus.expect(cell);
     const previous = this.current;
     const touched = new Set([...this.selected, ...(previous === undefined ? [] : [previous])]);
     if (cell !== undefined && this.folds.hidden.has(cell)) this.#reveal(cell);
     this.anchor = extend ? (this.anchor ?? previous) : undefined;
     this.current = cell;
     this.isEditing = edit && cell !== undefined;
-    if (this.isEditing) this.lastEdited = cell;
     if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
     for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
     if (previous !== cell) this.tell("current");
@@ -242,6 +253,9 @@ export class NotebookStore extends Topics {
 
   /** What is marked in the editor that had the focus last, or in the text of a cell. */
   marked: Marked | undefined;
+
+  /** Where somebody was writing in an editor that is drawn anew. */
+  caret: { cell: string; anchor: number; head: number } | undefined;
 
   /** The place in a cell's source that its editor is to show. */
   reveal: Reveal | undefined;
@@ -315,13 +329,10 @@ export class NotebookStore extends Topics {
     if (!isDue) return;
     const { order, cells } = this.document;
     this.folds = foldsOf(order, cells, (id) => this.isCollapsed(id));
+    // Nobody hides what somebody is writing.
+    if (this.isEditing && this.current !== undefined && this.folds.hidden.has(this.current)) return this.#reveal(this.current);
     this.tell("folds");
   }
-
-  /** The cell that was edited last: a deletion has moved the focus on when it is told. */
-  lastEdited: string | undefined;
-  /** Keys before this time are passed over. */
-  deafUntil = 0;
 
   // Commands
 
@@ -437,11 +448,18 @@ export class NotebookStore extends Topics {
     this.tell("panel");
   }
 
-  toast(toast: Omit<Toast, "id">): void {
+  toast(toast: Omit<Toast, "id">): string {
     const id = newId();
     this.toasts = [...this.toasts.slice(-3), { id, ...toast }];
     this.tell("toasts");
     if (!toast.copy) setTimeout(() => this.dismiss(id), toast.action || toast.isError ? 12_000 : 6_000);
+    return id;
+  }
+
+  /** Another text for one that is shown. */
+  retoast(id: string, more: Partial<Omit<Toast, "id">>): void {
+    this.toasts = this.toasts.map((toast) => (toast.id === id ? { ...toast, ...more } : toast));
+    this.tell("toasts");
   }
 
   dismiss(id: string): void {

@@ -1,7 +1,7 @@
 // What others do to what I am doing: told when it happens, with a way back. And following a person.
 import type { Actor, Cell, EventMessage } from "../protocol/messages.ts";
 import { takeDrafts } from "./drafts.ts";
-import type { NotebookStore } from "./store.ts";
+import type { NotebookStore, Toast } from "./store.ts";
 import { kindOf } from "./words.ts";
 
 /** So soon after a return, what comes is what others did meanwhile. */
@@ -26,6 +26,8 @@ export class Together {
       this.#offerDrafts();
     });
     store.texts.copied.add(({ cellId, text, reason }) => this.#copied(cellId, text, reason));
+    store.focus.lost.add(({ cell, text }) => cell === undefined && this.#closed(text));
+    store.replica.replaced.add(() => this.#missed());
   }
 
   follow(connection: string | undefined): void {
@@ -40,21 +42,78 @@ export class Together {
 
   #hear(event: EventMessage, before: Cell | undefined): void {
     const { cell_id } = event.payload as { cell_id?: string };
-    if (cell_id === undefined || this.#isMe(event.actor)) return;
+    if (cell_id === undefined) return;
     const store = this.#store;
-    const isMine = store.isEditing && store.lastEdited === cell_id;
-    if (event.type === "CellDeleted" && isMine && before) void this.#deleted(event, cell_id);
+    const isMine = store.isEditing && store.current === cell_id;
+    if (event.type === "CellDeleted" && isMine && before && !store.replica.isOwn(event))
+      void this.#deleted(cell_id, before.source, event.actor);
+    if (this.#isMe(event.actor)) return;
     const isTyped = store.texts.cells().includes(cell_id);
     const isWorthTelling = event.actor.kind === "assistant" || Date.now() - this.#returnedAt < RETURN_MS;
     if (event.type === "CellSourceEdited" && isTyped && isWorthTelling) void this.#merged(event, cell_id);
   }
 
-  async #deleted(event: EventMessage, cell_id: string): Promise<void> {
-    const name = await this.name(event.actor);
-    this.#store.toast({
-      text: `${name} deleted the cell you were editing`,
-      action: { label: "Restore", run: () => this.restore(cell_id) },
+  /** What did not reach a cell before it was deleted, until that is told. */
+  #unsent: { cell: string; text: string } | undefined;
+
+  /** The whole text of the cell, with what is typed until the person notices. */
+  async #deleted(cell_id: string, source: string, by?: Actor): Promise<void> {
+    const store = this.#store;
+    const text = this.#unsent?.cell === cell_id ? this.#unsent.text : source;
+    this.#unsent = undefined;
+    const at = store.marked?.cell === cell_id ? Math.min(store.marked.to, text.length) : text.length;
+    let kept = "";
+    const whole = () => text.slice(0, at) + kept + text.slice(at);
+    const toast = this.#keep(
+      {
+        text: "The cell you were editing was deleted",
+        action: { label: "Restore", run: () => this.restore(cell_id, whole() === source ? undefined : whole()) },
+      },
+      (more) => (kept = more),
+      whole,
+    );
+    if (by) store.retoast(toast, { text: `${await this.#whoElse(by)} deleted the cell you were editing` });
+  }
+
+  /** A snapshot says that the cell is gone, and not who deleted it. */
+  #missed(): void {
+    const store = this.#store;
+    const cell = store.current;
+    if (cell === undefined || !store.isEditing || store.document.cells.has(cell)) return;
+    void this.#deleted(cell, store.texts.held(cell) ?? "");
+  }
+
+  /** A field went while somebody was writing in it. */
+  #closed(text: string): void {
+    let kept = "";
+    const whole = () => text + kept;
+    const isText = text.trim() !== "";
+    const told = isText
+      ? "What you were writing in has closed. Your text:"
+      : "Keys are paused, because what you were using has closed. Click, or press Esc.";
+    if (isText) return void this.#keep({ text: told }, (more) => (kept = more), whole);
+    const end = this.#store.focus.strayed.add(() => {
+      end();
+      if (this.#store.focus.isAstray) this.#store.toast({ text: told });
     });
+  }
+
+  /** A notice with a text that grows by what is typed without a place. */
+  #keep(toast: Omit<Toast, "id" | "copy">, grow: (kept: string) => void, whole: () => string): string {
+    const store = this.#store;
+    const id = store.toast({ ...toast, copy: whole(), copyLabel: "Copy your text" });
+    // A deletion is told before the focus goes. Letters that stray later belong to something else.
+    const loss = store.focus.losses + (store.focus.isAstray ? 0 : 1);
+    const end = store.focus.strayed.add((kept) => {
+      if (store.focus.losses > loss || !store.toasts.some((each) => each.id === id)) return end();
+      grow(kept);
+      store.retoast(id, { copy: whole() });
+    });
+    return id;
+  }
+
+  async #whoElse(actor: Actor): Promise<string> {
+    return this.#isMe(actor) ? "You, in another tab," : this.name(actor);
   }
 
   /** Brings a cell back, with the text that did not reach it. */
@@ -82,6 +141,9 @@ export class Together {
   }
 
   #copied(cell: string, text: string, reason: string): void {
+    const store = this.#store;
+    const isBeingDeleted = store.isEditing && store.current === cell && reason.includes("deleted");
+    if (isBeingDeleted) return void (this.#unsent = { cell, text });
     const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("deleted");
     this.#store.toast({
       text: `${this.#store.mayEdit ? reason : "You can no longer edit this notebook."} Your unsaved text:`,

@@ -77,6 +77,11 @@ export class Texts implements UnconfirmedTexts {
     return text?.isUnconfirmed ? text.shown.toString() : undefined;
   }
 
+  /** What an editor shows of a cell, which may be gone. */
+  held(cellId: string): string | undefined {
+    return this.#cells.get(cellId)?.text.shown.toString();
+  }
+
   /** Where a stretch of the server's text is in what the person sees of it. */
   placed(cellId: string, [from, to]: readonly [number, number]): { from: number; to: number } {
     const text = this.#cells.get(cellId)?.text;

@@ -99,6 +99,15 @@ async function fork(store: NotebookStore): Promise<void> {
   }
 }
 
+/** Leads to the field; from there, back. */
+function toAssistant(store: NotebookStore): void {
+  const field = document.querySelector<HTMLElement>(".assistant-panel .composer textarea");
+  const isThere = store.panel === "assistant" && field !== null && field !== document.activeElement;
+  if (isThere) return store.focus.take(field);
+  if (store.panel !== "assistant") store.focus.open();
+  store.show("assistant");
+}
+
 const types: [CellType, string, string[]][] = [
   ["code", "Change to code", ["y"]],
   ["markdown", "Change to text (Markdown)", ["m"]],
@@ -273,7 +282,7 @@ export const actions: Action[] = [
     needs: "edit",
     run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })),
   },
-  { id: "assistant", title: "Show or hide assistant", editKeys: ["$mod+Shift+a"], run: (store) => store.show("assistant") },
+  { id: "assistant", title: "Show or hide assistant", editKeys: ["$mod+Shift+a"], run: toAssistant },
   {
     id: "comment",
     title: "Add comment",

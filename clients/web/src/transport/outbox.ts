@@ -53,6 +53,11 @@ export class Outbox {
     return this.#pending.size;
   }
 
+  /** Whether a command of that id waits for its answer. */
+  has(id: string): boolean {
+    return this.#pending.has(id);
+  }
+
   command(body: Command, { id = newId(), correlationId }: CommandOptions = {}): Promise<Done> {
     const command: CommandMessage = { id, notebook: this.#notebook, body };
     if (correlationId !== undefined) command.correlation_id = correlationId;

@@ -1,5 +1,6 @@
 // Where the password is asked for again before a decision: nothing that is kept in a browser or on a disk may decide there.
 import { Suspense, useEffect, useState } from "react";
+import { Boundary } from "./Broken.tsx";
 import type { Session } from "../app/session.ts";
 import { part } from "../ui/parts.ts";
 
@@ -8,7 +9,9 @@ const Password = part(() => import("./Password.tsx"));
 /** Stands inside what is open, so that it is above it; it shows nothing until the session asks. */
 export function AskAgain({ session }: { session: Session }) {
   const [answer, setAnswer] = useState<(isProved: boolean) => void>();
-  useEffect(() => session.proveBy(() => new Promise((resolve) => setAnswer(() => resolve))), [session]);
+  useEffect(() => {
+    return session.proveBy(() => new Promise((resolve) => setAnswer(() => resolve)));
+  }, [session]);
   if (!answer) return null;
   const end = (isProved: boolean) => {
     answer(isProved);
@@ -16,7 +19,9 @@ export function AskAgain({ session }: { session: Session }) {
   };
   return (
     <Suspense>
-      <Password session={session} end={end} />
+      <Boundary what="This dialog" close={() => end(false)}>
+        <Password session={session} end={end} />
+      </Boundary>
     </Suspense>
   );
 }

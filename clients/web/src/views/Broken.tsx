@@ -1,29 +1,56 @@
 // Where a part of the page fails: the rest goes on, and the part says so.
-import { Component, type ReactNode } from "react";
+import { Component, type ErrorInfo, type ReactNode } from "react";
 
 interface Props {
   what: string;
   children: ReactNode;
+  /** Of what is open over the page: it can be closed too. */
+  close?: () => void;
+  /** What it shows: another may be shown again. */
+  of?: unknown;
 }
 
-export class Boundary extends Component<Props, { error: Error | undefined }> {
-  override state = { error: undefined as Error | undefined };
+interface State {
+  error: Error | undefined;
+  stack: string;
+}
 
-  static getDerivedStateFromError(error: Error) {
-    return { error };
+const WHOLE: State = { error: undefined, stack: "" };
+
+export class Boundary extends Component<Props, State> {
+  override state = WHOLE;
+
+  static getDerivedStateFromError(thrown: unknown): Partial<State> {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
+
+  override componentDidCatch(_: unknown, { componentStack }: ErrorInfo): void {
+    this.setState({ stack: componentStack ?? "" });
+  }
+
+  override componentDidUpdate({ of }: Props): void {
+    if (this.state.error && of !== this.props.of) this.setState(WHOLE);
   }
 
   override render(): ReactNode {
-    const { error } = this.state;
-    if (!error) return this.props.children;
+    const { error, stack } = this.state;
+    const { what, children, close } = this.props;
+    if (!error) return children;
+    const details = [what, navigator.userAgent, error.stack ?? error.message, stack.trim()].join("\n\n");
     return (
-      <div className="broken" role="alert">
-        <p>
-          {this.props.what} cannot be shown: {error.message}
-        </p>
-        <button className="button" onClick={() => this.setState({ error: undefined })}>
-          Try again
+      <div className={close ? "broken over" : "broken"} role="alert">
+        <p className="grow">{what} stopped working. The rest of the page goes on.</p>
+        <button className="button" onClick={() => this.setState(WHOLE)}>
+          Reload this part
         </button>
+        <button className="button" onClick={() => void navigator.clipboard.writeText(details)}>
+          Copy details
+        </button>
+        {close && (
+          <button className="button" onClick={close}>
+            Close
+          </button>
+        )}
       </div>
     );
   }

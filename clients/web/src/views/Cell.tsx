@@ -42,8 +42,8 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     const wasPointed = isPointed.current;
     isPointed.current = false;
     if (!isCurrent || isEditing || !node) return;
-    if (!node.contains(document.activeElement) || document.activeElement?.closest(".cm-editor"))
-      node.focus({ preventScroll: true });
+    const isAway = !node.contains(document.activeElement) || document.activeElement?.closest(".cm-editor");
+    if (isAway && store.focus.mayTake(node)) node.focus({ preventScroll: true });
     // What a pointer is on is in sight: a click on a tall output does not move the page.
     if (!wasPointed) node.scrollIntoView({ block: "nearest" });
   }, [isCurrent, isEditing]);

@@ -31,7 +31,9 @@ export function CellList({ store }: { store: NotebookStore }) {
         <Group key={chunk.id} store={store} chunk={chunk} />
       ))}
       <Suspense>
-        <CellTools store={store} />
+        <Boundary what="The tools of the cell" of={store.current}>
+          <CellTools store={store} />
+        </Boundary>
       </Suspense>
       {store.mayEdit && (
         <div className="row add">

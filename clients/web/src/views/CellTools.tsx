@@ -29,7 +29,7 @@ export default function CellTools({ store }: { store: NotebookStore }) {
   const [node, setNode] = useState<HTMLElement | null>(null);
   const id = open ?? pointed ?? store.current;
   // Of a cell that has just come the element is there after the page is drawn.
-  useEffect(() => setNode(id === undefined ? null : document.getElementById(`cell-${id}`)));
+  useEffect(() => void setNode(id === undefined ? null : document.getElementById(`cell-${id}`)));
   if (!node?.isConnected || id === undefined || !store.document.cells.has(id)) return null;
   const act = (action: Action | undefined) => {
     if (!store.isSelected(id)) store.select(id);

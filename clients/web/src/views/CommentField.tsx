@@ -30,8 +30,7 @@ export function CommentField({ store, label, button, isFirst, text: before = "",
   const isOpen = leave !== undefined || isFocused || text !== "";
   useEffect(() => {
     if (!isFirst) return;
-    field.current?.focus();
-    store.deafUntil = 0;
+    store.focus.take(field.current);
     field.current?.setSelectionRange(before.length, before.length);
   }, [isFirst, store]);
 

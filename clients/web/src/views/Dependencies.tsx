@@ -22,7 +22,9 @@ interface Props {
 
 export function Dependencies({ store, went }: Props) {
   useTopics(store, "graph", "current", "order");
-  useEffect(() => store.graph.watch(), [store]);
+  useEffect(() => {
+    return store.graph.watch();
+  }, [store]);
   const map = linkMap(store.graph.reports, store.current);
   const here = store.graph.reports.find(({ cell_id }) => cell_id === store.current);
   if (map.rows.length === 0 && !map.isPart) return null;

@@ -3,11 +3,12 @@ import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
 import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf } from "../app/words.ts";
 import { keysOf } from "../commands/keys.ts";
 import { actions, editorKey, isAllowed, page } from "../commands/table.ts";
 import { commands } from "../editor/completion.ts";
-import { createEditor, vimTakesEscape } from "../editor/mount.ts";
+import { type CellEditor, createEditor, escapeIn } from "../editor/mount.ts";
 import { showAuthors } from "../editor/authors.ts";
 import { setPeers } from "../editor/peers.ts";
 import { setThreads } from "../editor/threads.ts";
@@ -27,9 +28,11 @@ const TYPING_MS = 2_000;
 export default function Editor({ store, id, type, isEditing, at, peers }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
+  const mounted = useRef<CellEditor>(undefined);
   /** Of the editor before: with other settings, or of another type, the cell gets a new one. */
   const kept = useRef<{ anchor: number; head: number }>(undefined);
   const settings = useSettings();
+  useTopics(store, "access", "notebook");
 
   useEffect(() => {
     let typing: ReturnType<typeof setTimeout> | undefined;
@@ -56,6 +59,10 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       },
     });
     view.current = editor.view;
+    mounted.current = editor;
+    // A cell that others move, or that is drawn anew, goes on where somebody was writing.
+    if (store.caret?.cell === id) kept.current = store.caret;
+    store.caret = undefined;
     const within = (at: number) => Math.min(at, editor.view.state.doc.length);
     if (kept.current) editor.view.dispatch({ selection: { anchor: within(kept.current.anchor), head: within(kept.current.head) } });
     place.current?.append(editor.view.dom);
@@ -63,9 +70,15 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       clearTimeout(typing);
       const { anchor, head } = editor.view.state.selection.main;
       kept.current = { anchor, head };
+      if (store.isEditing && store.current === id) store.caret = { cell: id, anchor, head };
       editor.close();
     };
   }, [store, id, type, settings]);
+
+  const { mayEdit } = store;
+  useEffect(() => {
+    mounted.current?.setReadOnly(!mayEdit);
+  }, [mayEdit]);
 
   /** The click that the caret has gone to. */
   const met = useRef<EditorProps["at"]>(undefined);
@@ -166,7 +179,15 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
     })),
   );
   const split = { key: "Ctrl-Shift--", run: (view: EditorView) => splitCell(store, id, view) };
-  const escape = { key: "Escape", run: (view: EditorView) => !vimTakesEscape(view) && (store.select(id), true) };
+  const escape = {
+    key: "Escape",
+    run: (view: EditorView) => {
+      const meaning = escapeIn(view);
+      if (meaning === "leaves the cell") store.select(id);
+      return meaning !== "leaves a mode";
+    },
+    shift: () => (store.select(id), true),
+  };
   return [...table, split, escape, { key: "ArrowUp", run: leave(-1) }, { key: "ArrowDown", run: leave(1) }];
 }
 

@@ -16,6 +16,7 @@ import { type Match, MOST_MATCHES, type Query, matchFrom, matchesIn, patternOf, 
 import type { NotebookStore } from "../app/store.ts";
 import type { ChangeSet, Command } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
+import type { Opening } from "./Tools.tsx";
 import { clearMarks, mark, markedPlace } from "./marks.ts";
 
 /** What was looked for last, for as long as the page is open. */
@@ -23,7 +24,14 @@ let last: Query = { text: "", isRegex: false, isCase: false, isWord: false };
 /** After typing, and after changes of others. */
 const SETTLE_MS = 120;
 
-export default function Find({ store, text, close }: { store: NotebookStore; text: string; close: () => void }) {
+interface Props {
+  store: NotebookStore;
+  opening: Opening;
+  close: () => void;
+}
+
+export default function Find({ store, opening, close }: Props) {
+  const { text, from } = opening;
   const [query, setQuery] = useState<Query>(() => ({ ...last, ...(text && { text }) }));
   const [by, setBy] = useState("");
   const [isReplacing, setReplacing] = useState(false);
@@ -39,7 +47,10 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
     last = query;
     setIndex(matchFrom(matches, store.document.order, store.current, 0));
   }, [query]);
-  useEffect(() => field.current?.select(), []);
+  useEffect(() => {
+    store.focus.take(field.current);
+    field.current?.select();
+  }, [store, opening]);
   useShown(store, matches, current);
 
   const step = (by: 1 | -1) => matches.length > 0 && setIndex((at + by + matches.length) % matches.length);
@@ -53,6 +64,7 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
     const isText = current && store.document.cells.get(current.cell)?.cell_type === "markdown";
     close();
     if (current && !isText) store.goTo(current.cell, current);
+    else if (!current && from && store.document.cells.has(from.cell)) store.goTo(from.cell, from);
     else store.select(current?.cell ?? store.current);
   };
   const press = (event: KeyboardEvent) => {
@@ -81,7 +93,6 @@ export default function Find({ store, text, close }: { store: NotebookStore; tex
           <input
             ref={field}
             className="field"
-            autoFocus
             aria-label="Find"
             placeholder="Find in all cells"
             aria-invalid={isWrong}
@@ -179,7 +190,7 @@ function useShown(store: NotebookStore, matches: Match[], current: Match | undef
     });
     return () => cancelAnimationFrame(frame);
   }, [matches, current]);
-  useEffect(() => clearMarks, []);
+  useEffect(() => () => clearMarks(), []);
 }
 
 /** One step of undo for all that is replaced at once. */

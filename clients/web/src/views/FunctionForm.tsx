@@ -80,7 +80,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   const [execution, setExecution] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
   // The first that is wrong is where one goes on.
-  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [errors]);
+  useEffect(() => void form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [errors]);
   // A risk that this page does not know counts as the worst.
   const riskWords = RISKS[String(risk)];
   const isDestructive = riskWords === undefined;
@@ -251,7 +251,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
   const isOver = live === undefined || isFinished(live.status);
   const place = useRef<HTMLElement>(null);
   // It comes below a form that may be longer than the screen.
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [ended, problem]);
+  useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [ended, problem]);
   useEffect(() => {
     if (!isOver) return;
     const path = `/api/notebooks/${encodeURIComponent(store.id)}/runs/${execution}`;

@@ -1,7 +1,8 @@
 // All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
 import { LogOut, Search, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
-import { arrived } from "../app/arrivals.ts";
+import { Boundary } from "./Broken.tsx";
+import { arrived, madeNew } from "../app/arrivals.ts";
 import { keptUp } from "../app/happening.ts";
 import { forgetRecent, recent } from "../app/recent.ts";
 import { go } from "../app/route.ts";
@@ -71,6 +72,7 @@ export function Home({ session, signOut }: Props) {
       const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", body);
       if (filter.kind === "workspace")
         await (await session.deciding()).json("PUT", `/api/notebooks/${notebook}/workspace`, { workspace: filter.id });
+      if ("with_cell" in body) madeNew(notebook);
       go({ name: "notebook", id: notebook, cell: undefined });
       return undefined;
     });
@@ -127,7 +129,9 @@ export function Home({ session, signOut }: Props) {
       </header>
       {isAccountOpen && (
         <Suspense>
-          <Account session={session} close={() => setIsAccountOpen(false)} />
+          <Boundary what="Your account" close={() => setIsAccountOpen(false)}>
+            <Account session={session} close={() => setIsAccountOpen(false)} />
+          </Boundary>
         </Suspense>
       )}
       <div className="row tools" role="search">

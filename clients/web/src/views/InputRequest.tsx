@@ -1,5 +1,5 @@
 // What a run asks on stdin.
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import type { PendingInput } from "../protocol/messages.ts";
 
@@ -7,6 +7,11 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
   const [value, setValue] = useState("");
   const [back, setBack] = useState(0);
   const { answers } = store;
+  const field = useRef<HTMLInputElement>(null);
+  // Who writes elsewhere does not answer by that.
+  useEffect(() => {
+    if (store.focus.isFree) store.focus.take(field.current);
+  }, [store]);
   const recall = (event: KeyboardEvent) => {
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (step === undefined || input.password) return;
@@ -28,7 +33,7 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
         <span className="mono">{input.prompt || "Input"}</span>
         <input
           className="field mono grow"
-          autoFocus
+          ref={field}
           type={input.password ? "password" : "text"}
           value={value}
           onChange={(event) => setValue(event.target.value)}

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { sizeWords } from "../app/sizes.ts";
 import { useNow } from "../app/now.ts";
+import { Boundary } from "./Broken.tsx";
 import type { NotebookStore } from "../app/store.ts";
 import { clock, kernelEnd, kernelName, plain } from "../app/words.ts";
 import { page } from "../commands/table.ts";
@@ -32,28 +33,30 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
       <Popover.Portal>
         <Popover.Positioner sideOffset={6} align="end" className="above">
           <Popover.Popup className="menu kernel-panel">
-            <Popover.Title className="hidden">Kernel</Popover.Title>
-            {all.map(([id, session]) => (
-              <Session key={id} store={store} id={id} session={session} />
-            ))}
-            {kernel_notice && (
-              <div className="note small bad">
-                <p>{kernelEnd(kernel_notice)}. Variables are lost; running a cell starts a new kernel.</p>
-                <KernelLog detail={kernel_notice.detail} />
-              </div>
-            )}
-            <Offered store={store} isNone={all.length === 0} />
-            <ReactivityChoice store={store} />
-            {store.mayRun && store.document.functions.size > 0 && (
-              <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
-                <Wrench size={15} aria-hidden /> Call a function
-              </Popover.Close>
-            )}
-            {store.mayRun && (
-              <Popover.Close className="button bare files-way" onClick={() => page.files?.()}>
-                <FolderOpen size={15} aria-hidden /> Files
-              </Popover.Close>
-            )}
+            <Boundary what="The kernel panel">
+              <Popover.Title className="hidden">Kernel</Popover.Title>
+              {all.map(([id, session]) => (
+                <Session key={id} store={store} id={id} session={session} />
+              ))}
+              {kernel_notice && (
+                <div className="note small bad">
+                  <p>{kernelEnd(kernel_notice)}. Variables are lost; running a cell starts a new kernel.</p>
+                  <KernelLog detail={kernel_notice.detail} />
+                </div>
+              )}
+              <Offered store={store} isNone={all.length === 0} />
+              <ReactivityChoice store={store} />
+              {store.mayRun && store.document.functions.size > 0 && (
+                <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
+                  <Wrench size={15} aria-hidden /> Call a function
+                </Popover.Close>
+              )}
+              {store.mayRun && (
+                <Popover.Close className="button bare files-way" onClick={() => page.files?.()}>
+                  <FolderOpen size={15} aria-hidden /> Files
+                </Popover.Close>
+              )}
+            </Boundary>
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>

@@ -212,14 +212,12 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
 /** How calls ended, since the panel is open: in full for those before, their results say it. */
 export function useEnds(store: NotebookStore): ReadonlyMap<string, CallEnd> {
   const [ends, setEnds] = useState<ReadonlyMap<string, CallEnd>>(new Map());
-  useEffect(
-    () =>
-      store.replica.folded.add((event) => {
-        const end = endOf(event);
-        if (end) setEnds((before) => new Map([...before, end]));
-      }),
-    [store],
-  );
+  useEffect(() => {
+    return store.replica.folded.add((event) => {
+      const end = endOf(event);
+      if (end) setEnds((before) => new Map([...before, end]));
+    });
+  }, [store]);
   return ends;
 }
 

@@ -1,6 +1,6 @@
 // A notebook: bar, cells, side panel, keys.
 import { Suspense, memo, useEffect, useState } from "react";
-import { takeArrival } from "../app/arrivals.ts";
+import { takeArrival, takeNew } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
 import { guestName } from "../app/guest.ts";
@@ -105,23 +105,32 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   }, [version > 0]);
 
   useEffect(() => {
+    const open = (what: typeof palette) => () => {
+      store.focus.open();
+      setPalette(what);
+    };
     Object.assign(page, {
-      palette: () => setPalette("palette"),
+      palette: open("palette"),
       // Asks the browser for a copy event, which puts the cells on the system's clipboard.
       copy: () => void document.execCommand("copy"),
-      help: () => setPalette("help"),
-      keys: () => setPalette("keys"),
-      share: () => setPalette("share"),
-      files: () => setPalette("files"),
-      functions: () => setPalette("functions"),
+      help: open("help"),
+      keys: open("keys"),
+      share: open("share"),
+      files: open("files"),
+      functions: open("functions"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
       comment,
     });
-  }, []);
+  }, [store]);
   useEffect(() => {
     if (version > 0) opened(store.session.userId, store.id, title);
   }, [store, title, version > 0]);
+  // A notebook that was just made begins where one writes.
+  useEffect(() => {
+    const first = store.document.order[0];
+    if (version > 0 && takeNew(store.id) && first !== undefined) store.select(first, { edit: true });
+  }, [store, version > 0]);
   useEffect(() => {
     const words = version > 0 ? takeArrival(store.id) : undefined;
     if (words) store.toast({ text: words, action: { label: "Copy", run: () => void navigator.clipboard.writeText(words) } });
@@ -151,6 +160,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       history.replaceState(null, "", `#/n/${store.id}`);
   }, [store, cell, store.current]);
 
+  const close = () => setPalette(undefined);
   const { state } = store.replica;
   const connection = store.session.connection.state;
   if (state.name === "gone") return <Gone store={store} message={state.message} />;
@@ -158,42 +168,52 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   return (
     <div className={["notebook", store.panel && "with-panel", store.view].filter(Boolean).join(" ")}>
       <div className="top">
-        <Bar store={store} />
-        <Notices store={store} signedIn={signedIn} />
+        <Boundary what="The bar">
+          <Bar store={store} />
+        </Boundary>
+        <Boundary what="The notices">
+          <Notices store={store} signedIn={signedIn} />
+        </Boundary>
       </div>
       <main className="page" aria-label={title || "Untitled"} {...fileDrop(store)}>
         {version === 0 ? <Loading /> : <Body store={store} />}
       </main>
       <Suspense>
         {store.panel === "assistant" && (
-          <Boundary what="The assistant">
+          <Boundary what="The assistant" close={() => store.show("assistant")}>
             <Assistant store={store} />
           </Boundary>
         )}
         {store.panel === "comments" && (
-          <Boundary what="The comments">
+          <Boundary what="The comments" close={() => store.show("comments")}>
             <Comments store={store} />
           </Boundary>
         )}
         {store.panel === "history" && (
-          <Boundary what="The history">
+          <Boundary what="The history" close={() => store.show("history")}>
             <History store={store} />
           </Boundary>
         )}
-        {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
-        {palette === "share" && <Share store={store} close={() => setPalette(undefined)} />}
-        {palette === "functions" && <FunctionForm store={store} close={() => setPalette(undefined)} />}
-        {palette === "files" && <Files store={store} close={() => setPalette(undefined)} />}
-        {(palette === "palette" || palette === "help") && (
-          <Palette store={store} mode={palette} close={() => setPalette(undefined)} />
+        {palette && (
+          <Boundary key={palette} what="This dialog" close={close}>
+            {palette === "keys" && <Keys close={close} />}
+            {palette === "share" && <Share store={store} close={close} />}
+            {palette === "functions" && <FunctionForm store={store} close={close} />}
+            {palette === "files" && <Files store={store} close={close} />}
+            {(palette === "palette" || palette === "help") && <Palette store={store} mode={palette} close={close} />}
+          </Boundary>
         )}
       </Suspense>
       <CommentNews store={store} />
-      <ReviewBar store={store} />
+      <Boundary what="The review of changes">
+        <ReviewBar store={store} />
+      </Boundary>
       <Following store={store} />
       <LeaveView store={store} />
       <Tools store={store} />
-      <Toasts store={store} />
+      <Boundary what="The messages">
+        <Toasts store={store} />
+      </Boundary>
     </div>
   );
 }
@@ -205,11 +225,15 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
     <>
       {store.past !== undefined && (
         <Suspense fallback={<div className="shape" aria-busy="true" />}>
-          <Past store={store} at={store.past} />
+          <Boundary what="This version" of={store.past} close={() => store.look(undefined)}>
+            <Past store={store} at={store.past} />
+          </Boundary>
         </Suspense>
       )}
       <div hidden={store.past !== undefined}>
-        <CellList store={store} />
+        <Boundary what="The list of cells">
+          <CellList store={store} />
+        </Boundary>
       </div>
     </>
   );

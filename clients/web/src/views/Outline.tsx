@@ -12,7 +12,9 @@ const PHONE = "(max-width: 720px)";
 export default function Outline({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "folds");
   const [, setChanges] = useState(0);
-  useEffect(() => store.replica.changed.add(({ cells }) => cells.size > 0 && setChanges((count) => count + 1)), [store]);
+  useEffect(() => {
+    return store.replica.changed.add(({ cells }) => cells.size > 0 && setChanges((count) => count + 1));
+  }, [store]);
   const headings = outlineOf(store.document.order, store.document.cells);
   const went = () => void (matchMedia(PHONE).matches && store.show("outline"));
   const least = Math.min(...headings.map(({ level }) => level));

@@ -5,6 +5,7 @@ import { type Now, CLEARING_MS, type Shown, nextShown } from "../outputs/kept.ts
 import { grouped } from "../outputs/groups.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Execution, Output } from "../protocol/messages.ts";
+import { Boundary } from "./Broken.tsx";
 import { OutputView } from "./outputs/Output.tsx";
 
 interface Props {
@@ -57,7 +58,9 @@ export function OutputList({ store, outputs, run, isOld = false, isGrowing = fal
   return (
     <div className={isOld ? "outputs old" : "outputs"}>
       {list.map((group, index) => (
-        <OutputView key={index} store={store} group={group} run={run} isGrowing={isGrowing && index === list.length - 1} />
+        <Boundary key={index} what="This output" of={group}>
+          <OutputView store={store} group={group} run={run} isGrowing={isGrowing && index === list.length - 1} />
+        </Boundary>
       ))}
     </div>
   );

@@ -30,7 +30,12 @@ export function Palette({ store, mode, close }: Props) {
 
   const run = (action: Action | undefined) => {
     close();
-    if (action) setTimeout(() => action.run(store));
+    // When the focus is back in the notebook.
+    if (action)
+      setTimeout(() => {
+        store.focus.act();
+        action.run(store);
+      });
   };
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -171,7 +171,7 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
   const trash = await store.session.rest.get<components["schemas"]["Trash"]>(`/api/notebooks/${store.id}/trash`);
   const sources = new Map(trash.cells.map(({ cell_id, cell }) => [cell_id, cell.source]));
   const commands = restoreCommands(past, store.document, sources);
-  if (commands.length === 0) return store.toast({ text: "Nothing to restore: the cells are the same" });
+  if (commands.length === 0) return void store.toast({ text: "Nothing to restore: the cells are the same" });
   const { version } = store.document;
   if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before restoring version ${past.version}` } });
   if (!(await store.do({ Batch: { commands } }))) return;

@@ -3,6 +3,7 @@ import { Popover } from "@base-ui/react/popover";
 import { ChevronRight, RefreshCw, X } from "lucide-react";
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { type Table, type Told, found, shortName } from "../app/schemas.ts";
+import { Boundary } from "./Broken.tsx";
 import type { NotebookStore } from "../app/store.ts";
 
 /** Of a database with more tables than one answer holds, the rest is asked for by name; so long after the last letter. */
@@ -29,13 +30,15 @@ export default function Schema({ store, connection, name, trigger, isOpen, opene
         <Popover.Positioner sideOffset={6} align="start" className="above">
           {/* A phone's keyboard would cover the half of it. */}
           <Popover.Popup className="menu schema" initialFocus={(how) => (how === "touch" ? true : search.current)}>
-            <div className="row">
-              <Popover.Title className="grow">Tables in {name}</Popover.Title>
-              <Popover.Close className="button bare icon" aria-label="Close" title="Close">
-                <X size={15} />
-              </Popover.Close>
-            </div>
-            <Tables store={store} connection={connection} search={search} />
+            <Boundary what="The list of tables">
+              <div className="row">
+                <Popover.Title className="grow">Tables in {name}</Popover.Title>
+                <Popover.Close className="button bare icon" aria-label="Close" title="Close">
+                  <X size={15} />
+                </Popover.Close>
+              </div>
+              <Tables store={store} connection={connection} search={search} />
+            </Boundary>
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>

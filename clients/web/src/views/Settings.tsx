@@ -7,7 +7,7 @@ const FLAGS: [keyof Values & ("vim" | "wrap" | "lineNumbers" | "closeBrackets"),
   ["lineNumbers", "Line numbers", ""],
   ["wrap", "Wrap long lines", ""],
   ["closeBrackets", "Close brackets and quotes", ""],
-  ["vim", "Vim keys", "Esc leaves a mode, then the cell"],
+  ["vim", "Vim keys", "Esc leaves a mode, Shift+Esc the cell"],
 ];
 
 export default function Settings({ close }: { close: () => void }) {

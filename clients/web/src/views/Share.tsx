@@ -262,7 +262,7 @@ function Links({ store, attempt }: PartProps) {
 /** The link is told once: the server keeps no copy of its token. */
 function Made({ url }: { url: string }) {
   const [isCopied, setIsCopied] = useState(false);
-  useEffect(() => setIsCopied(false), [url]);
+  useEffect(() => void setIsCopied(false), [url]);
   return (
     <div className="made">
       <div className="row">

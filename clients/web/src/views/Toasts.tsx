@@ -10,7 +10,7 @@ export function Toasts({ store }: { store: NotebookStore }) {
   useTopics(store, "toasts");
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {store.toasts.map(({ id, text, action, second, copy, isError }) => (
+      {store.toasts.map(({ id, text, action, second, copy, copyLabel, isError }) => (
         <div key={id} className={isError ? "toast bad" : "toast"}>
           <span className="grow">
             {text}
@@ -18,7 +18,7 @@ export function Toasts({ store }: { store: NotebookStore }) {
           </span>
           {copy !== undefined && (
             <button className="button" onClick={() => void navigator.clipboard.writeText(copy)}>
-              Copy
+              {copyLabel ?? "Copy"}
             </button>
           )}
           {[action, second].map(

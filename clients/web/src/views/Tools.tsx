@@ -1,5 +1,6 @@
 // What is opened over a notebook to edit it: find, outline, the editor's settings, the runs of a cell. Each is loaded when it is opened.
 import { Suspense, useEffect, useState } from "react";
+import type { Marked } from "../app/comments.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { page } from "../commands/table.ts";
@@ -11,6 +12,13 @@ const Outline = part(() => import("./Outline.tsx"));
 const Runs = part(() => import("./Runs.tsx"));
 const Settings = part(() => import("./Settings.tsx"));
 
+export interface Opening {
+  /** What was marked. */
+  text: string;
+  /** Where somebody was writing. */
+  from: Marked | undefined;
+}
+
 /** As in media.css. */
 const PHONE = "(max-width: 720px)";
 
@@ -18,15 +26,20 @@ export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");
   const [open, setOpen] = useState<"settings" | { cell: string; run?: string }>();
   // Each opening is another, so that it takes the text that is marked by then.
-  const [find, setFind] = useState<{ text: string }>();
+  const [find, setFind] = useState<Opening>();
   useEffect(() => {
     Object.assign(page, {
       find: () => {
         // On a phone the panel would cover what is found.
         if (store.panel !== undefined && matchMedia(PHONE).matches) store.show(store.panel);
-        setFind({ text: markedText() });
+        const { isEditing, current, marked } = store;
+        store.focus.open();
+        setFind({ text: markedText(), from: isEditing && marked?.cell === current ? marked : undefined });
       },
-      settings: () => setOpen("settings"),
+      settings: () => {
+        store.focus.open();
+        setOpen("settings");
+      },
       runs: (of?: { cell: string; run: string }) => {
         if (of) setOpen(of);
         else if (store.current !== undefined) setOpen({ cell: store.current });
@@ -38,17 +51,21 @@ export function Tools({ store }: { store: NotebookStore }) {
   return (
     <Suspense>
       {find && (
-        <Boundary what="Find">
-          <Find key={find.text} store={store} text={find.text} close={() => setFind(undefined)} />
+        <Boundary what="Find" close={() => setFind(undefined)}>
+          <Find key={find.text} store={store} opening={find} close={() => setFind(undefined)} />
         </Boundary>
       )}
       {store.panel === "outline" && (
-        <Boundary what="The outline">
+        <Boundary what="The outline" close={() => store.show("outline")}>
           <Outline store={store} />
         </Boundary>
       )}
-      {open === "settings" && <Settings close={close} />}
-      {typeof open === "object" && <Runs store={store} cell={open.cell} run={open.run} close={close} />}
+      {open && (
+        <Boundary key={typeof open === "object" ? open.cell : open} what="This dialog" close={close}>
+          {open === "settings" && <Settings close={close} />}
+          {typeof open === "object" && <Runs store={store} cell={open.cell} run={open.run} close={close} />}
+        </Boundary>
+      )}
     </Suspense>
   );
 }

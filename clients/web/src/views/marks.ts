@@ -85,14 +85,10 @@ export function markedIn(store: NotebookStore): Marked | undefined {
   return { cell, from, to: Math.min(from + range.toString().length, length) };
 }
 
-/** Until the field for a comment is there. */
-const DEAF_MS = 500;
-
 /** Begins a comment on what is marked in the current cell, else on the cell. */
 export function comment(store: NotebookStore): void {
   if (store.current === undefined) return;
-  store.comments.begin(store.current, markedIn(store));
-  // What is typed before the field is there is neither the editor's nor a command.
-  store.deafUntil = Date.now() + DEAF_MS;
-  (document.activeElement as HTMLElement | null)?.blur();
+  const marked = markedIn(store);
+  store.focus.open();
+  store.comments.begin(store.current, marked);
 }

@@ -7,11 +7,24 @@ import type { NotebookStore } from "../app/store.ts";
 import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
 import { actions, isAllowed } from "../commands/table.ts";
 
+/** What its keys do in fields of the page too, those of dialogs apart. */
+const OVERALL: ReadonlySet<string> = new Set(["assistant", "find", "palette"]);
+const FIELDS_OF_THE_PAGE = ".composer, .find, .comment-field";
 const ELSEWHERE = "input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]";
 
 export function useKeys(store: NotebookStore): void {
   const own = useSyncExternalStore(onKeysChanged, ownKeys);
   const handler = useMemo(() => createKeybindingsHandler(bindings(store)), [store, own]);
+  const overall = useMemo(() => createKeybindingsHandler(bindings(store, OVERALL)), [store, own]);
+  useEffect(() => {
+    store.focus.home = () => {
+      const { current, isEditing } = store;
+      if (current === undefined) return undefined;
+      const editor = isEditing ? document.querySelector<HTMLElement>(".editing .cm-content") : undefined;
+      return editor ?? document.getElementById(`cell-${current}`);
+    };
+    return store.focus.listen();
+  }, [store]);
   useEffect(() => {
     store.ahead.play = (press) => {
       if (store.isEditing && !isChord(press)) writeAhead(store, press);
@@ -20,8 +33,8 @@ export function useKeys(store: NotebookStore): void {
     const hear = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
+      if (target.closest(FIELDS_OF_THE_PAGE) && isChord(event)) return overall(event);
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
-      if (Date.now() < store.deafUntil) return;
       if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
       if (store.view !== undefined && event.key === "Escape" && !store.isEditing) return store.turnTo(undefined);
       // Keys change the present, which is out of sight.
@@ -34,7 +47,7 @@ export function useKeys(store: NotebookStore): void {
     };
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
-  }, [store, handler]);
+  }, [store, handler, overall]);
   useEffect(() => {
     const isOurs = (event: Event) => !(event.target as HTMLElement).closest?.(ELSEWHERE);
     const copy = (event: ClipboardEvent) => {
@@ -65,9 +78,9 @@ export function useKeys(store: NotebookStore): void {
   }, [store]);
 }
 
-function bindings(store: NotebookStore): Record<string, (event: KeyboardEvent) => void> {
+function bindings(store: NotebookStore, only?: ReadonlySet<string>): Record<string, (event: KeyboardEvent) => void> {
   const all = actions.flatMap((action) => {
-    if (action.inEditor) return [];
+    if (action.inEditor || only?.has(action.id) === false) return [];
     const run = (event: KeyboardEvent) => {
       if (!isAllowed(action, store) || (action.once && event.repeat)) return;
       event.preventDefault();

@@ -28,7 +28,9 @@ export function Widget({ store, run, model, text }: Props) {
 function Live({ store, kernel, model, text }: Omit<Props, "run"> & { kernel: string }) {
   const { comms } = store;
   const [epoch, setEpoch] = useState(0);
-  useEffect(() => comms.replaced.add((replaced) => replaced === kernel && setEpoch((last) => last + 1)), [comms, kernel]);
+  useEffect(() => {
+    return comms.replaced.add((replaced) => replaced === kernel && setEpoch((last) => last + 1));
+  }, [comms, kernel]);
   const { widgets, problem } = comms.of(kernel);
   const { mayRun } = store;
   const feed = useMemo(() => feedOf(store, kernel, model, mayRun), [store, kernel, model, mayRun, epoch]);

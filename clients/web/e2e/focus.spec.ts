@@ -1,0 +1,191 @@
+// Where letters go: into the field that was asked for, back to where one was, and nowhere while what had the focus is gone.
+import type { Browser, Page } from "@playwright/test";
+import { notebookOf, record, recorded } from "./record.ts";
+import { type TestServer, expect, fresh, person, saved, test } from "./server.ts";
+
+/** A new notebook begins in its first cell. */
+async function begun(page: Page, ...sources: string[]): Promise<void> {
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await expect(page.locator(".editing .cm-content")).toBeFocused();
+  for (const [index, source] of sources.entries()) {
+    if (index > 0) {
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("b");
+      await expect(page.locator(".cell").nth(index)).toHaveClass(/current/);
+      await page.keyboard.press("Enter");
+      await expect(page.locator(".cell").nth(index).locator(".cm-content")).toBeFocused();
+    }
+    await page.keyboard.insertText(source);
+  }
+  await saved(page);
+}
+
+/** Another person in the same notebook. */
+async function joined(browser: Browser, server: TestServer, page: Page, name = "Bo"): Promise<Page> {
+  const { id, token } = await server.account(name);
+  await server.send("PUT", `/api/notebooks/${notebookOf(page)}/access`, { subject: { kind: "user", id }, role: "editor" });
+  const other = await (await fresh(browser)).newPage();
+  await other.goto(`${server.url}/#token=${token}`);
+  await expect(other.getByRole("button", { name: "New notebook" })).toBeInViewport();
+  await other.goto(page.url());
+  await other.locator(".cell").first().waitFor();
+  return other;
+}
+
+const caretIsIn = (page: Page, cell: number) => expect(page.locator(".cell").nth(cell).locator(".cm-content")).toBeFocused();
+
+test("@smoke find from an editor has its field, at once and again, and leads back to the caret", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await begun(page, "one = 1", "two = 2");
+  // Not a moment later: letters wait for the field.
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("zebra");
+  const field = page.getByLabel("Find", { exact: true });
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue("zebra");
+  await expect(field).toBeInViewport();
+  await page.keyboard.press("Escape");
+  await caretIsIn(page, 1);
+  await page.keyboard.type("x");
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("one");
+  await expect(page.getByRole("search").getByRole("status")).toHaveText("1 of 1");
+  // While it is open, from a cell, the same keys lead to it again.
+  await page.locator(".cell .source").nth(1).click();
+  await caretIsIn(page, 1);
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("mdd");
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue(/mdd$/);
+  await page.keyboard.press("Escape");
+  await recorded(server, page, "one = 1", "two = 2x");
+  expect((await record(server, page)).map(({ cell_type }) => cell_type)).toEqual(["code", "code"]);
+});
+
+test("@smoke who types in a cell that others delete loses no word, and no word is a command", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await begun(ann, "first = 1", "second = 2", "third = 3");
+  const bo = await joined(browser, server, ann);
+  await ann.locator(".cell .source").nth(1).click();
+  await caretIsIn(ann, 1);
+  await ann.keyboard.press("Control+End");
+  await ann.keyboard.type("  # a sentence that ");
+  await saved(ann);
+  await bo.locator(".cell").nth(1).focus();
+  await bo.keyboard.press("d");
+  await bo.keyboard.press("d");
+  await expect(ann.locator(".cell")).toHaveCount(2);
+  await ann.keyboard.type("dd added my words\nb x\n");
+  const toast = ann.locator(".toast", { hasText: "Bo deleted the cell you were editing" });
+  await expect(toast).toBeInViewport();
+  await expect(toast.locator("pre")).toHaveText("second = 2  # a sentence that dd added my words\nb x\n");
+  await recorded(server, ann, "first = 1", "third = 3");
+  await toast.getByRole("button", { name: "Restore" }).click();
+  await recorded(server, ann, "first = 1", "second = 2  # a sentence that dd added my words\nb x\n", "third = 3");
+  await caretIsIn(ann, 1);
+  // In command mode too: the second d was meant for a cell that is gone.
+  await ann.keyboard.press("Escape");
+  await ann.keyboard.press("ArrowDown");
+  await expect(ann.locator(".cell").nth(2)).toBeFocused();
+  await bo.locator(".cell").nth(2).focus();
+  await bo.keyboard.press("d");
+  await bo.keyboard.press("d");
+  await expect(ann.locator(".cell")).toHaveCount(2);
+  await ann.keyboard.type("dd");
+  await expect(ann.locator(".toast", { hasText: "Keys are paused" })).toBeInViewport();
+  await ann.keyboard.press("ArrowUp");
+  await ann.keyboard.press("m");
+  await expect.poll(async () => (await record(server, ann)).filter((cell) => cell.cell_type === "markdown").length).toBe(1);
+  expect(await record(server, ann)).toHaveLength(2);
+});
+
+test("what is opened gives the focus back; a field that others close keeps its text", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await begun(ann, "value = 1");
+  for (const [open, dialog] of [
+    ["Control+k", "All commands"],
+    ["Control+,", "Settings"],
+  ] as const) {
+    await ann.keyboard.press(open);
+    await expect(ann.getByRole("dialog", { name: dialog })).toBeInViewport();
+    await ann.keyboard.press("Escape");
+    await expect(ann.getByRole("dialog")).toHaveCount(0);
+    await caretIsIn(ann, 0);
+    await ann.keyboard.type("+");
+  }
+  await ann.getByRole("button", { name: "Share" }).click();
+  await expect(ann.getByRole("dialog")).toBeInViewport();
+  await ann.keyboard.press("Escape");
+  await expect(ann.getByRole("dialog")).toHaveCount(0);
+  await ann.keyboard.type("1");
+  await recorded(server, ann, "value = 1++1");
+
+  const bo = await joined(browser, server, ann, "Cy");
+  await ann.keyboard.press("Control+Alt+m");
+  await ann.keyboard.type("why?");
+  await expect(ann.getByLabel("Comment", { exact: true })).toHaveValue("why?");
+  await ann.keyboard.press("Control+Enter");
+  await expect(bo.getByRole("button", { name: /Comments: 1 new/ })).toBeInViewport();
+  await ann.locator(".thread textarea").click();
+  await ann.keyboard.type("half an answ");
+  await bo.locator(".cell").first().focus();
+  await bo.keyboard.press("d");
+  await bo.keyboard.press("d");
+  await expect(ann.locator(".cell")).toHaveCount(0);
+  await ann.keyboard.type("er\nb");
+  const toast = ann.locator(".toast", { hasText: "half an answ" });
+  await expect(toast).toBeInViewport();
+  await expect(toast.locator("pre")).toHaveText("half an answer\nb");
+  await recorded(server, ann);
+});
+
+test("keys lead to the assistant's field and back", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await begun(page, "value = 1");
+  await page.keyboard.press("Control+Shift+A");
+  await page.keyboard.type("dd what");
+  const field = page.getByLabel("Message to the assistant");
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue("dd what");
+  await page.locator(".cell .source").click();
+  await page.keyboard.press("Control+Shift+A");
+  await expect(field).toBeFocused();
+  await page.keyboard.press("Control+Shift+A");
+  await expect(field).toHaveCount(0);
+  await caretIsIn(page, 0);
+  await recorded(server, page, "value = 1");
+});
+
+test("a cell that others move or give another type keeps the caret; a lowered role ends the writing alone", async ({
+  browser,
+  server,
+}) => {
+  const ann = await person(browser, server);
+  await begun(ann, "first", "second", "third");
+  const bo = await joined(browser, server, ann, "Di");
+  // Di writes; Ann moves Di's cell, and makes it text.
+  await bo.locator(".cell .source").nth(1).click();
+  await caretIsIn(bo, 1);
+  await bo.keyboard.press("End");
+  await bo.keyboard.type(" one");
+  await saved(bo);
+  await ann.keyboard.press("Escape");
+  await ann.keyboard.press("ArrowUp");
+  await ann.keyboard.press("Alt+ArrowUp");
+  await expect(bo.locator(".cell").first()).toHaveClass(/editing/);
+  await bo.keyboard.type(" two");
+  await recorded(server, ann, "second one two", "first", "third");
+  await ann.keyboard.press("m");
+  await expect(bo.locator(".cell.markdown.editing")).toHaveCount(1);
+  await bo.keyboard.type(" three");
+  await recorded(server, ann, "second one two three", "first", "third");
+  const access = (await (await server.send("GET", `/api/notebooks/${notebookOf(ann)}`)).json()) as {
+    notebook: { access: { subject: { kind: string; id: string }; role: string }[] };
+  };
+  const subject = access.notebook.access.find(({ role }) => role === "editor")?.subject;
+  await server.send("PUT", `/api/notebooks/${notebookOf(ann)}/access`, { subject, role: "viewer" });
+  await expect(bo.locator(".bar")).toContainText("Can read");
+  await bo.keyboard.type(" four dd b");
+  await expect(bo.locator(".editing .cm-content")).toHaveText("second one two three");
+  await recorded(server, ann, "second one two three", "first", "third");
+});

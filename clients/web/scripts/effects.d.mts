@@ -1,0 +1,1 @@
+export function complaintsIn(source: string, file: string): string[];
