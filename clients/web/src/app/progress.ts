@@ -6,9 +6,16 @@ const ENDS = new Set(["ExecutionCompleted", "ExecutionCancelled", "ExecutionLost
 export class Progress {
   total = 0;
   done = 0;
-  failed = 0;
+  /** The runs that failed or were lost, in their order. */
+  failures: string[] = [];
+  /** Runs that did not begin, because one before them failed. */
+  skipped = 0;
   /** When the first of them was asked for. */
   since = 0;
+
+  get failed(): number {
+    return this.failures.length;
+  }
 
   get isOver(): boolean {
     return this.done >= this.total;
@@ -16,7 +23,7 @@ export class Progress {
 
   /** What was open when this page came; it does not know what was before. */
   begin(open: number, since: number): void {
-    Object.assign(this, { total: open, done: 0, failed: 0, since });
+    Object.assign(this, { total: open, done: 0, failures: [], skipped: 0, since });
   }
 
   /** Whether something changed. */
@@ -28,7 +35,9 @@ export class Progress {
       this.done += 1;
       const isBad =
         type === "ExecutionLost" || (type === "ExecutionCompleted" && (payload as { outcome?: unknown }).outcome !== "ok");
-      if (isBad) this.failed += 1;
+      const { execution_id } = payload as { execution_id?: string };
+      if (isBad && execution_id !== undefined) this.failures = [...this.failures, execution_id];
+      if (type === "ExecutionBlocked") this.skipped += 1;
     } else return false;
     return true;
   }

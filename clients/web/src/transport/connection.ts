@@ -104,6 +104,11 @@ export class Connection {
     if (this.#state.name === "waiting") this.#connect(this.#state.reason);
   }
 
+  /** The machine has no network: it is said at once, not when a probe is not answered. */
+  interrupt(): void {
+    if (this.#state.name === "live" || this.#state.name === "connecting") this.#lose("you are offline");
+  }
+
   /** Another token of the same account, without a new connection. */
   refresh(token: string): void {
     this.#token = token;

@@ -29,6 +29,7 @@ interface Pending {
   text: string;
   /** On this connection: a command is sent once on each. */
   isSent: boolean;
+  at: number;
   resolve: (done: Done) => void;
   reject: (why: Error) => void;
 }
@@ -53,6 +54,11 @@ export class Outbox {
     return this.#pending.size;
   }
 
+  /** When the command was given that has waited longest. */
+  get since(): number | undefined {
+    return this.#pending.values().next().value?.at;
+  }
+
   /** Whether a command of that id waits for its answer. */
   has(id: string): boolean {
     return this.#pending.has(id);
@@ -64,7 +70,7 @@ export class Outbox {
     const text = JSON.stringify({ command });
     if (isLarger(text, this.#mostBytes())) return Promise.reject(new Rejected(tooLarge(text, this.#mostBytes())));
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { id, text, isSent: this.#send(text), resolve, reject });
+      this.#pending.set(id, { id, text, at: Date.now(), isSent: this.#send(text), resolve, reject });
     });
   }
 

@@ -103,6 +103,11 @@ export class Replica {
     return this.#outbox.size;
   }
 
+  /** Since when a command waits for its answer. */
+  get askedAt(): number | undefined {
+    return this.#outbox.since;
+  }
+
   /** Whether an event comes of a command that this page sent: another tab of the same person is somebody else. */
   isOwn(event: EventMessage): boolean {
     return event.command_id != null && this.#outbox.has(event.command_id);

@@ -168,7 +168,10 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
     <p className="working row" role="status">
       <span className="grow">
         The assistant {state}
-        {name && name !== "You" ? ` for ${name}` : ""} <span className="small">{took}</span>
+        {name && name !== "You" ? ` for ${name}` : ""}{" "}
+        <span className="small" aria-live="off">
+          {took}
+        </span>
       </span>
       <button
         className="button bare icon"

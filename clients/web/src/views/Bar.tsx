@@ -1,5 +1,5 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, Ellipsis, History, House, MessageSquare, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
+import { Bot, CircleX, Ellipsis, History, House, MessageSquare, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -26,7 +26,7 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Steps store={store} />
       <People store={store} />
       <Kernel store={store} />
-      {isRunning && <ProgressButton store={store} />}
+      {isRunning ? <ProgressButton store={store} /> : <Failures store={store} />}
       {isRunning ? (
         <button className="button" aria-label="Stop all" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
           <Square size={14} aria-hidden /> <span className="word">Stop all</span>
@@ -186,6 +186,33 @@ function ProgressButton({ store }: { store: NotebookStore }) {
     >
       {total > 1 && `${done} / ${total} · `}
       {clock(now - since)}
+    </button>
+  );
+}
+
+/** “1 failed · 5 skipped”, until something runs again: each click goes to the next cell that failed. */
+function Failures({ store }: { store: NotebookStore }) {
+  const [at, setAt] = useState(0);
+  const { failures, skipped } = store.progress;
+  const cells = failures.flatMap((id) => {
+    const subject = store.document.executions.get(id)?.subject;
+    return subject?.kind === "cell" && store.document.cells.has(subject.cell_id) ? [subject.cell_id] : [];
+  });
+  const next = cells[at % Math.max(1, cells.length)];
+  if (next === undefined) return null;
+  const go = () => {
+    setAt(at + 1);
+    store.select(next);
+    document.getElementById(`cell-${next}`)?.scrollIntoView({ block: "center" });
+  };
+  return (
+    <button
+      className="button bare failures"
+      title={`Go to cell ${store.document.order.indexOf(next) + 1}, which failed`}
+      onClick={go}
+    >
+      <CircleX size={15} aria-hidden />
+      {[`${cells.length} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(" · ")}
     </button>
   );
 }

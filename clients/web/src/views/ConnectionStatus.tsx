@@ -1,37 +1,72 @@
 // Whether the server is there, and what it has of what was done here. A longer loss is a notice (Notices.tsx).
+import { useEffect, useState } from "react";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 
 /** Shorter losses are not shown. */
 const SILENT_MS = 1_000;
+/** A server that has not confirmed a change by then is said to be silent, though nothing says that the line is cut. */
+const ANSWER_MS = 1_500;
 
 export function ConnectionStatus({ store }: { store: NotebookStore }) {
   useTopics(store, "status");
+  return (
+    <>
+      <Words store={store} />
+      <Told store={store} />
+    </>
+  );
+}
+
+/** What a screen reader says of it: that it was lost, and that it is back. Not each key that is saved, nor a countdown. */
+function Told({ store }: { store: NotebookStore }) {
   const { state } = store.session.connection;
   const isLive = state.name === "live" && store.replica.state.name === "live";
-  const now = useNow(isLive ? undefined : 250);
+  const [words, setWords] = useState("");
+  useEffect(() => {
+    if (isLive) return setWords((before) => (before === "" ? "" : "Connected again"));
+    const isOut = state.name === "refused";
+    const timer = setTimeout(() => setWords(isOut ? "Signed out" : "Offline. You can keep writing."), SILENT_MS);
+    return () => clearTimeout(timer);
+  }, [isLive, state.name === "refused"]);
+  return (
+    <span className="hidden" role="status">
+      {words}
+    </span>
+  );
+}
+
+function Words({ store }: { store: NotebookStore }) {
+  const { state } = store.session.connection;
+  const isLive = state.name === "live" && store.replica.state.name === "live";
   const { unsent } = store;
+  const now = useNow(isLive && unsent === 0 ? undefined : 250);
+  const { askedAt } = store.replica;
+  if (isLive && askedAt !== undefined && now - askedAt > ANSWER_MS)
+    return (
+      <span className="connection bad" title="Changes are kept here until the server confirms them">
+        No answer from the server · {changeWords(unsent)}
+      </span>
+    );
   const isSilent = store.lostAt === undefined || now - store.lostAt < SILENT_MS;
   if (isLive || (isSilent && store.document.version > 0))
     return (
-      <span className="connection quiet" role="status" title={unsent > 0 ? undefined : "All changes saved"}>
+      <span className="connection quiet" title={unsent > 0 ? undefined : "All changes saved"}>
         {unsent > 0 ? "Saving…" : "Saved"}
       </span>
     );
-  const kept = unsent > 0 ? ` · ${unsent} unsaved ${unsent === 1 ? "change" : "changes"}` : "";
+  const kept = unsent > 0 ? ` · ${changeWords(unsent)}` : "";
   const words = {
     waiting: `Offline · retrying in ${state.name === "waiting" ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0} s`,
     refused: state.name === "refused" && state.code === "unsupported_protocol" ? "Reload needed" : "Signed out",
   }[state.name as string];
   return (
-    <span
-      className={words ? "connection bad" : "connection quiet"}
-      role="status"
-      title={"reason" in state ? state.reason : undefined}
-    >
+    <span className={words ? "connection bad" : "connection quiet"} title={"reason" in state ? state.reason : undefined}>
       {words ?? "Connecting…"}
       {kept}
     </span>
   );
 }
+
+const changeWords = (count: number) => `${count} unsaved ${count === 1 ? "change" : "changes"}`;

@@ -23,6 +23,7 @@ import { clearMarks, mark, markedPlace } from "./marks.ts";
 let last: Query = { text: "", isRegex: false, isCase: false, isWord: false };
 /** After typing, and after changes of others. */
 const SETTLE_MS = 120;
+const SAID_MS = 700;
 
 interface Props {
   store: NotebookStore;
@@ -122,13 +123,13 @@ export default function Find({ store, opening, close }: Props) {
         )}
         {isWrong && <p className="error small">{pattern}</p>}
       </div>
-      <span className="count small quiet" role="status">
+      <Count>
         {query.text === "" || isWrong
           ? ""
           : matches.length === 0
             ? "No results"
             : `${at + 1} of ${matches.length.toLocaleString()}${matches.length === MOST_MATCHES ? "+" : ""}`}
-      </span>
+      </Count>
       <Toggle label="Previous match" onClick={() => step(-1)}>
         <ArrowUp size={15} />
       </Toggle>
@@ -139,6 +140,25 @@ export default function Find({ store, opening, close }: Props) {
         <X size={15} />
       </Toggle>
     </div>
+  );
+}
+
+/** A screen reader hears it when the person pauses, not at every key. */
+function Count({ children }: { children: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(children), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [children]);
+  return (
+    <>
+      <span className="count small quiet" aria-hidden>
+        {children}
+      </span>
+      <span className="hidden" role="status">
+        {said}
+      </span>
+    </>
   );
 }
 

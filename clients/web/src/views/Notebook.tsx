@@ -73,11 +73,14 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
     const leaving = (event: BeforeUnloadEvent) => {
       if (begun.replica.unanswered > 0 || begun.texts.cells().length > 0) event.preventDefault();
     };
+    const offline = () => session.connection.interrupt();
     addEventListener("online", online);
+    addEventListener("offline", offline);
     addEventListener("beforeunload", leaving);
     addEventListener("pagehide", drafts);
     return () => {
       removeEventListener("online", online);
+      removeEventListener("offline", offline);
       removeEventListener("beforeunload", leaving);
       removeEventListener("pagehide", drafts);
       drafts();

@@ -40,6 +40,11 @@ function Strip({ look, children }: { look: "warn" | "bad" | "plain"; children: R
   );
 }
 
+/** It changes with every key: no screen reader says it. The countdown is the bar's (ConnectionStatus.tsx). */
+function Unsent({ store }: { store: NotebookStore }) {
+  return <span aria-live="off">{unsentWords(store)}</span>;
+}
+
 function unsentWords(store: NotebookStore): string {
   const { unsent } = store;
   return unsent > 0 ? ` ${unsent} unsaved ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
@@ -57,7 +62,10 @@ function Refused({ store, signedIn }: Props) {
   if (state.code === "unsupported_protocol")
     return (
       <Strip look="bad">
-        <span className="grow">This page is out of date. Reload to continue.{unsentWords(store)}</span>
+        <span className="grow">
+          This page is out of date. Reload to continue.
+          <Unsent store={store} />
+        </span>
         <button className="button" onClick={() => location.reload()}>
           Reload
         </button>
@@ -69,7 +77,10 @@ function Refused({ store, signedIn }: Props) {
   };
   return (
     <Strip look="bad">
-      <span className="grow">You’re signed out.{unsentWords(store)}</span>
+      <span className="grow">
+        You’re signed out.
+        <Unsent store={store} />
+      </span>
       <button className="button" onClick={() => setIsOpen(true)}>
         Sign in
       </button>
@@ -93,7 +104,7 @@ function Unconnected({ store }: { store: NotebookStore }) {
       <Strip look="bad">
         <span className="grow">
           Live connections (WebSockets) to the server are blocked, probably by a proxy. Use another network, or ask your
-          administrator to pass on <code>Upgrade: websocket</code> for <code>/api/socket</code>.{unsentWords(store)}
+          administrator to pass on <code>Upgrade: websocket</code> for <code>/api/socket</code>.<Unsent store={store} />
         </span>
         <button className="button" onClick={() => connection.retryNow()}>
           Try now
@@ -101,12 +112,12 @@ function Unconnected({ store }: { store: NotebookStore }) {
       </Strip>
     );
   if (state.name === "live" || state.name === "refused" || store.lostAt === undefined || now - store.lostAt < 5_000) return null;
-  const when = state.name === "waiting" ? `Retrying in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s.` : "Retrying…";
   const reason = "reason" in state && state.reason ? `: ${state.reason}` : "";
   return (
     <Strip look="warn">
       <span className="grow">
-        No connection{reason}. You can keep writing.{unsentWords(store)} {when}
+        No connection{reason}. You can keep writing.
+        <Unsent store={store} />
       </span>
       <button className="button" onClick={() => connection.retryNow()}>
         Try now

@@ -14,7 +14,7 @@ export function Toasts({ store }: { store: NotebookStore }) {
         <div key={id} className={isError ? "toast bad" : "toast"}>
           <span className="grow">
             {text}
-            {copy !== undefined && <pre>{copy.length > SHOWN ? `${copy.slice(0, SHOWN)} …` : copy}</pre>}
+            {copy !== undefined && <pre aria-live="off">{copy.length > SHOWN ? `${copy.slice(0, SHOWN)} …` : copy}</pre>}
           </span>
           {copy !== undefined && (
             <button className="button" onClick={() => void navigator.clipboard.writeText(copy)}>

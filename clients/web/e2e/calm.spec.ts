@@ -1,0 +1,122 @@
+// What the page says while something is wrong: of the line, of runs elsewhere, of a part of it that fails.
+import type { Page } from "@playwright/test";
+import { notebook, python } from "./cells.ts";
+import { bringIn } from "./demo.ts";
+import { recorded } from "./record.ts";
+import { expect, person, saved, test } from "./server.ts";
+
+async function begun(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await expect(page.locator(".editing .cm-content")).toBeFocused();
+}
+
+/** How often what a screen reader says changes while this is done. */
+async function saidDuring(page: Page, act: () => Promise<void>): Promise<string[]> {
+  await page.evaluate(() => {
+    const said: string[] = [];
+    const live = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]";
+    const look = new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const region = (target instanceof Element ? target : target.parentElement)?.closest(
+          `${live}, [aria-live=off], [aria-hidden]`,
+        );
+        if (region?.matches(live) && !region.matches("[aria-live=off], [aria-hidden]")) said.push(region.textContent ?? "");
+      }
+    });
+    look.observe(document.body, { subtree: true, childList: true, characterData: true });
+    Object.assign(window, { said });
+  });
+  await act();
+  return page.evaluate(() => (window as unknown as { said: string[] }).said);
+}
+
+test("@smoke offline is said within two seconds, with one countdown; no key is read aloud", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await begun(page);
+  const connection = page.locator(".connection");
+  const typing = await saidDuring(page, async () => {
+    await page.keyboard.type("value = 1  # some more words", { delay: 20 });
+    await saved(page);
+  });
+  expect(typing).toEqual([]);
+  await page.context().setOffline(true);
+  await expect(connection).toContainText("Offline", { timeout: 2_000 });
+  await expect(connection).toBeInViewport();
+  const words = await saidDuring(page, async () => {
+    await page.keyboard.type(" while away", { delay: 20 });
+    await expect(page.locator(".strip.warn")).toContainText("You can keep writing. 1 unsaved change");
+  });
+  expect(words.filter((each) => /\d/.test(each))).toEqual([]);
+  expect((await page.locator(".top").innerText()).match(/retrying in \d+ s/gi)).toHaveLength(1);
+  await page.context().setOffline(false);
+  await saved(page);
+  await recorded(server, page, "value = 1  # some more words while away");
+});
+
+test("a server that is there and does not answer is said to be silent", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  let isHeld = false;
+  const held: (() => void)[] = [];
+  await page.routeWebSocket(/\/api\//, (socket) => {
+    const far = socket.connectToServer();
+    socket.onMessage((message) => far.send(message));
+    far.onMessage((message) => (isHeld ? held.push(() => socket.send(message)) : socket.send(message)));
+  });
+  await page.reload();
+  await begun(page);
+  await page.keyboard.type("a = 1");
+  await saved(page);
+  isHeld = true;
+  await page.keyboard.type("2");
+  await expect(page.locator(".connection")).toContainText("No answer from the server · 1 unsaved change", { timeout: 2_500 });
+  isHeld = false;
+  for (const send of held) send();
+  await saved(page);
+  await recorded(server, page, "a = 12");
+});
+
+test("@smoke a run of all that fails elsewhere ends in a sign that leads there", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const long = Array.from({ length: 30 }, (_, line) => `line_${line} = ${line}`).join("\n");
+  const sources = ["a = 1", "1 / 0", ...Array.from({ length: 5 }, (_, at) => `${long}\nb_${at} = ${at}`)];
+  await bringIn(page, notebook(...sources.map((source, at) => python(`c${at}`, source))), "Fails.ipynb");
+  await expect(page.locator(".cell")).toHaveCount(7);
+  await page.locator(".cell").last().scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "Run all" }).click();
+  const sign = page.getByRole("button", { name: "1 failed · 5 skipped" });
+  await expect(sign).toBeInViewport({ timeout: 60_000 });
+  await expect(page.locator("#cell-c1")).not.toBeInViewport();
+  await sign.click();
+  await expect(page.locator("#cell-c1")).toBeInViewport();
+  await expect(page.locator("#cell-c1")).toHaveClass(/current/);
+  // It goes with the next run.
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Control+Enter");
+  await expect(sign).toHaveCount(0);
+});
+
+test("a part that fails says so alone, with details to copy, and is loaded again", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await begun(page);
+  await page.evaluate(() => {
+    const own = Element.prototype.scrollTo;
+    Element.prototype.scrollTo = () => {
+      throw new Error("no scrolling today");
+    };
+    Object.assign(window, { mend: () => (Element.prototype.scrollTo = own) });
+  });
+  await page.keyboard.press("Control+Shift+A");
+  const broken = page.locator(".broken");
+  await expect(broken).toContainText("The assistant stopped working");
+  await expect(broken).toBeInViewport();
+  await broken.getByRole("button", { name: "Copy details" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("no scrolling today");
+  await page.locator(".cell .source").click();
+  await page.keyboard.type("still = 1");
+  await recorded(server, page, "still = 1");
+  await page.evaluate(() => (window as unknown as { mend: () => void }).mend());
+  await broken.getByRole("button", { name: "Reload this part" }).click();
+  await expect(page.getByLabel("Message to the assistant")).toBeInViewport();
+  await expect(broken).toHaveCount(0);
+});
