@@ -29,10 +29,10 @@ test("progress counts the runs since all was quiet, and what failed", () => {
   const ask = event("ExecutionRequested");
   progress.hear(ask);
   progress.hear(event("ExecutionRequested"));
-  progress.hear(event("ExecutionCompleted", { outcome: "error" }));
+  progress.hear(event("ExecutionCompleted", { execution_id: "one", outcome: "error" }));
   expect(progress).toMatchObject({ total: 2, done: 1, failed: 1, since: ask.recorded_at, isOver: false });
   progress.hear(event("ExecutionBlocked"));
-  expect(progress).toMatchObject({ done: 2, failed: 1, isOver: true });
+  expect(progress).toMatchObject({ done: 2, failed: 1, failures: ["one"], skipped: 1, isOver: true });
   progress.hear(event("ExecutionRequested"));
   expect(progress).toMatchObject({ total: 1, done: 0, failed: 0, isOver: false });
   expect(progress.hear(event("CellMoved"))).toBe(false);
