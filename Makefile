@@ -75,6 +75,12 @@ test-web-smoke: web deps ## the page in a browser: a minute's choice of its test
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
 
+# Of the same seed it presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
+monkey: KERNELS = $(VENV)
+monkey: web deps ## two people who press 2,000 keys at random in one notebook
+	cargo build --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page NOTARIUM_MONKEY_KEYS=2000 && $(BROWSER) monkey
+
 $(PYTHON_VENV)/.ready: $(PYTHON_CLIENT)/requirements-dev.txt
 	@scripts/need-python "$(PYTHON)"
 	$(PYTHON) -m venv $(PYTHON_VENV)
@@ -172,13 +178,14 @@ target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST
+soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST, two monkeys in one notebook
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --profile soak -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --profile soak -p notarium-sync simulation
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test agent -- --ignored --nocapture kill memory
 	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --profile soak --test security --test assistants -- --ignored --nocapture
+	$(MAKE) --no-print-directory monkey
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
@@ -186,4 +193,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

@@ -33,7 +33,8 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await page.keyboard.press("Escape");
   await expect(page.locator(".connection")).toHaveText("Saved");
   await page.getByRole("button", { name: "Assistant", exact: true }).click();
-  await page.getByLabel("Message to the assistant").fill("tidy up");
+  await expect(page.getByLabel("Message to the assistant")).toBeFocused();
+  await page.keyboard.type("tidy up");
   await page.keyboard.press("Enter");
 
   const card = page.locator(".confirmation");
@@ -104,7 +105,8 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   await page.getByRole("button", { name: "Assistant", exact: true }).click();
   await page.getByRole("button", { name: "Model and policy" }).click();
   await page.getByRole("radio", { name: /^Ask for every edit/ }).check();
-  await page.getByLabel("Message to the assistant").fill("better names");
+  await expect(page.getByLabel("Message to the assistant")).toBeFocused();
+  await page.keyboard.type("better names");
   await page.keyboard.press("Enter");
   const proposals = page.getByRole("group", { name: "A proposal of the assistant" });
   await expect(proposals).toHaveCount(3);

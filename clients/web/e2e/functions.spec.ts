@@ -53,7 +53,8 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
+  await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Call a function" });
   await expect(dialog.getByText("Hoists a sail.")).toBeVisible({ timeout: 30_000 });
@@ -103,7 +104,8 @@ test("a call that takes long is stopped from its form, and the next one runs", a
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
+  await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Call a function" });
   await dialog.getByRole("button", { name: "Call wait" }).click();
@@ -128,7 +130,8 @@ test("what destroys is called when somebody says that it is meant, and a loop sa
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
+  await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Call a function" });
   const call = dialog.getByRole("button", { name: "Call sink" });

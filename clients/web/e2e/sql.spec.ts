@@ -13,7 +13,8 @@ const run = (page: Page, id: string) => cell(page, id).getByRole("button", { nam
 
 async function command(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search commands" }).fill(words);
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
+  await page.keyboard.type(words);
   await page.keyboard.press("Enter");
 }
 

@@ -29,7 +29,7 @@ test("a run that asks for input is announced, and leads to its field", async ({ 
   await write(page, "print(input('name? ')[::-1])");
   await page.keyboard.press("Control+Enter");
   const strip = page.locator(".strip", { hasText: "name?" });
-  await expect(strip).toBeVisible({ timeout: 60_000 });
+  await expect(strip).toBeInViewport({ timeout: 60_000 });
   await strip.getByRole("button", { name: "Go to cell" }).click();
   await expect(page.locator(".input input")).toBeFocused();
   await page.keyboard.type("abc");
@@ -54,10 +54,10 @@ test("a collapsed heading hides its cells for everybody, says how many, and open
   await expect(page.locator(".cell.markdown")).toHaveCount(1);
   await page.keyboard.press("ArrowLeft");
   await expect(page.locator(".cell")).toHaveCount(1);
-  await expect(page.getByRole("button", { name: "1 hidden cell" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "1 hidden cell" })).toBeInViewport();
   const other = await person(browser, server);
   await other.goto(page.url());
-  await expect(other.getByRole("button", { name: "1 hidden cell" })).toBeVisible();
+  await expect(other.getByRole("button", { name: "1 hidden cell" })).toBeInViewport();
   await page.keyboard.press("ArrowRight");
   await expect(page.locator(".cell")).toHaveCount(2);
   await expect(other.locator(".cell")).toHaveCount(2);

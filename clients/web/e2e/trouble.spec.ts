@@ -67,7 +67,8 @@ test("keys can be changed; what two actions have is named", async ({ browser, se
   await write(page, "x");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  await page.getByLabel("Search commands").fill("change the keys");
+  await expect(page.getByLabel("Search commands")).toBeFocused();
+  await page.keyboard.type("change the keys");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: /^Keys for “Insert cell below”/ }).click();
@@ -153,13 +154,13 @@ test("without the server the palette, the keys and the settings open all the sam
   await server.kill();
   await expect(page.locator(".connection")).toContainText("retrying in");
   await page.keyboard.press("Control+k");
-  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeVisible();
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeInViewport();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");
-  await expect(page.getByRole("dialog", { name: "Settings" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Settings" })).toBeInViewport();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+f");
-  await expect(page.getByLabel("Find", { exact: true })).toBeVisible();
+  await expect(page.getByLabel("Find", { exact: true })).toBeInViewport();
   await expect(page.locator(".broken")).toHaveCount(0);
   await server.start();
   await page.context().close();

@@ -202,6 +202,8 @@ export class Focus {
     const before = this.#place;
     const now = placeOf(document.activeElement);
     if (now.element === before.element) return;
+    // On its way from one element to the next the focus is nowhere for a moment.
+    if (!isOwn && now.kind === "none" && isThere(before)) return;
     const isSame = now.kind === before.kind && now.cell !== undefined && now.cell === before.cell && now.kind !== "control";
     this.#place = isSame ? { ...now, isDone: before.isDone } : now;
     if (isSame) return;
@@ -209,7 +211,9 @@ export class Focus {
       const { element, kind } = now;
       queueMicrotask(() => this.#arrive(kind === "text" ? element : undefined));
     }
-    const isMeant = now.cell !== undefined && now.cell === this.#expected;
+    // Who clicks into a frame, or leaves one by a key, is heard there alone.
+    const isFrame = now.element?.matches("iframe") || (before.element?.matches("iframe") && isThere(before));
+    const isMeant = isFrame || (now.cell !== undefined && now.cell === this.#expected);
     if (isOwn || isMeant || this.#isOwn()) {
       // It is seen at the end of the act that it went.
       if (now.kind === "none" && !isThere(before)) this.#left = before;
@@ -253,7 +257,7 @@ const isThere = ({ element }: Place) => element?.isConnected === true && element
 function isLoss(before: Place, now: Place): boolean {
   if (before.kind === "none" || before.isDone) return false;
   if (before.kind === "text") return true;
-  if (before.kind === "cell") return now.cell !== before.cell && (now.kind !== "none" || !isThere(before));
+  if (before.kind === "cell") return now.cell !== before.cell;
   return !isThere(before);
 }
 

@@ -1,0 +1,165 @@
+// A monkey at the keyboard, with a seed: it knows where it believes to type, and whether a key is meant as text or as a command.
+import type { Page } from "@playwright/test";
+
+export type Place = "cells" | "editor" | "find" | "palette" | "settings" | "assistant" | "comment";
+
+/** Repeats itself: mulberry32. */
+export function dice(seed: number) {
+  let state = seed >>> 0;
+  const roll = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (end: number) => Math.floor(roll() * end);
+  const one = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  return { below, one };
+}
+
+export type Dice = ReturnType<typeof dice>;
+
+/** Words of which every letter is a command where one is not writing. */
+const WORDS = [
+  "dd",
+  "b a",
+  "mmy",
+  "x = z",
+  "zz top",
+  "add dad",
+  "r1 2",
+  "cvv",
+  "ii",
+  "00",
+  "o j k",
+  "(",
+  "Mx",
+  "hm",
+  "שלום",
+  "né dd",
+];
+/** What is pressed where cells are chosen. */
+const COMMANDS = [
+  ..."bamyjkcvz",
+  ...["ArrowDown", "ArrowUp", "d d", "Shift+Z", "Alt+ArrowDown", "Alt+ArrowUp", "Shift+M", "1", "Shift+ArrowDown", "Escape"],
+];
+/** What opens something, from anywhere in the notebook. */
+const OPENERS: [string, Place][] = [
+  ["Control+f", "find"],
+  ["Control+k", "palette"],
+  ["Control+,", "settings"],
+  ["Control+Shift+A", "assistant"],
+  ["Control+Alt+m", "comment"],
+];
+/** What edits text, and leaves the cell where it is. */
+const EDITING = [
+  "Backspace",
+  "Delete",
+  "Home",
+  "End",
+  "Enter",
+  "Control+z",
+  "ArrowLeft",
+  "Control+a",
+  "Shift+Home",
+  "Control+ArrowLeft",
+];
+
+export interface Act {
+  kind: "text" | "command" | "go";
+  words: string;
+  keys: number;
+  do: () => Promise<void>;
+  leads: Place;
+  /** Enter and Ctrl+Z may do more than write. */
+  mayUndo?: boolean;
+}
+
+export class Monkey {
+  place: Place = "editor";
+
+  constructor(
+    readonly name: string,
+    readonly page: Page,
+    readonly actor: string,
+    private readonly dice: Dice,
+  ) {}
+
+  next(): Act {
+    const roll = this.dice.below(100);
+    if (this.place === "cells") return roll < 55 ? this.command() : roll < 85 ? this.click() : this.open();
+    if (roll < 60) return this.write();
+    if (this.place === "editor") return roll < 75 ? this.edit() : roll < 85 ? this.leave() : roll < 93 ? this.open() : this.click();
+    return this.leave();
+  }
+
+  private write(): Act {
+    const words = Array.from({ length: 1 + this.dice.below(3) }, () => this.dice.one(WORDS)).join(" ");
+    const isBox = this.place === "settings";
+    if (isBox) return this.leave();
+    return this.act("text", `types “${words}”`, words.length, () => this.page.keyboard.type(words), this.place);
+  }
+
+  private edit(): Act {
+    const key = this.dice.one(EDITING);
+    return {
+      ...this.act("text", `presses ${key}`, 1, () => this.page.keyboard.press(key), "editor"),
+      mayUndo: key === "Control+z",
+    };
+  }
+
+  private command(): Act {
+    const keys = this.dice.one(COMMANDS).split(" ");
+    const press = async () => {
+      for (const key of keys) await this.page.keyboard.press(key);
+    };
+    return this.act("command", `presses ${keys.join(" ")}`, keys.length, press, "cells");
+  }
+
+  private click(): Act {
+    const at = this.dice.below(50);
+    const click = async () => {
+      const sources = this.page.locator(".cell .source");
+      const count = await sources.count();
+      // What is clicked may go in this moment: a person would click beside it.
+      if (count > 0)
+        await sources
+          .nth(at % count)
+          .click({ timeout: 5_000, force: true, position: { x: 40, y: 12 } })
+          .catch(() => undefined);
+    };
+    return this.act("go", `clicks into a cell (${at})`, 1, click, "editor");
+  }
+
+  private open(): Act {
+    const [key, place] = this.dice.one(OPENERS);
+    return this.act("go", `presses ${key}`, 1, () => this.page.keyboard.press(key), place);
+  }
+
+  private leave(): Act {
+    const times = this.place === "editor" || this.place === "palette" || this.place === "settings" ? 1 : 2;
+    const press = async () => {
+      for (let time = 0; time < times; time += 1) await this.page.keyboard.press("Escape");
+      if (this.place === "assistant") await this.page.keyboard.press("Control+Shift+A");
+    };
+    return this.act("go", "presses Escape", times, press, "cells");
+  }
+
+  private act(kind: Act["kind"], words: string, keys: number, run: Act["do"], leads: Place): Act {
+    return { kind, words: `${this.name} in ${this.place}: ${words}`, keys, do: run, leads };
+  }
+
+  /** Where the focus is: what was believed may have been taken away, or was not there to be opened. */
+  async look(): Promise<void> {
+    this.place = await this.page.evaluate(() => {
+      const at = document.activeElement;
+      if (at?.closest(".cm-editor")) return "editor";
+      if (at?.closest(".find")) return "find";
+      if (at?.closest(".comment-field")) return "comment";
+      if (at?.closest(".composer")) return "assistant";
+      if (at?.closest(".settings")) return "settings";
+      if (at?.closest("[role=dialog]")) return "palette";
+      return "cells";
+    });
+  }
+}
