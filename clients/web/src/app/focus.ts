@@ -256,7 +256,8 @@ const isThere = ({ element }: Place) => element?.isConnected === true && element
 /** Whether the focus went elsewhere without the person. */
 function isLoss(before: Place, now: Place): boolean {
   if (before.kind === "none" || before.isDone) return false;
-  if (before.kind === "text") return true;
+  // A form may lead from one of its fields to the next.
+  if (before.kind === "text") return !isThere(before) || now.kind === "cell";
   if (before.kind === "cell") return now.cell !== before.cell;
   return !isThere(before);
 }
