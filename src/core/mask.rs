@@ -16,6 +16,8 @@ use serde_json::value::RawValue;
 pub const MASK: &str = "[masked: a key]";
 /// Bytes before a piece of text in which a key may have begun.
 const LOOK_BACK_BYTES: usize = 256;
+/// Hex digits of a whole token's secret.
+const WHOLE_SECRET_CHARS: usize = 64;
 
 /// How keys are written: how they begin, and as much as makes one. What goes on in the same characters belongs to it. The group
 /// `key`, where there is one, is the part that goes. Each shape begins with plain text, which is what is searched for.
@@ -120,13 +122,20 @@ fn judged(text: &str, key: Range<usize>) -> (bool, usize) {
     // Its first letter is the end of an escape in JSON: `\nt_…` is a line that begins with `t_…`.
     let is_escape = begins.starts_with(['n', 'r', 't', 'b', 'f', 'u'])
         && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    let is_common = ["sk-", "AKIA", "ASIA", "AIza"].iter().any(|common| begins.starts_with(common));
+    let is_common =
+        ["sk-", "AKIA", "ASIA", "AIza"].iter().any(|common| begins.starts_with(common)) || is_cut_token(begins);
     if is_escape || (is_common && ends_in_word(before)) {
         return (false, text.ceil_char_boundary(key.start + 1));
     }
     let follows = if begins.starts_with('-') { 0 } else { key_characters(&text[key.end..]) };
     let end = key.end + follows;
     (text[key.start..end].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()), end)
+}
+
+/// A token of Notarium with less than a whole secret: within a word (`client_share_…`) it is a part of a name.
+fn is_cut_token(key: &str) -> bool {
+    let secret = key.rsplit('_').next().unwrap_or_default();
+    key.starts_with("nt_") && secret.len() < WHOLE_SECRET_CHARS
 }
 
 fn key_characters(text: &str) -> usize {
@@ -260,6 +269,8 @@ mod tests {
         let two = format!("AKIAABCDEFGHIJKLMNOP,sk-{LONG}");
         assert_eq!(mask_keys(&two), format!("{MASK},{MASK}"));
         assert_eq!(mask_keys(&mask_keys(&two)), mask_keys(&two), "once is enough");
+        let token = format!("nt_api_01JAAAAAAAAAAAAAAAAAAAAAAA_{}", "0123456789abcdef".repeat(4));
+        assert_eq!(mask_keys(&format!("#token%3D{token}")), format!("#token%3D{MASK}"), "also behind letters");
     }
 
     #[test]
@@ -272,6 +283,8 @@ mod tests {
             "eyJ.x.y größer SessionToken: short, SecretAccessKey",
             "nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_…",
             "[masked: a key] and more",
+            // Names that hold `nt_`.
+            "event_share_price_2024010112304500 client_agent_x_0123456789abcdef0123 patient_api_data.ipynb",
             // In JSON: a line that begins with t_session.
             "\\nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_0123456789abcdef",
         ];

@@ -9,7 +9,7 @@ use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode, Uri, header};
 use notarium_core::{Closed, CommandId, NotebookId, RawJson, Version};
 use notarium_wire::CommandMessage;
 use serde::de::value::MapAccessDeserializer;
@@ -17,6 +17,7 @@ use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use ulid::Ulid;
 
+use crate::auth::TokenText;
 use crate::pace::TooSlow;
 use crate::problem::Problem;
 
@@ -39,13 +40,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // A token in a URL ends in logs: whoever sends one is told, and it is not read.
-        if parts.uri.query().is_some_and(|query| query.contains("token=") || query.contains("nt_")) {
+        // A token in a URL ends in logs: the caller learns of it, and the server does not read it.
+        if has_token(&parts.uri) {
             return Err(Problem::invalid("a token never stands in a URL: send it as `Authorization: Bearer <token>`"));
         }
         let query = Query::<T>::try_from_uri(&parts.uri);
         query.map(|Query(value)| Self(value)).map_err(|rejection| Problem::invalid(rejection.body_text()))
     }
+}
+
+/// Checks for a parameter that is meant as a token: by its name, or by a whole token in its value.
+fn has_token(uri: &Uri) -> bool {
+    let Ok(Query(pairs)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else { return false };
+    pairs.iter().any(|(name, value)| name == "token" || TokenText::stands_in(name) || TokenText::stands_in(value))
 }
 
 /// A JSON body, without any field that is not known.

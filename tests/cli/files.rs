@@ -68,6 +68,12 @@ async fn files_go_up_and_down_and_nothing_is_replaced_unasked() {
     let listed = world.run(&["files", "Notes", "data", "--json"]).await.json();
     assert_eq!((listed[0]["name"].as_str(), listed[1]["kind"].as_str()), (Some("2026"), Some("file")), "{listed:#}");
 
+    // A name that holds `nt_`, as tokens do.
+    world.file("patient_data.csv", "3,4\n");
+    world.run(&["upload", "Notes", "patient_data.csv", "--to", "client_list/"]).await.ok();
+    assert_eq!(world.run(&["download", "Notes", "client_list/patient_data.csv", "-o", "-"]).await.ok(), "3,4");
+    assert!(world.run(&["files", "Notes", "client_list"]).await.ok().contains("patient_data.csv"));
+
     world.file("losses.csv", "newer\n");
     let refused = world.run(&["upload", "Notes", "losses.csv"]).await.fails(1);
     assert!(refused.contains("--overwrite"), "{refused}");

@@ -6,6 +6,7 @@ use notarium_store::Sqlite;
 use notarium_store::accounts::{AccountChange, AccountStore, Coverage, TokenFilter, TokenKind};
 
 use notarium_wire::rest::Profile;
+use proptest::prelude::*;
 
 use super::cache::{Cached, TokenCache};
 use super::*;
@@ -22,7 +23,7 @@ async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
 
 async fn owner(accounts: &Accounts) -> SignedIn {
     let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
-    accounts.exchange(&printed, None, None, ClientInfo::default()).await.unwrap()
+    accounts.exchange_locally(&printed, ClientInfo::default()).await.unwrap()
 }
 
 // --- the text of a token ---
@@ -59,6 +60,26 @@ fn what_is_no_token_is_not_read() {
     ];
     for text in bad {
         assert_eq!(TokenText::parse(&text), None, "{text}");
+    }
+}
+
+proptest! {
+    /// Files, notebooks and searches may have any name: none of these is taken for a token.
+    #[test]
+    fn a_name_is_no_token(words in prop::collection::vec("[a-zA-Z0-9]{0,12}", 0..5), kind in 0usize..7, digits in "[0-9a-f]{0,63}") {
+        let kind = TokenKind::ALL[kind].as_str();
+        let name = words.join("nt_");
+        for text in [name.clone(), format!("{name}nt_{kind}_{digits}"), format!("nt_{kind}_{name}_{digits}"), format!("nt_{name}.ipynb")] {
+            prop_assert!(!TokenText::stands_in(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn a_whole_token_is_found_in_any_text(id in "[0-9A-Z]{1,26}", kind in 0usize..7, secret in "[0-9a-fA-F]{64}", around in "[ ./=:\"']{1,4}") {
+        let token = format!("nt_{}_{id}_{secret}", TokenKind::ALL[kind].as_str());
+        for text in [token.clone(), format!(" {token}"), format!("Bearer{around}{token}{around}event_log")] {
+            prop_assert!(TokenText::stands_in(&text), "{}", text);
+        }
     }
 }
 
@@ -224,7 +245,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let store = AccountStore::new(database);
     let accounts = Accounts::open(store.clone(), clock).await.unwrap();
     let session = accounts
-        .exchange(&issued.text.reveal(), None, None, ClientInfo { label: "laptop", ..ClientInfo::default() })
+        .exchange_locally(&issued.text.reveal(), ClientInfo { label: "laptop", ..ClientInfo::default() })
         .await
         .unwrap();
     let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();

@@ -41,6 +41,12 @@ impl TokenText {
         is_secret.then(|| Self { kind, id, secret: secret.to_ascii_lowercase() })
     }
 
+    /// Checks for a whole token among the words of a text. Names that only hold `nt_` (`patient_data`, `client_list`) are none.
+    pub fn stands_in(text: &str) -> bool {
+        let is_separator = |character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-'));
+        text.split(is_separator).any(|word| Self::parse(word).is_some())
+    }
+
     /// What the store keeps.
     pub fn secret_hash(&self) -> [u8; 32] {
         Sha256::digest(self.secret.as_bytes()).into()
