@@ -8,9 +8,11 @@
 //! - The database is copied first, blobs after it: an event is written only when its blobs are there, and what an event names
 //!   is never removed, so that every blob of the copy is found.
 //! - What was copied has been read through: the database's structure, each notebook's chain, each blob's hash.
-//! - A backup that breaks off leaves the one before as it was; a restore that breaks off leaves no database.
+//! - A backup that breaks off leaves the one before as it was; a restore that breaks off leaves a mark on its folder, which no
+//!   server opens until the restore is run again and has finished.
 
 mod archive;
+mod mark;
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -23,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
 use crate::event_store::StoreError;
-use crate::sqlite::{DATABASE_FILE, copy_database, verify_database};
+use crate::sqlite::{DATABASE_FILE, PART_FILE, copy_database, verify_database};
 
 /// SHA-256 of the database's file, as `sha256sum -c` reads it.
 const CHECKSUM_FILE: &str = "notarium.db.sha256";
@@ -66,6 +68,10 @@ pub enum BackupError {
     NoArchive { file: PathBuf, reason: io::Error },
     #[error("{folder} is not empty: restore into a folder that is empty or does not exist")]
     NotEmpty { folder: PathBuf },
+    #[error("another `notarium restore` is writing to {folder}: wait until it is done")]
+    Restoring { folder: PathBuf },
+    #[error("a restore into {folder} broke off: run `notarium restore` into it again, then back it up")]
+    HalfRestored { folder: PathBuf },
     #[error("{file} is not what the backup wrote: its SHA-256 is another. Restore an older backup")]
     Changed { file: PathBuf },
     #[error("{path}: {reason}")]
@@ -107,6 +113,9 @@ pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<
 
 async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     let database = data.join(DATABASE_FILE);
+    if mark::is_half_restored(data) {
+        return Err(BackupError::HalfRestored { folder: data.to_owned() });
+    }
     if !database.is_file() {
         return Err(BackupError::NoData { folder: data.to_owned() });
     }
@@ -123,7 +132,7 @@ async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) ->
 /// An empty file for the copy of the database, for its owner alone.
 fn begin_copy(database: &Path, into: &Path, progress: Progress<'_>) -> Result<PathBuf, BackupError> {
     make_folder(into)?;
-    let copy = into.join("notarium.db.part");
+    let copy = into.join(PART_FILE);
     remove(&copy)?;
     let database_bytes = database.metadata().map_or(0, |metadata| metadata.len());
     progress(BackupStep::Database { database_bytes });
@@ -143,8 +152,20 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
     sync_folder(into)
 }
 
-/// Makes a data folder of the backup in the folder or file `from`. `into` must be empty, or not be there.
+/// Makes a data folder of the backup in the folder or file `from`. `into` must be empty, or not be there, or hold what a restore
+/// left that broke off.
 pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    let mark = mark::RestoreMark::set(into)?;
+    match restore_from(from, into, progress).await {
+        Ok(done) => mark.lift().map(|()| done),
+        Err(error) => {
+            mark.lift_if_empty()?;
+            Err(error)
+        }
+    }
+}
+
+async fn restore_from(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     if !from.is_file() {
         return restore_from_folder(from, into, progress).await;
     }
@@ -165,9 +186,6 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -
     let Ok(expected) = std::fs::read_to_string(from.join(CHECKSUM_FILE)) else {
         return Err(BackupError::NoBackup { folder: from.to_owned() });
     };
-    if into.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(BackupError::NotEmpty { folder: into.to_owned() });
-    }
     let checksum = checksum_of(&database)?.to_string();
     if !expected.split_whitespace().any(|word| word == checksum) {
         return Err(BackupError::Changed { file: database });

@@ -93,6 +93,11 @@ pub enum StoreError {
          left. Put it back, or restore a backup into another folder (notarium restore); to begin anew choose another data folder (--data)"
     )]
     Lost { path: String, beside: String },
+    #[error(
+        "a restore into {path} broke off: run `notarium restore BACKUP {path}` again, which goes on from what is there; to begin anew \
+         choose another data folder (--data)"
+    )]
+    HalfRestored { path: String },
     #[error("the data folder {path} cannot be made ({reason}): choose another (--data)")]
     NoFolder { path: String, reason: String },
     #[error("{path} cannot be written to: give this user write permission, or choose another data folder (--data)")]

@@ -60,3 +60,43 @@ async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_veri
     world.run(&["verify", &with_blob, "--blobs"]).await.ok();
     world.run(&["export", &with_blob]).await.ok();
 }
+
+/// Killed at ten moments between its start and its end: the server refuses what is left, and restoring again finishes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_restore_is_refused_by_the_server_and_taken_up_by_the_next() {
+    let data = tempfile::tempdir().unwrap();
+    let mut world = World::start_with(data.path()).await;
+    world.notebook("Work", &"x = 1\n".repeat(1_000)).await;
+    world.server.take().unwrap().shut_down().await;
+    world.run(&["backup", "nightly.tar.zst", "--data", data.path().to_str().unwrap()]).await.ok();
+    let begun = std::time::Instant::now();
+    world.run(&["restore", "nightly.tar.zst", "whole"]).await.ok();
+    let whole = begun.elapsed();
+    let mut refusals = 0;
+    for tenth in 1..=10 {
+        let folder = format!("restored{tenth}");
+        let into = world.folder.path().join(&folder);
+        let mut restore = world.spawn(&["restore", "nightly.tar.zst", &folder]);
+        // Where it is killed is the point of this test: there is nothing to wait for.
+        let _ = tokio::time::timeout(whole * tenth / 10, restore.wait()).await;
+        let _ = restore.kill().await;
+        if !into.exists() {
+            continue;
+        }
+        match Server::start(ServerConfig::in_folder(&into)).await {
+            Err(error) => {
+                refusals += 1;
+                assert!(error.to_string().contains("notarium restore"), "{error}");
+                let said = world.run(&["serve", "--listen", "127.0.0.1:0", "--data", &folder]).await.fails(1);
+                assert!(said.contains("broke off"), "{said}");
+                world.run(&["restore", "nightly.tar.zst", &folder]).await.ok();
+            }
+            // It was done.
+            Ok(server) => server.shut_down().await,
+        }
+        let server = Server::start(ServerConfig::in_folder(&into)).await.unwrap();
+        assert!(server.owner_token.is_none(), "no new life");
+        server.shut_down().await;
+    }
+    println!("{refusals} of 10 were refused");
+}

@@ -12,6 +12,10 @@ use crate::event_store::StoreError;
 
 /// The database's file in the data folder.
 pub const DATABASE_FILE: &str = "notarium.db";
+/// The copy of a database while it is written.
+pub(crate) const PART_FILE: &str = "notarium.db.part";
+/// There while a restore into the folder is at work, and after one that broke off.
+pub(crate) const MARK_FILE: &str = "notarium.restoring";
 /// What was written and is not in the database's file yet.
 pub(super) const LOG_FILE: &str = "notarium.db-wal";
 /// Locked while a server uses the folder. The lock goes with the process, however it ends.
@@ -41,8 +45,17 @@ impl Drop for FolderLock {
     }
 }
 
+/// What a restore left that was killed. Versions that set no mark left the copy of the database alone.
+pub(crate) fn is_half_restored(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).exists();
+    has(MARK_FILE) || (has(PART_FILE) && !has(DATABASE_FILE))
+}
+
 /// Creates the folder where it is missing and locks it.
 pub(super) fn lock_folder(folder: &Path) -> Result<FolderLock, StoreError> {
+    if is_half_restored(folder) {
+        return Err(StoreError::HalfRestored { path: folder.display().to_string() });
+    }
     let failed = |error| folder_error(folder, error);
     create_folder(folder).map_err(|error| no_folder(folder, error))?;
     let mut options = OpenOptions::new();

@@ -171,3 +171,85 @@ async fn a_damaged_database_is_not_backed_up_over_a_good_one() {
     assert!(refused.to_string().contains("version 7"), "{refused}");
     assert_eq!(scene.restore("restored").await.unwrap().events, 20);
 }
+
+/// Run by the test below in a process of its own, which dies at one step of the restore.
+#[tokio::test]
+#[ignore = "the test of a killed restore starts it"]
+async fn dies_while_it_restores() {
+    let Ok(place) = std::env::var("DIES_AT") else { return };
+    let (from, into) = (std::env::var("RESTORES_FROM").unwrap(), std::env::var("RESTORES_INTO").unwrap());
+    let left = std::sync::atomic::AtomicUsize::new(place.parse().unwrap());
+    let step = |_| {
+        if left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            std::process::abort();
+        }
+    };
+    restore(Path::new(&from), Path::new(&into), &step).await.unwrap();
+}
+
+/// Whether the process died before the restore was done.
+fn dies(place: usize, from: &Path, into: &Path) -> bool {
+    let mut process = std::process::Command::new(std::env::current_exe().unwrap());
+    process.args(["--ignored", "--exact", "dies_while_it_restores"]).env("DIES_AT", place.to_string());
+    process.env("RESTORES_FROM", from).env("RESTORES_INTO", into);
+    !process.output().unwrap().status.success()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes_it() {
+    let scene = Scene::start().await;
+    let mut author = Author::new("nb");
+    for blob in ["one", "two", "three"] {
+        scene.with_blob(&mut author, blob).await;
+    }
+    scene.back_up().await.unwrap();
+    let archive = scene.path("backup.tar.zst");
+    backup(&scene.path("data"), &archive, &|_| {}).await.unwrap();
+    for from in [scene.path("backup"), archive] {
+        let into = scene.path("restored");
+        let mut deaths = 0;
+        while dies(deaths, &from, &into) {
+            deaths += 1;
+            let error = Sqlite::open(&into).await.err().expect("a half-restored folder is refused");
+            assert!(matches!(&error, StoreError::HalfRestored { .. }), "{deaths}: {error}");
+            assert!(error.to_string().contains("notarium restore"), "{error}");
+            let error = backup(&into, &scene.path("other"), &|_| {}).await.unwrap_err();
+            assert!(matches!(error, BackupError::HalfRestored { .. }), "{error}");
+            // Half of the times the next one meets remains, else an empty folder.
+            if deaths % 2 == 0 {
+                let done = restore(&from, &into, &|_| {}).await.unwrap();
+                assert_eq!((done.events, done.blobs), (3, 3));
+                assert!(!into.join("notarium.restoring").exists());
+                let store = Sqlite::open(&into).await.unwrap();
+                assert_eq!(heads(&store).await, heads(&scene.store).await);
+                store.close().await;
+                std::fs::remove_dir_all(&into).unwrap();
+            }
+        }
+        assert!(deaths >= 5, "{deaths}");
+        std::fs::remove_dir_all(&into).unwrap();
+    }
+    // Of a version that set no mark.
+    let old = scene.path("old");
+    std::fs::create_dir(&old).unwrap();
+    std::fs::write(old.join("notarium.db.part"), "half").unwrap();
+    assert!(matches!(Sqlite::open(&old).await.err(), Some(StoreError::HalfRestored { .. })));
+    assert_eq!(scene.restore("old").await.unwrap().events, 3);
+    assert!(!old.join("notarium.db.part").exists());
+}
+
+#[tokio::test]
+async fn a_second_restore_into_the_same_folder_is_refused() {
+    let scene = Scene::start().await;
+    scene.store.append(Author::new("nb").rename("x")).await.unwrap();
+    scene.back_up().await.unwrap();
+    let (from, into) = (scene.path("backup"), scene.path("restored"));
+    let seen = std::sync::Mutex::new(Vec::new());
+    let second = |_| {
+        let refused = futures_util::FutureExt::now_or_never(restore(&from, &into, &|_| {}));
+        seen.lock().unwrap().push(refused.expect("it asks for nothing").unwrap_err().to_string());
+    };
+    restore(&from, &into, &second).await.unwrap();
+    let seen = seen.into_inner().unwrap();
+    assert!(!seen.is_empty() && seen.iter().all(|said| said.contains("another `notarium restore`")), "{seen:?}");
+}
