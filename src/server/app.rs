@@ -27,6 +27,7 @@ use crate::mcp::McpMount;
 use crate::notices::NoticeQueue;
 use crate::oidc::Oidc;
 use crate::places::Places;
+use crate::replay::Replays;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::standings;
 use crate::state_texts::StateTexts;
@@ -65,6 +66,8 @@ pub struct Parts {
     pub mcp: McpMount,
     pub agent_locks: AgentLocks,
     pub checks: Checks,
+    /// Reads notebooks as they were.
+    pub replays: Replays,
     pub clock: Clock,
     pub limits: ServerLimits,
     /// What people and workspaces use.

@@ -76,9 +76,7 @@ pub struct ServerLimits {
     pub max_queued_frames: usize,
     /// … and bytes of them.
     pub max_queued_bytes: usize,
-    /// Events that reading an old version may have to replay.
-    pub max_replayed_events: u64,
-    /// … and a check of the digest at one.
+    /// Events that a check of the digest at an old version may have to replay.
     pub max_checked_events: u64,
     /// Requests and event streams that are open at a time; further ones wait. Sockets are counted apart.
     pub max_http_connections: usize,
@@ -128,7 +126,6 @@ impl Default for ServerLimits {
             max_unanswered_commands: 256,
             max_queued_frames: 1_024,
             max_queued_bytes: 8 << 20,
-            max_replayed_events: 200_000,
             max_checked_events: 10_000,
             max_http_connections: 10_000,
             first_byte_timeout: Duration::from_secs(5),

@@ -1,14 +1,61 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
-use notarium_core::{ChainError, Document, Hash, Head, NotebookId, Version, verify_chain};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use notarium_core::{ChainError, Document, Hash, Head, Notebook, NotebookId, Recorded, Version, verify_chain};
 use notarium_store::EventStore;
 use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
 
 use crate::problem::Problem;
 use crate::rooms::snapshot;
 
 /// Events of one reading.
 const PAGE: usize = 2_000;
+
+/// Reads old versions, however far the nearest snapshot is.
+pub struct Replays {
+    max_gap: Version,
+    /// Replays beyond the largest gap run one at a time: the next one finds the snapshots that the one before has left.
+    beyond_gap: Mutex<()>,
+}
+
+impl Replays {
+    /// `max_gap`: events between two snapshots.
+    pub fn new(max_gap: Version) -> Self {
+        Self { max_gap: max_gap.max(1), beyond_gap: Mutex::default() }
+    }
+
+    /// The state at a version that the log has reached.
+    pub async fn state_at(
+        &self,
+        store: &dyn EventStore,
+        notebook: &NotebookId,
+        version: Version,
+    ) -> Result<Document, Problem> {
+        let (head, state) = nearest(store, notebook, version).await?;
+        if version.saturating_sub(state.version) <= self.max_gap {
+            return advance(store, head, state, version).await;
+        }
+        let _turn = self.beyond_gap.lock().await;
+        let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack).await?;
+        let (mut head, mut state) = found.unwrap_or_else(|| (Head::START, Notebook::new(notebook.clone())));
+        while version - state.version > self.max_gap {
+            let next = state.version + self.max_gap;
+            (head, state) = advance_from(store, head, state, next).await?;
+            snapshot::leave(store, Arc::new(state.clone()), head).await;
+        }
+        let (_, state) = advance_from(store, head, state, version).await?;
+        Ok(Arc::unwrap_or_clone(state.document))
+    }
+}
+
+/// The latest snapshot up to a version, or the beginning.
+async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<(Head, Document), Problem> {
+    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
+    Ok(found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone()))))
+}
 
 /// The state at a version that the log has reached; a problem where that would take more than `limit` events.
 pub async fn state_at(
@@ -17,8 +64,7 @@ pub async fn state_at(
     version: Version,
     limit: u64,
 ) -> Result<Document, Problem> {
-    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
-    let (head, state) = found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone())));
+    let (head, state) = nearest(store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
     if missing > limit {
         let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
@@ -32,13 +78,46 @@ pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Ve
     advance(store, Head::START, Document::new(notebook.clone()), version).await
 }
 
+/// What events are folded into.
+trait Fold: Deref<Target = Document> {
+    fn fold(&mut self, recorded: &Recorded);
+}
+
+impl Fold for Notebook {
+    fn fold(&mut self, recorded: &Recorded) {
+        self.apply(recorded);
+    }
+}
+
+/// The document alone: half the work.
+struct Alone(Document);
+
+impl Deref for Alone {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.0
+    }
+}
+
+impl Fold for Alone {
+    fn fold(&mut self, recorded: &Recorded) {
+        self.0.apply(recorded);
+    }
+}
+
+async fn advance(store: &dyn EventStore, head: Head, state: Document, to: Version) -> Result<Document, Problem> {
+    let (_, Alone(state)) = advance_from(store, head, Alone(state), to).await?;
+    Ok(state)
+}
+
 /// Only what is proven is folded in. `head`: of the state.
-async fn advance(
+async fn advance_from<F: Fold>(
     store: &dyn EventStore,
     mut head: Head,
-    mut state: Document,
+    mut state: F,
     to: Version,
-) -> Result<Document, Problem> {
+) -> Result<(Head, F), Problem> {
     while state.version < to {
         let wanted = usize::try_from(to - state.version).unwrap_or(PAGE).min(PAGE);
         let events = store.read(&state.notebook_id, state.version, wanted).await?;
@@ -51,11 +130,11 @@ async fn advance(
             let recorded = stored.typed().map_err(|error| {
                 Problem::new(http::StatusCode::CONFLICT, "read_only", format!("{error}: read a version before it"))
             })?;
-            state.apply(&recorded);
+            state.fold(&recorded);
         }
         tokio::task::yield_now().await;
     }
-    Ok(state)
+    Ok((head, state))
 }
 
 fn damaged(error: &ChainError, whole_to: Version) -> Problem {

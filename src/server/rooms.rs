@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
 use notarium_core::{Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Standings, Version};
-use notarium_store::EventStore;
+use notarium_store::{EventStore, MAX_SNAPSHOT_GAP};
 use notarium_sync::{Caller, RoomConfig};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -54,12 +54,19 @@ pub struct RoomsConfig {
     pub room: RoomConfig,
     /// Bytes of commands that wait for one room before senders wait too.
     pub max_inbox_bytes: usize,
+    /// Events between two snapshots of a notebook, at most: pruning keeps to it, and what replays more leaves snapshots.
+    pub max_snapshot_gap: Version,
     pub judge: Judge,
 }
 
 impl Default for RoomsConfig {
     fn default() -> Self {
-        Self { room: RoomConfig::default(), max_inbox_bytes: 16 << 20, judge: Judge::default() }
+        Self {
+            room: RoomConfig::default(),
+            max_inbox_bytes: 16 << 20,
+            max_snapshot_gap: MAX_SNAPSHOT_GAP,
+            judge: Judge::default(),
+        }
     }
 }
 
@@ -78,6 +85,7 @@ pub enum WorkNotice {
 pub struct Rooms {
     store: Arc<dyn EventStore>,
     room_config: Arc<RoomConfig>,
+    max_snapshot_gap: Version,
     max_inbox_bytes: usize,
     judge: Judge,
     names: Names,
@@ -119,6 +127,7 @@ impl Rooms {
             store,
             room_config: Arc::new(room_config),
             max_inbox_bytes: config.max_inbox_bytes,
+            max_snapshot_gap: config.max_snapshot_gap,
             judge: config.judge,
             names: Names::default(),
             work,

@@ -34,6 +34,7 @@ use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::outgrown;
 use crate::places::Places;
+use crate::replay::Replays;
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice, catch_up_catalog, owners};
 use crate::routes;
 use crate::serve::serve;
@@ -121,7 +122,8 @@ impl Server {
         if let Some(files) = open_files::for_connections() {
             config.limits.fit(files);
         }
-        let storage = Storage::open(&config.folder, config.limits.max_blob_bytes as u64).await?;
+        let (max_blob_bytes, max_gap) = (config.limits.max_blob_bytes as u64, config.rooms.max_snapshot_gap);
+        let storage = Storage::open(&config.folder, max_blob_bytes, max_gap).await?;
         let listen = config.listen;
         let refused = |reason| StartError::Listen { address: listen, reason };
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
@@ -194,6 +196,7 @@ fn app(
         mcp: McpMount::default(),
         agent_locks: AgentLocks::default(),
         checks: Checks::default(),
+        replays: Replays::new(config.rooms.max_snapshot_gap),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
         usage,

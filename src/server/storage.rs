@@ -21,8 +21,8 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    pub(crate) async fn open(folder: &Path, max_blob_bytes: u64) -> Result<Self, StartError> {
-        let events = Arc::new(Sqlite::open(folder).await?);
+    pub(crate) async fn open(folder: &Path, max_blob_bytes: u64, max_snapshot_gap: u64) -> Result<Self, StartError> {
+        let events = Arc::new(Sqlite::open(folder).await?.with_max_snapshot_gap(max_snapshot_gap));
         let accounts = AccountStore::new(events.clone());
         Ok(Self { events, accounts, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
     }

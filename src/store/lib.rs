@@ -26,5 +26,5 @@ pub mod sqlite;
 pub use blobs::{BlobError, Blobs};
 pub use event_store::*;
 pub use memory::Memory;
-pub use snapshots::{Snapshot, SnapshotError};
+pub use snapshots::{MAX_SNAPSHOT_GAP, Snapshot, SnapshotError};
 pub use sqlite::Sqlite;

@@ -13,7 +13,7 @@ use crate::event_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
     MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, check, check_listed, page, within_limit,
 };
-use crate::snapshots::{Snapshot, superfluous};
+use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot, superfluous};
 
 /// Keeps everything in one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
@@ -200,7 +200,7 @@ impl EventStore for Memory {
         let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
         let versions: Vec<Version> = log.snapshots.keys().copied().collect();
-        for version in superfluous(&versions) {
+        for version in superfluous(&versions, MAX_SNAPSHOT_GAP) {
             log.snapshots.remove(&version);
         }
         Ok(())

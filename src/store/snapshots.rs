@@ -4,6 +4,9 @@ use bytes::Bytes;
 use notarium_record::{Hash, Head, Version};
 use sha2::{Digest, Sha256};
 
+/// The largest gap, in events, that pruning leaves between two snapshots: what reading any old version replays at most.
+pub const MAX_SNAPSHOT_GAP: Version = 50_000;
+
 /// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -65,16 +68,16 @@ fn checksum(format: u32, head: &Head, state: &[u8]) -> Hash {
     Hash(digest.chain_update(state).finalize().into())
 }
 
-/// Of the versions of a notebook's snapshots (in order), those to delete: where the hole that one leaves is not larger than
-/// its own age in versions. The first and the last stay. About log2 of the notebook's length stay, and going back by any
-/// distance costs at most a few times that distance.
-pub(crate) fn superfluous(versions: &[Version]) -> Vec<Version> {
+/// Of the versions of a notebook's snapshots (in order), those to delete: where the gap that one leaves is not larger than
+/// its own age in versions, nor than `max_gap`. The first and the last stay. Going back by any distance costs at most a few
+/// times that distance, and never more than `max_gap`.
+pub(crate) fn superfluous(versions: &[Version], max_gap: Version) -> Vec<Version> {
     let Some(newest) = versions.last() else { return Vec::new() };
     let mut next_kept = *newest;
     let mut superfluous = Vec::new();
     for pair in versions.windows(2).rev().skip(1) {
         let (older, version) = (pair[0], pair[1]);
-        if next_kept - older <= newest - version {
+        if next_kept - older <= max_gap.min(newest - version) {
             superfluous.push(version);
         } else {
             next_kept = version;
@@ -90,13 +93,14 @@ mod tests {
     #[test]
     fn few_snapshots_all_stay() {
         for versions in [&[][..], &[5], &[1, 2], &[1, 2, 4], &[100, 200, 300]] {
-            assert_eq!(superfluous(versions), [0; 0], "{versions:?}");
+            assert_eq!(superfluous(versions, Version::MAX), [0; 0], "{versions:?}");
         }
     }
 
     #[test]
     fn the_older_the_sparser() {
-        assert_eq!(superfluous(&[100, 200, 300, 400, 500, 600]), [400, 300, 200]);
+        assert_eq!(superfluous(&[100, 200, 300, 400, 500, 600], Version::MAX), [400, 300, 200]);
+        assert_eq!(superfluous(&[100, 200, 300, 400, 500, 600], 200), [400, 200], "no gap is larger than 200");
     }
 
     #[test]
@@ -104,9 +108,11 @@ mod tests {
         let mut kept: Vec<Version> = Vec::new();
         for version in (1..=10_000).map(|number| number * 500) {
             kept.push(version);
-            let gone = superfluous(&kept);
+            let gone = superfluous(&kept, MAX_SNAPSHOT_GAP);
             kept.retain(|version| !gone.contains(version));
-            assert!(kept.len() <= 20, "{kept:?}");
+            // At most one in each half of the largest gap, and log2 of the length near the end.
+            assert!(kept.len() as Version <= 2 * version / MAX_SNAPSHOT_GAP + 20, "{kept:?}");
+            assert!(kept.windows(2).all(|pair| pair[1] - pair[0] <= MAX_SNAPSHOT_GAP), "{kept:?}");
             assert_eq!(kept.last(), Some(&version));
         }
         // Going back by any distance costs at most a few times that distance.

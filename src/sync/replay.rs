@@ -52,6 +52,16 @@ impl Replay {
         self.head
     }
 
+    /// The state up to [`Self::version`].
+    pub fn notebook(&self) -> Arc<Notebook> {
+        Arc::new(self.notebook.clone())
+    }
+
+    /// Every event up to the head is folded in.
+    pub fn is_at_head(&self) -> bool {
+        self.read_only.is_none()
+    }
+
     /// The notebook's: the head's, or that of the last event before an unknown one.
     pub fn version(&self) -> Version {
         self.notebook.version

@@ -17,6 +17,7 @@ mod files;
 mod happening;
 mod means;
 mod oidc;
+mod old_versions;
 mod provider;
 mod questions;
 mod quotas;

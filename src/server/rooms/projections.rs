@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{Document, Head, Notebook, NotebookId, Subject, ToolCallPhase, UserId, Version};
-use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
+use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, MAX_SNAPSHOT_GAP, StoreError};
 
 use super::snapshot;
 use super::stored::load;
@@ -14,18 +14,9 @@ use crate::word::word;
 /// Notebooks that are caught up in one round.
 const CATCH_UP_PAGE: usize = 100;
 
-/// Writes a snapshot; a failure costs time at the next load, nothing else.
+/// Writes a snapshot for the room.
 pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Notebook>, head: Head) {
-    let id = notebook.notebook_id.clone();
-    let packed = tokio::task::spawn_blocking(move || snapshot::pack(&notebook, head)).await;
-    let written = match packed {
-        Ok(Ok(snapshot)) => store.put_snapshot(&id, snapshot).await.map_err(|error| error.to_string()),
-        Ok(Err(reason)) => Err(reason),
-        Err(error) => Err(error.to_string()),
-    };
-    if let Err(reason) = written {
-        tracing::warn!(notebook = %id, version = head.version, reason, "snapshot was not written");
-    }
+    snapshot::leave(&*store, notebook, head).await;
 }
 
 pub(super) async fn update_catalog(store: Arc<dyn EventStore>, usage: &Usage, notebook: Arc<Notebook>) {
@@ -137,7 +128,7 @@ pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreErro
 }
 
 async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, StoreError> {
-    match load(store, id, Version::MAX).await {
+    match load(store, id, Version::MAX, MAX_SNAPSHOT_GAP).await {
         // Up to the end of the log, also where the notebook stands before an event that this build does not know.
         Ok(loaded) => {
             let entry = CatalogEntry { version: loaded.head.version, ..catalog_entry(&loaded.notebook) };

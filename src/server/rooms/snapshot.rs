@@ -42,8 +42,22 @@ pub(super) fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> 
     Snapshot::compress(FORMAT, head, &json).map_err(|error| error.to_string())
 }
 
+/// Writes a snapshot; a failure costs time at the next load, nothing else.
+pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head: Head) {
+    let id = notebook.notebook_id.clone();
+    let packed = tokio::task::spawn_blocking(move || pack(&notebook, head)).await;
+    let written = match packed {
+        Ok(Ok(snapshot)) => store.put_snapshot(&id, snapshot).await.map_err(|error| error.to_string()),
+        Ok(Err(reason)) => Err(reason),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(reason) = written {
+        tracing::warn!(notebook = %id, version = head.version, reason, "snapshot was not written");
+    }
+}
+
 /// Both parts; the error is a sentence.
-pub(super) fn unpack(snapshot: &Snapshot) -> Result<Notebook, String> {
+pub(crate) fn unpack(snapshot: &Snapshot) -> Result<Notebook, String> {
     let parts = parts(snapshot)?;
     let document: Document = read("document", DOCUMENT_FORMAT, &parts.document)?;
     let ledger: Ledger = read("ledger", LEDGER_FORMAT, &parts.ledger)?;

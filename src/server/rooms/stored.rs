@@ -112,12 +112,13 @@ pub(super) async fn load_input(
     notebook: &NotebookId,
     instance: &InstanceId,
     recent_after: Version,
+    max_snapshot_gap: Version,
 ) -> Input {
     let lease = store.take_lease(notebook, instance).await.map_err(|error| {
         tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
         told(&error)
     });
-    match load(store, notebook, recent_after).await {
+    match load(store, notebook, recent_after, max_snapshot_gap).await {
         Ok(loaded) => Input::Loaded { loaded: Box::new(loaded), lease },
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
@@ -140,6 +141,7 @@ pub(super) async fn load(
     store: &dyn EventStore,
     notebook: &NotebookId,
     recent_after: Version,
+    max_snapshot_gap: Version,
 ) -> Result<Loaded, String> {
     let (mut at_most, mut farthest) = (None, None::<Box<Loaded>>);
     loop {
@@ -150,7 +152,7 @@ pub(super) async fn load(
             Some((head, state)) => Replay::from_snapshot(state, head),
             None => Replay::new(notebook.clone()),
         };
-        match follow(store, notebook, replay, recent_after).await {
+        match follow(store, notebook, replay, recent_after, max_snapshot_gap).await {
             Ok(loaded) => return Ok(loaded),
             Err(Broken::Store(reason)) => return Err(reason),
             Err(Broken::Damaged(loaded)) => {
@@ -185,12 +187,14 @@ async fn follow(
     notebook: &NotebookId,
     mut replay: Replay,
     recent_after: Version,
+    max_snapshot_gap: Version,
 ) -> Result<Loaded, Broken> {
-    let mut recent: Vec<Stored> = Vec::new();
+    let (mut recent, mut snapshot_at) = (Vec::<Stored>::new(), replay.head().version);
+    let page_events = usize::try_from(max_snapshot_gap).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
     // The last event is always at hand, for those who name it.
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
     let damage = loop {
-        let page = match store.read(notebook, after, MAX_READ_EVENTS).await {
+        let page = match store.read(notebook, after, page_events).await {
             Ok(page) => page,
             Err(error @ StoreError::UnreadableEvent { .. }) => break Some(error.to_string()),
             Err(error) => return Err(Broken::Store(unread(notebook, &error))),
@@ -202,6 +206,11 @@ async fn follow(
         recent.drain(..recent.len().saturating_sub(MAX_RECENT_EVENTS));
         if let Err(error) = applied {
             break Some(error.to_string());
+        }
+        // One page on, the gap to the last snapshot would be too large.
+        if replay.version() + page_events as Version > snapshot_at + max_snapshot_gap && replay.is_at_head() {
+            snapshot_at = replay.version();
+            snapshot::leave(store, replay.notebook(), replay.head()).await;
         }
     };
     if let Some(reason) = damage {

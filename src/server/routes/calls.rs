@@ -26,7 +26,6 @@ use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{sees, sees_by_coverage, subjects_of};
 use crate::problem::Problem;
-use crate::replay;
 
 /// Notebooks that one look for what waits reads.
 const MAX_READ: usize = 500;
@@ -137,7 +136,7 @@ async fn looked_at(
         return Ok(read.ok().map(|state| state.notebook.document.clone()));
     }
     let Some(head) = app.store.head(notebook).await? else { return Ok(None) };
-    match replay::state_at(&*app.store, notebook, head.version, app.limits.max_replayed_events).await {
+    match app.replays.state_at(&*app.store, notebook, head.version).await {
         Ok(document) => Ok(Some(Arc::new(document))),
         // Damaged, or of a newer server: its room says what can be read.
         Err(_) => Ok(app.read(authenticated, notebook).await.ok().map(|state| state.notebook.document.clone())),

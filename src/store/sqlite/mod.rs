@@ -38,6 +38,7 @@ use tokio::task::JoinHandle;
 
 pub use copy::{Inventory, copy_database, verify_database};
 pub use folder::DATABASE_FILE;
+pub(crate) use folder::{MARK_FILE, PART_FILE, is_half_restored};
 pub use transaction::WriteTransaction;
 
 use self::error::{commit_error, damaged, gone, is_damage, is_gone, store_error};
@@ -50,7 +51,7 @@ use crate::event_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_READ_EVENTS, NotebookSize,
     StoreError, check_listed, within_limit,
 };
-use crate::snapshots::Snapshot;
+use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 
 /// An open data folder. Dropping it ends the writer once all that is queued is written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
@@ -63,6 +64,7 @@ pub struct Sqlite {
     check: JoinHandle<()>,
     path: PathBuf,
     lock: folder::FolderLock,
+    max_snapshot_gap: Version,
 }
 
 impl Sqlite {
@@ -82,7 +84,14 @@ impl Sqlite {
         let group_commit = GroupCommit::new(writer.clone(), queued, path.clone(), health.clone());
         let group_commit = tokio::spawn(group_commit.run());
         let check = tokio::spawn(health.clone().check(path.clone()));
-        Ok(Self { queue, group_commit, writer, readers, health, check, path, lock })
+        let max_snapshot_gap = MAX_SNAPSHOT_GAP;
+        Ok(Self { queue, group_commit, writer, readers, health, check, path, lock, max_snapshot_gap })
+    }
+
+    /// With another largest gap between two snapshots than [`MAX_SNAPSHOT_GAP`].
+    #[must_use]
+    pub fn with_max_snapshot_gap(self, max_snapshot_gap: Version) -> Self {
+        Self { max_snapshot_gap, ..self }
     }
 
     /// Waits until everything that is queued is written, empties the write-ahead log and unlocks the folder.
@@ -270,7 +279,7 @@ impl EventStore for Sqlite {
 
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let put = projections::put_snapshot(&mut transaction, notebook, &snapshot).await;
+        let put = projections::put_snapshot(&mut transaction, notebook, &snapshot, self.max_snapshot_gap).await;
         let found = put.map_err(|error| self.failed(error))?;
         self.commit(transaction).await?;
         known(found, notebook)

@@ -15,6 +15,7 @@ pub(super) async fn put_snapshot(
     connection: &mut SqliteConnection,
     notebook: &NotebookId,
     snapshot: &Snapshot,
+    max_gap: Version,
 ) -> Result<bool, sqlx::Error> {
     let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state) \
                SELECT key, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
@@ -23,15 +24,19 @@ pub(super) async fn put_snapshot(
     let query = query.bind(integer(head.recorded_at)).bind(snapshot.checksum.0.to_vec());
     let query = query.bind(snapshot.state.to_vec()).bind(notebook.as_str());
     let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
-    thin_out(connection, notebook).await?;
+    thin_out(connection, notebook, max_gap).await?;
     Ok(is_known)
 }
 
-async fn thin_out(connection: &mut SqliteConnection, notebook: &NotebookId) -> Result<(), sqlx::Error> {
+async fn thin_out(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+    max_gap: Version,
+) -> Result<(), sqlx::Error> {
     let sql =
         "SELECT version FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
     let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
-    for version in superfluous(&versions) {
+    for version in superfluous(&versions, max_gap) {
         delete_snapshot(notebook, version).execute(&mut *connection).await?;
     }
     Ok(())

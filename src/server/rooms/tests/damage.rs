@@ -41,7 +41,7 @@ async fn a_flipped_bit_of_a_snapshot_changes_no_notebook() {
         bytes[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&path, bytes).unwrap();
         let store = Sqlite::open(folder.path()).await.unwrap();
-        let loaded = load(&store, &id(), Version::MAX).await.unwrap();
+        let loaded = load(&store, &id(), Version::MAX, notarium_store::MAX_SNAPSHOT_GAP).await.unwrap();
         assert_eq!((&loaded.notebook, loaded.snapshot_version), (&before, 0), "bit {bit}");
         assert_eq!(store.snapshot(&id(), None).await.unwrap(), None, "bit {bit}: it is deleted");
         store.close().await;
