@@ -155,8 +155,10 @@ struct Session {
 
 async fn prepare(world: &World, owner_token: &str) -> Session {
     let anybody = Http::new(world.url(), None);
-    let signed_in =
-        anybody.post("/api/session", json!({"token": owner_token, "name": "Ada", "login": "ada"})).await.ok();
+    let signed_in = anybody
+        .post("/api/session", json!({"token": owner_token, "name": "Ada", "login": "ada", "password": "correct horse"}))
+        .await
+        .ok();
     let token = signed_in["token"].as_str().expect("a token").to_owned();
     let http = Http::new(world.url(), Some(token.clone()));
     let agent = http.post("/api/agents", json!({"name": "gpu"})).await.ok();

@@ -1,9 +1,11 @@
 //! Tokens of programs and of runtime agents; the accounts of people, and what they use of the server.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use notarium_core::{Actor, Millis, Scope, Subject, TokenId, WorkspaceId};
+use notarium_store::sqlite::DATABASE_FILE;
 use notarium_wire::rest::{
     AccountUsage, Answer, Covers, CreatedUser, Identity, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken,
     OwnedNotebook, OwnedPage, TakeOver, Token, UsageAnswer, User,
@@ -13,7 +15,7 @@ use reqwest::Method;
 use super::client::Client;
 use super::narrate::word;
 use super::people::People;
-use super::values::{SCOPES, after, one_of, parse_duration};
+use super::values::{SCOPES, after, now, one_of, parse_duration};
 use super::{Context, Ended, Failure, JsonArgs, find, print};
 
 /// What a token is good for.
@@ -205,9 +207,16 @@ pub enum UserCommand {
         user: String,
     },
     /// Print a one-time token with which the person sets a new password.
+    #[command(after_help = "Examples:
+  notarium user reset bob                        # for administrators, on a running server
+  notarium user reset --data /srv/notarium       # nobody gets in any more: on the machine of a server that is stopped")]
     Reset {
-        /// Login or id.
-        user: String,
+        /// Login or id; with --data the login, else the first administrator.
+        #[arg(required_unless_present = "data")]
+        user: Option<String>,
+        /// The data folder of a server that is stopped: whoever may write it gets in again.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
         /// The answer in JSON.
         #[arg(long)]
         json: bool,
@@ -246,6 +255,9 @@ pub enum UserCommand {
 
 impl UserCommand {
     pub async fn run(self, context: &Context) -> Ended {
+        if let Self::Reset { user, data: Some(data), json } = &self {
+            return reset_in_folder(data, user.as_deref(), *json).await;
+        }
         let client = context.client()?;
         match self {
             Self::New { login, name, admin, json } => {
@@ -256,7 +268,8 @@ impl UserCommand {
             Self::Ls(JsonArgs { json }) => list_users(&all_users(&client).await?, json).await,
             Self::Deactivate { user } => set_active(&client, &user, "deactivate").await,
             Self::Reactivate { user } => set_active(&client, &user, "reactivate").await,
-            Self::Reset { user, json } => {
+            Self::Reset { user, json, .. } => {
+                let user = user.unwrap_or_default();
                 let path = format!("{}/reset", user_path(&client, &user).await?);
                 let made: OneTimeToken = client.json(client.request(Method::POST, &path)).await?;
                 print::secret(&made, &made.token, json, &hand_over(&client))
@@ -270,6 +283,26 @@ impl UserCommand {
             Self::TakeOver { user, to, notebooks } => take_over(&client, &user, to.as_deref(), &notebooks).await,
         }
     }
+}
+
+/// The way back in where nobody can sign in any more: whoever may write the data folder may.
+async fn reset_in_folder(data: &Path, login: Option<&str>, as_json: bool) -> Ended {
+    if !data.join(DATABASE_FILE).is_file() {
+        return Err(Failure::usage(format!(
+            "there is no database in {}: name the data folder of a server",
+            data.display()
+        )));
+    }
+    let made = notarium_server::auth::reset_in(data, login, now()).await;
+    let (token, user) = made.map_err(|error| Failure::failed(error.to_string()))?;
+    let text = token.text.reveal();
+    let whose = user.login.map_or_else(|| "the first administrator".to_owned(), |login| format!("'{login}'"));
+    let remark = format!(
+        "a new password for {}: start the server, then open its address with #token=… of this token behind it, or run \
+         `notarium login --server ADDRESS --one-time`; shown once, good for a day:",
+        print::clean(&whose)
+    );
+    print::secret(&OneTimeToken { token: text.clone(), expires_at: token.expires_at }, &text, as_json, &remark)
 }
 
 fn hand_over(client: &Client) -> String {

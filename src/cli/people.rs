@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Actor, AgentId, EndCause, Event, EventId, KernelCause, Recorded, Subject, UserId, WorkspaceId};
-use notarium_wire::rest::{Person, Token, Workspace};
+use notarium_core::{
+    Actor, AgentId, EndCause, Event, EventId, KernelCause, Recorded, ShareLinkId, Subject, UserId, WorkspaceId,
+};
+use notarium_wire::rest::{Guest, Person, Token, Workspace};
 use tokio::sync::OnceCell;
 
 use super::client::Client;
@@ -15,13 +17,15 @@ use super::print;
 pub struct People {
     client: Client,
     users: BTreeMap<UserId, String>,
+    guests: BTreeMap<ShareLinkId, String>,
     agents: OnceCell<BTreeMap<AgentId, String>>,
     workspaces: OnceCell<BTreeMap<WorkspaceId, String>>,
 }
 
 impl People {
     pub fn new(client: &Client) -> Self {
-        Self { client: client.clone(), users: BTreeMap::new(), agents: OnceCell::new(), workspaces: OnceCell::new() }
+        let (users, guests) = (BTreeMap::new(), BTreeMap::new());
+        Self { client: client.clone(), users, guests, agents: OnceCell::new(), workspaces: OnceCell::new() }
     }
 
     /// What somebody is called.
@@ -30,7 +34,7 @@ impl People {
             Actor::User { id } => self.user(id).await,
             Actor::Assistant { for_user, .. } => format!("the assistant of {}", self.user(for_user).await),
             Actor::Agent { id } => self.agent(id).await,
-            Actor::Guest { share_link } => format!("guest {}", print::short(share_link.as_str())),
+            Actor::Guest { share_link } => self.guest(share_link).await,
             Actor::System => "the server".to_owned(),
         };
         print::clean(&name)
@@ -41,7 +45,7 @@ impl People {
         let name = match subject {
             Subject::User { id } => self.user(id).await,
             Subject::Agent { id } => self.agent(id).await,
-            Subject::ShareLink { id } => format!("share link {}", print::short(id.as_str())),
+            Subject::ShareLink { id } => format!("share link of {}", self.guest(id).await),
             Subject::Workspace { id } => self.workspace(id).await,
         };
         print::clean(&name)
@@ -54,6 +58,20 @@ impl People {
         let found = self.client.get::<Person>(&format!("/api/people/{id}")).await;
         let name = found.map_or_else(|_| format!("user {}", print::short(id.as_str())), |person| person.name);
         self.users.insert(id.clone(), name.clone());
+        name
+    }
+
+    async fn guest(&mut self, id: &ShareLinkId) -> String {
+        if let Some(name) = self.guests.get(id) {
+            return name.clone();
+        }
+        let found = self.client.get::<Guest>(&format!("/api/guests/{id}")).await;
+        let name = match found {
+            Ok(guest) if guest.name == "Guest" => "a guest".to_owned(),
+            Ok(guest) => format!("{} (guest)", guest.name),
+            Err(_) => format!("guest {}", print::short(id.as_str())),
+        };
+        self.guests.insert(id.clone(), name.clone());
         name
     }
 

@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::assistants::{self, ModelArgs};
 use super::print::announce;
 use super::settings::Settings;
-use super::{Context, Ended, Failure};
+use super::{Context, Ended, Failure, session};
 
 /// What people read who want everything in another place.
 pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
@@ -144,6 +144,11 @@ pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
         if let Some(token) = &server.owner_token {
             announce(format_args!(
                 "Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}"
+            ));
+            let address = args.place.public_url.clone().unwrap_or_else(|| server.url());
+            announce(format_args!(
+                "Or open {} and choose a login and a password",
+                session::link_to(&address, token, None)
             ));
         }
         stopped().await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use notarium_core::NotebookId;
-use notarium_wire::rest::{Me, OidcOption, OneTimeToken, SignInOptions, SignedIn};
+use notarium_wire::rest::{Me, OidcOption, OneTimeToken, OneTimeUse, SignInOptions, SignedIn};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -37,7 +37,7 @@ pub struct LoginArgs {
     /// The token is asked for: an invitation or a reset, with which you choose a password.
     #[arg(long)]
     one_time: bool,
-    /// With an owner's first token: what you are called. Goes with --login.
+    /// With an owner's first token: what you are called; else as your login. Goes with --login.
     #[arg(long, requires = "login")]
     name: Option<String>,
     /// Where you are signed in to this server as somebody else: do not ask, the stored session is replaced.
@@ -95,9 +95,7 @@ async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<
     let found = client.get::<Me>("/api/me").await;
     may_replace(server, stored, |me| found.as_ref().is_ok_and(|found| found.actor == me.actor)).await?;
     match found {
-        Err(failure) if failure.has_code("one_time_token") => {
-            exchange(server, &json!({ "token": token, "label": LABEL, "login": args.login, "name": args.name })).await
-        }
+        Err(failure) if failure.has_code("one_time_token") => exchange_one_time(server, token, args).await,
         found => found.map(|_| token.to_owned()),
     }
 }
@@ -143,12 +141,28 @@ async fn one_time(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<
     // Whose the token is comes out when it is used up.
     may_replace(server, stored, |_| false).await?;
     let token = ask("one-time token: ", true).await?;
+    exchange_one_time(server, &token, args).await
+}
+
+/// Asks for what the token's exchange needs: a password, and a login and a name where the person has none.
+async fn exchange_one_time(server: &str, token: &str, args: &LoginArgs) -> Result<String, Failure> {
+    let needs: OneTimeUse = stranger(server)?.post("/api/session/one-time", &json!({ "token": token })).await?;
+    let login = match &args.login {
+        None if needs.needs_login => Some(ask("choose your login: ", false).await?),
+        login => login.clone(),
+    };
+    let name = args.name.clone().or_else(|| login.clone());
+    let password = if needs.needs_password { Some(new_password().await?) } else { None };
+    let body = json!({ "token": token, "password": password, "label": LABEL, "login": login, "name": name });
+    exchange(server, &body).await
+}
+
+async fn new_password() -> Result<String, Failure> {
     let password = ask("new password (at least 10 characters): ", true).await?;
     if input::is_terminal() && ask("the same again: ", true).await? != password {
         return Err(Failure::usage("the two passwords are not the same: try again"));
     }
-    let body = json!({ "token": token, "password": password, "label": LABEL, "login": args.login, "name": args.name });
-    exchange(server, &body).await
+    Ok(password)
 }
 
 async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {

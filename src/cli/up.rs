@@ -211,7 +211,7 @@ impl Keys {
             }
         };
         let signed_in = accounts
-            .exchange(&owner, None, None, ClientInfo { label: "notarium up", ..ClientInfo::default() })
+            .exchange_locally(&owner, ClientInfo { label: "notarium up", ..ClientInfo::default() })
             .await
             .map_err(anyhow::Error::from)?;
         let who = accounts.as_session(&signed_in.user.id).await.map_err(anyhow::Error::from)?;

@@ -18,7 +18,9 @@ mod follow;
 mod grants;
 mod identities;
 mod links;
+mod one_time;
 mod passwords;
+mod people;
 mod rights;
 mod sessions;
 #[cfg(test)]
@@ -34,6 +36,7 @@ pub use follow::{FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use identities::ProvedIdentity;
 pub use links::LinkEnd;
+pub use one_time::{OneTimeUse, reset_in};
 pub use passwords::PasswordCost;
 pub use sessions::{ClientInfo, SignedIn, issue_owner_token, issue_owner_token_in};
 pub use token_text::{TokenText, bearer};

@@ -63,6 +63,7 @@ pub mod routes;
 mod scratch;
 mod serve;
 mod server;
+mod snippets;
 mod socket;
 mod standings;
 mod start_error;

@@ -2,6 +2,7 @@
 
 use notarium_core::{Actor, Subject, WorkspaceId};
 use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery, StoreError};
+use notarium_wire::rest::ListOrder;
 
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -66,6 +67,36 @@ pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -
         catalog.limit = MAX_PAGE;
     }
     Ok(Page { entries, next: catalog.after })
+}
+
+/// The same in another order, from a line on. All that somebody can see is read for it.
+pub async fn sorted(
+    app: &App,
+    authenticated: &Authenticated,
+    wanted: Wanted,
+    order: ListOrder,
+    from: usize,
+) -> Result<(Page, Option<usize>), StoreError> {
+    let limit = wanted.limit;
+    let mut all = Vec::new();
+    let mut after = None;
+    for _ in 0..MAX_ROUNDS {
+        let page = visible(app, authenticated, Wanted { after, limit: MAX_PAGE, ..wanted.clone() }).await?;
+        all.extend(page.entries);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    match order {
+        ListOrder::Changed => {}
+        ListOrder::Title => {
+            all.sort_by_cached_key(|(entry, _)| (entry.title.to_lowercase(), entry.notebook_id.clone()))
+        }
+        ListOrder::Created => all.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.created_at)),
+    }
+    let next = Some(from + limit).filter(|next| *next < all.len());
+    Ok((Page { entries: all.into_iter().skip(from).take(limit).collect(), next: None }, next))
 }
 
 /// Agents, and people in workspaces.

@@ -190,7 +190,13 @@ impl Fixture {
         server.line_with("Nobody has signed in").await;
         let owner = server.line_with("").await;
         let http = reqwest::Client::new();
-        let session = post(&http, &format!("{url}/api/session"), "", json!({"token": owner, "label": "test"})).await;
+        let session = post(
+            &http,
+            &format!("{url}/api/session"),
+            "",
+            json!({"token": owner, "name": "Ann", "login": "ann", "password": "correct horse", "label": "test"}),
+        )
+        .await;
         let agent_token = post(&http, &format!("{url}/api/agents"), &session, json!({"name": "test"})).await;
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         Self { folder, server, url, session, agent_token, arguments }

@@ -37,7 +37,8 @@ async fn what_is_attached_goes_with_the_question_and_survives_a_backup_but_not_a
     let server = Server::start(config).await.unwrap();
     let (url, token) = (server.url(), server.owner_token.clone().unwrap());
     world.server = Some(server);
-    world.run(&["login", "--server", &url, "--token", &token, "--login", "ann", "--name", "Ann"]).await.ok();
+    let login = ["login", "--server", &url, "--token", &token, "--login", "ann", "--name", "Ann"];
+    world.run_with(&login, "correct horse\n").await.ok();
     let (notebook, _) = world.notebook("Work", "x = 1").await;
     let driver = Driver::start(&world, &notebook, Does::Talk);
     world.bytes("plot.png", PICTURE);

@@ -10,6 +10,8 @@ mod damage;
 mod doors;
 mod files;
 mod kernels;
+mod names;
+mod owner;
 mod provenance;
 mod reactive;
 mod starts;

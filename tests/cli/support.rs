@@ -12,6 +12,7 @@ use notarium_core::{
     Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, NotebookId, Output, RawJson,
     RawObject, Version,
 };
+use notarium_server::auth::PasswordCost;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
@@ -99,13 +100,20 @@ impl World {
     async fn start_as(change: impl FnOnce(&mut ServerConfig)) -> Self {
         let mut world = Self::empty();
         let mut config = ServerConfig::in_folder(world.data.path());
+        config.auth.password_cost = PasswordCost { memory_kib: 8, passes: 1 };
         change(&mut config);
         let server = Server::start(config).await.expect("the server starts");
         let token = server.owner_token.clone().expect("a new server has an owner's token");
         let url = server.url();
         world.server = Some(server);
-        world.run(&["login", "--server", &url, "--token", &token, "--login", "ann", "--name", "Ann"]).await.ok();
+        let login = ["login", "--server", &url, "--token", &token, "--login", "ann", "--name", "Ann"];
+        world.run_with(&login, "correct horse\n").await.ok();
         world
+    }
+
+    /// Of the server, where the test names none.
+    pub fn data_folder(&self) -> &Path {
+        self.data.path()
     }
 
     pub fn url(&self) -> String {

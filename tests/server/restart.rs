@@ -62,7 +62,7 @@ async fn the_owner_token_is_printed_until_it_was_used() {
     server.start_again().await;
     let token = server.running().owner_token.clone().expect("nobody has signed in");
     let http = server.http_as("none").without_token();
-    let body = json!({"token": token, "name": "Ann", "login": "ann", "label": "test"});
+    let body = json!({"token": token, "name": "Ann", "login": "ann", "password": "correct horse", "label": "test"});
     let session = http.post("/api/session", body.clone()).await.ok();
     assert!(http.post("/api/session", body).await.status.is_client_error(), "once");
     let owner = server.http_as(session["token"].as_str().unwrap());

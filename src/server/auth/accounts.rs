@@ -15,6 +15,7 @@ use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
 use super::links::BrowserLinks;
 use super::passwords::{PasswordCost, Passwords};
+use super::people::GuestNames;
 use super::sessions::{EVERYDAY, is_fresh};
 use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
@@ -50,6 +51,7 @@ struct Shared {
     usage: OnceLock<Arc<Usage>>,
     browser_keys: BrowserKeys,
     browser_links: BrowserLinks,
+    guest_names: GuestNames,
 }
 
 /// What can be chosen about authentication.
@@ -101,6 +103,7 @@ impl Accounts {
             usage: OnceLock::new(),
             browser_keys: BrowserKeys::new()?,
             browser_links: BrowserLinks::default(),
+            guest_names: GuestNames::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -115,6 +118,10 @@ impl Accounts {
 
     pub(super) fn browser_links(&self) -> &BrowserLinks {
         &self.shared.browser_links
+    }
+
+    pub(super) fn guest_names(&self) -> &GuestNames {
+        &self.shared.guest_names
     }
 
     pub(super) fn throttle(&self) -> &Throttle {

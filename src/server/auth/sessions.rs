@@ -14,7 +14,7 @@ use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
 use super::browser_keys::{Proof, hash_of_key};
-use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, one_time, values};
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
 /// How long a session lasts; signing in again makes another.
@@ -24,7 +24,7 @@ pub(super) const FRESH_MS: Millis = 15 * 60 * 1000;
 /// What a kept session is good for where confirming asks again.
 pub(super) const EVERYDAY: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 /// How long a printed owner token or a password reset may lie around.
-const ONE_TIME_MS: Millis = DAY_MS;
+pub(super) const ONE_TIME_MS: Millis = DAY_MS;
 
 /// Somebody who has just signed in.
 #[derive(Debug, Clone)]
@@ -88,7 +88,13 @@ pub(super) fn is_fresh(token: &Token) -> bool {
     token.kind() == TokenKind::Session && life.is_some_and(|life| life <= FRESH_MS)
 }
 
-fn mint_for(user: &User, kind: TokenKind, label: String, now: Millis, life: Millis) -> Result<Minted, AccountError> {
+pub(super) fn mint_for(
+    user: &User,
+    kind: TokenKind,
+    label: String,
+    now: Millis,
+    life: Millis,
+) -> Result<Minted, AccountError> {
     mint_with(user, TokenScopes::all_of(kind), label, now, life)
 }
 
@@ -151,13 +157,30 @@ impl Accounts {
         Ok(user)
     }
 
-    /// With the printed owner token, a password reset or a link for a browser: once.
+    /// With the printed owner token, a password reset or a link for a browser: once. Whoever gets in so has a login and a
+    /// password afterwards: a session ends.
     pub async fn exchange(
         &self,
         text: &str,
         profile: Option<Profile>,
         password: Option<String>,
         client: ClientInfo<'_>,
+    ) -> Result<SignedIn, AuthError> {
+        self.exchange_with(text, profile, password, client, true).await
+    }
+
+    /// With the owner token, for a program on the machine of the data folder (`notarium up`), which can make another one any time.
+    pub async fn exchange_locally(&self, text: &str, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
+        self.exchange_with(text, None, None, client, false).await
+    }
+
+    async fn exchange_with(
+        &self,
+        text: &str,
+        profile: Option<Profile>,
+        password: Option<String>,
+        client: ClientInfo<'_>,
+        needs_password: bool,
     ) -> Result<SignedIn, AuthError> {
         self.throttle().attempt_from(client.address)?;
         if let Some(link) = TokenText::parse(text).filter(|text| text.kind == TokenKind::Link) {
@@ -168,10 +191,10 @@ impl Accounts {
         }
         let (token, mut user) = self.one_time(text).await?;
         let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
+        if password.is_none() && needs_password && one_time::needs_password(token.kind(), &user) {
+            return Err(AuthError::invalid("the first sign-in chooses a password: send password too"));
+        }
         if token.kind() == TokenKind::Reset {
-            if password.is_none() {
-                return Err(AuthError::invalid("a reset needs the new password"));
-            }
             changes.push(self.end_sessions(&user, None));
         }
         if let Some(profile) = profile {
@@ -210,7 +233,7 @@ impl Accounts {
         Ok(self.change(&[revoke], self.audit(&who.actor, "session.sign_out", &who.token_id)).await?)
     }
 
-    /// A person's own password, and the end of the other sessions.
+    /// A person's own password, and the end of the sessions that came by another one.
     pub async fn change_password(
         &self,
         who: &Authenticated,
@@ -221,7 +244,11 @@ impl Accounts {
         let user = self.user_of(who).await?;
         self.check_current_password(&user, current, address).await?;
         check_has_login(&user)?;
-        let changes = [self.set_password(&user, password).await?, self.end_sessions(&user, Some(who))];
+        let mut changes = vec![self.set_password(&user, password).await?];
+        // A first password takes nothing from sessions that were there before, as that of `notarium up`.
+        if user.password_hash.is_some() {
+            changes.push(self.end_sessions(&user, Some(who)));
+        }
         Ok(self.change(&changes, self.audit(&who.actor, "user.password", &user.id)).await?)
     }
 
@@ -290,7 +317,7 @@ impl Accounts {
     }
 
     /// A one-time token that is good, and whose it is.
-    async fn one_time(&self, text: &str) -> Result<(Token, User), AuthError> {
+    pub(super) async fn one_time(&self, text: &str) -> Result<(Token, User), AuthError> {
         let text = TokenText::parse(text).ok_or(AuthError::Invalid)?;
         let token = self.store().token(&text.id).await?.ok_or(AuthError::Invalid)?;
         let is_it = token.kind() == text.kind && text.kind.is_one_time() && token.secret_hash == text.secret_hash();
@@ -405,7 +432,7 @@ pub async fn issue_owner_token_in(data: &Path, now: Millis) -> Result<OneTimeTok
     issued
 }
 
-async fn first_admin(store: &AccountStore) -> Result<User, AccountError> {
+pub(super) async fn first_admin(store: &AccountStore) -> Result<User, AccountError> {
     let mut after = None;
     loop {
         let page = store.users(after.as_ref(), 100).await?;
@@ -429,7 +456,7 @@ fn new_owner(now: Millis) -> User {
     }
 }
 
-fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry {
+pub(super) fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry {
     AuditEntry { at: now, actor: Actor::System.key(), action: action.to_owned(), subject: user.id.to_string() }
 }
 

@@ -15,8 +15,8 @@ use notarium_core::{Command, Document, ExecutionStatus, NotebookId, Operation, S
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
-    AnyCommand, Fork, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine, NotebookNow, NotebookPage,
-    PersonHere, ReadQuery, Steps, TemplateChoice, VersionName,
+    AnyCommand, Fork, FoundText, ListOrder, ListQuery, NewNotebook, NotebookAnswer, NotebookChange, NotebookLine,
+    NotebookNow, NotebookPage, PersonHere, ReadQuery, Steps, TemplateChoice, VersionName,
 };
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
@@ -30,8 +30,8 @@ use crate::fork;
 use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{self, Wanted};
 use crate::problem::Problem;
-use crate::replay;
-use crate::rooms::ReadState;
+use crate::rooms::{ReadState, owners};
+use crate::snippets;
 use crate::templates;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -100,8 +100,15 @@ async fn now_in(app: &App, authenticated: &Authenticated, notebook: &NotebookId)
     })
 }
 
-fn line(entry: CatalogEntry, workspace: Option<WorkspaceId>, now: Option<NotebookNow>) -> NotebookLine {
+fn line(
+    entry: CatalogEntry,
+    workspace: Option<WorkspaceId>,
+    now: Option<NotebookNow>,
+    found: Option<FoundText>,
+) -> NotebookLine {
     NotebookLine {
+        owners: owners(&entry),
+        found,
         id: entry.notebook_id,
         title: entry.title,
         version: entry.version,
@@ -125,18 +132,42 @@ async fn list_notebooks(
         archived: query.archived.unwrap_or(false),
         only_templates: false,
         workspace: query.workspace,
-        after: query.cursor.as_deref().map(parse_cursor).transpose()?,
+        after: None,
         limit: query.limit.unwrap_or(50).clamp(1, 200),
     };
-    let page = listing::visible(&app, &authenticated, wanted).await?;
+    let words = wanted.text.clone().filter(|_| query.snippets == Some(true));
+    let (page, next) = match query.sort.unwrap_or(ListOrder::Changed) {
+        ListOrder::Changed => {
+            let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+            let page = listing::visible(&app, &authenticated, Wanted { after, ..wanted }).await?;
+            let next = page.next.as_ref().map(print_cursor);
+            (page, next)
+        }
+        order => {
+            let from = query.cursor.as_deref().map(parse_place).transpose()?.unwrap_or(0);
+            let (page, next) = listing::sorted(&app, &authenticated, wanted, order, from).await?;
+            (page, next.map(|place| format!("{PLACE}{place}")))
+        }
+    };
+    let found = snippets::of(&app, &authenticated, words.as_deref(), &page.entries).await;
     let (app, who, is_live) = (&app, &authenticated, query.live == Some(true));
     let now = page.entries.iter().map(async |(entry, _)| match is_live {
         true => now_in(app, who, &entry.notebook_id).await,
         false => None,
     });
     let happening = join_all(now).await;
-    let lines = page.entries.into_iter().zip(happening).map(|((entry, workspace), now)| line(entry, workspace, now));
-    Ok(Json(NotebookPage { notebooks: lines.collect(), next: page.next.as_ref().map(print_cursor) }))
+    let beside = happening.into_iter().zip(found);
+    let lines = page.entries.into_iter().zip(beside);
+    let lines = lines.map(|((entry, workspace), (now, found))| line(entry, workspace, now, found));
+    Ok(Json(NotebookPage { notebooks: lines.collect(), next }))
+}
+
+/// How a cursor begins that counts lines: of lists whose order no change moves to the front.
+const PLACE: &str = "at";
+
+fn parse_place(text: &str) -> Result<usize, Problem> {
+    let place = text.strip_prefix(PLACE).and_then(|place| place.parse().ok());
+    place.ok_or_else(|| Problem::invalid("cursor is `next` of the page before: leave it out to begin anew"))
 }
 
 pub fn print_cursor(cursor: &CatalogCursor) -> String {
@@ -247,7 +278,7 @@ pub async fn read_at(
             Err(Problem::new(StatusCode::BAD_REQUEST, "version_in_future", detail))
         }
         Some(at) => {
-            let past = replay::state_at(&*app.store, notebook, at, app.limits.max_replayed_events).await?;
+            let past = app.replays.state_at(&*app.store, notebook, at).await?;
             Ok(NotebookAnswer { version: at, head: None, kernels: Vec::new(), notebook: past.into(), ..answer })
         }
     }

@@ -7,7 +7,7 @@ use super::follow::Follow;
 use super::parse::fatal;
 use crate::agent_locks::AgentLock;
 use crate::app::App;
-use crate::auth::{AuthError, Authenticated};
+use crate::auth::{Accounts, AuthError, Authenticated};
 use crate::clock::millis;
 
 /// Longest name of a runtime agent's process.
@@ -46,6 +46,13 @@ impl Named {
             return Err(fatal(ErrorCode::Malformed, message));
         }
         Ok(Self { authenticated: called(authenticated, chosen_name.as_deref()), chosen_name })
+    }
+
+    /// What a guest wants to be called also names the guest in what was done.
+    pub fn tell(&self, accounts: &Accounts) {
+        if let (Actor::Guest { share_link }, Some(name)) = (&self.authenticated.actor, &self.chosen_name) {
+            accounts.guest_says(share_link, name);
+        }
     }
 }
 

@@ -100,6 +100,7 @@ async fn greet(
         let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
     let person = Named::new(authenticated, hello.name)?;
+    person.tell(&app.accounts);
     stranger.budget.lift();
     let connection = Connection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
     Ok(Some((Box::new(connection), follow)))

@@ -25,6 +25,34 @@ pub struct PersonQuery {
     pub login: String,
 }
 
+/// Finds people by a part of their name or login, as somebody types it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeopleQuery {
+    /// Each word begins a word of the name, or the login. 1 to 100 characters.
+    pub text: String,
+}
+
+/// Somebody whom a search has found.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FoundPerson {
+    /// As in the actor of events.
+    pub id: UserId,
+    /// As the person chose it: not unique.
+    pub name: String,
+    /// Unique.
+    pub login: Option<String>,
+}
+
+/// What a guest is called: as the link says it, else as the guest said it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Guest {
+    /// Of the link, as in the actor of events.
+    pub id: ShareLinkId,
+    /// Not unique.
+    pub name: String,
+}
+
 /// Which accounts are listed, by id. For administrators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -96,7 +124,7 @@ pub struct AuditEntry {
 pub struct SignIn {
     /// With a password: whom you sign in as. With an owner token: the login that you choose; goes with `name`.
     pub login: Option<String>,
-    /// With a reset or an invitation: the new one. At least 10 characters.
+    /// With a reset, an invitation or an owner token: the new one. At least 10 characters. `POST /api/session/one-time` says what a token needs.
     pub password: Option<String>,
     /// The secret of a one-time token, good for one use.
     pub token: Option<String>,
@@ -112,6 +140,29 @@ pub struct SignIn {
     /// Of a browser: the public point of a P-256 key that it made and whose private part nothing can read, uncompressed (65 bytes) in
     /// base64url without padding. The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
     pub key: Option<String>,
+}
+
+/// A one-time token that is asked about. It stays good.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneTimeQuestion {
+    /// Its secret, as in `POST /api/session`.
+    pub token: String,
+}
+
+/// What a one-time token is good for, and what `POST /api/session` needs beside it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OneTimeUse {
+    /// `owner` (the first sign-in of a server), `reset` (an invitation, or a new password) or `link` (opens a browser).
+    pub kind: String,
+    /// What the person is called; absent for a link.
+    pub name: Option<String>,
+    /// The person's login, where there is one.
+    pub login: Option<String>,
+    /// Send `name` and `login`, which the person chooses.
+    pub needs_login: bool,
+    /// Send `password`, which the person chooses.
+    pub needs_password: bool,
 }
 
 /// A browser that was opened with the token of a session.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, Version, WorkspaceId,
+    Actor, CellId, CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, UserId,
+    Version, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,33 @@ pub struct ListQuery {
     pub cursor: Option<String>,
     /// True: each line says too what happens in its notebook this moment (`now`).
     pub live: Option<bool>,
+    /// Absent: the last changed first.
+    pub sort: Option<ListOrder>,
+    /// With `text`, true: each line says too where the words were found (`found`).
+    pub snippets: Option<bool>,
+}
+
+/// The order of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListOrder {
+    /// The last changed first.
+    Changed,
+    /// By title, whatever the case.
+    Title,
+    /// The newest first.
+    Created,
+}
+
+/// Where the words of a search stand in a notebook.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FoundText {
+    /// The cell that holds most of them.
+    pub cell_id: CellId,
+    /// The line, or the part of it around the first word: at most 160 characters.
+    pub text: String,
+    /// Where words stand in `text`: first and last character (exclusive), in Unicode code points.
+    pub marks: Vec<(u32, u32)>,
 }
 
 /// Notebooks, the last changed first.
@@ -59,9 +87,15 @@ pub struct NotebookLine {
     pub workspace: Option<WorkspaceId>,
     /// How many it has, archived notebooks included.
     pub cells: u64,
+    /// The people who own it; `GET /api/people/{user}` has their names.
+    #[serde(default)]
+    pub owners: Vec<UserId>,
     /// Others may be made of it (`GET /api/templates`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,
+    /// Where it was asked for with `snippets`, and the words stand in a source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundText>,
     /// Where it was asked for with `live`, and the notebook is open on this server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<NotebookNow>,

@@ -59,7 +59,7 @@ def server(binary, folder):
 
 
 def sign_in(url, owner):
-    profile = {"token": owner, "name": "Ada", "login": "ada"}
+    profile = {"token": owner, "name": "Ada", "login": "ada", "password": "correct horse"}
     request = urllib.request.Request(f"{url}/api/session", json.dumps(profile).encode(), method="POST")
     request.add_header("Content-Type", "application/json")
     with urllib.request.urlopen(request) as answer:

@@ -3,9 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use http::Method;
-use notarium_core::{Scope, UserId};
+use notarium_core::{Scope, ShareLinkId, UserId};
 use notarium_store::accounts::{AccountChange, AccountError, User};
-use notarium_wire::rest::{self, AdminChange, CreatedUser, NewUser, Person, PersonQuery, UsersQuery};
+use notarium_wire::rest::{
+    self, AdminChange, CreatedUser, FoundPerson, Guest, NewUser, PeopleQuery, Person, PersonQuery, UsersQuery,
+};
 
 use super::{AccountRoutes, Caller, shapes};
 use crate::extract::{Created, JsonBody, NoContent, Params, QueryOf};
@@ -17,8 +19,12 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .group("accounts", "/api")
         .says("The person with a login: to share a notebook.")
         .on(Guard::User(Scope::Manage), Method::GET, "/people", find_person)
+        .says("People by a part of their name or login, at most 10: members of your workspaces; for administrators everybody.")
+        .on(Guard::User(Scope::Read), Method::GET, "/people/matching", match_people)
         .says("The name behind an id: events have ids alone.")
-        .on(Guard::User(Scope::Read), Method::GET, "/people/{user}", read_person)
+        .on(Guard::Authenticated, Method::GET, "/people/{user}", read_person)
+        .says("What a guest is called, by the id of the link.")
+        .on(Guard::Authenticated, Method::GET, "/guests/{link}", read_guest)
         .says("The accounts, by id.")
         .on(Guard::Admin, Method::GET, "/users", list_users)
         .says("A new account. The person chooses the password.")
@@ -53,6 +59,24 @@ async fn find_person(
 
 async fn read_person(State(shared): State<AccountRoutes>, Params(id): Params<UserId>) -> Result<Json<Person>, Problem> {
     Ok(person(user(&shared, &id).await?))
+}
+
+/// Nobody can list all logins but administrators.
+async fn match_people(
+    Caller { shared, who }: Caller,
+    QueryOf(query): QueryOf<PeopleQuery>,
+) -> Result<Json<Vec<FoundPerson>>, Problem> {
+    let found = shared.accounts.people_matching(&who, &query.text).await?;
+    let shape = |User { id, name, login, .. }: User| FoundPerson { id, name, login };
+    Ok(Json(found.into_iter().map(shape).collect()))
+}
+
+async fn read_guest(
+    State(shared): State<AccountRoutes>,
+    Params(id): Params<ShareLinkId>,
+) -> Result<Json<Guest>, Problem> {
+    let name = shared.accounts.guest_name(&id).await?.ok_or(AccountError::Unknown { what: "share link" })?;
+    Ok(Json(Guest { id, name }))
 }
 
 async fn user(shared: &AccountRoutes, id: &UserId) -> Result<User, Problem> {

@@ -5,7 +5,8 @@ use axum::extract::State;
 use http::Method;
 use notarium_core::Scope;
 use notarium_wire::rest::{
-    self, BindBrowser, Me, MyWorkspace, PasswordChange, Profile, Resume, ResumeChallenge, ResumeRequest, SignIn,
+    self, BindBrowser, Me, MyWorkspace, OneTimeQuestion, OneTimeUse, PasswordChange, Profile, Resume, ResumeChallenge,
+    ResumeRequest, SignIn,
 };
 
 use super::{AccountRoutes, Caller, ClientAddress, shapes};
@@ -19,6 +20,8 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .group("accounts", "/api")
         .says("Sign in.")
         .on(Guard::Public, Method::POST, "/session", sign_in)
+        .says("What a one-time token is good for, and what its exchange needs. It stays good.")
+        .on(Guard::Public, Method::POST, "/session/one-time", one_time_use)
         .says("A session of its own for a browser that was opened with a kept session, bound to the browser's key.")
         .on(Guard::User(Scope::Read), Method::POST, "/session/browser", bind_browser)
         .says("A link for one browser, which it opens once, within an hour, as with a one-time token. An earlier link is void.")
@@ -61,6 +64,18 @@ async fn sign_in(
         _ => return Err(Problem::invalid("send login and password, or a one-time token")),
     };
     Ok(Created(Json(told(signed_in))))
+}
+
+async fn one_time_use(
+    State(shared): State<AccountRoutes>,
+    ClientAddress(address): ClientAddress,
+    JsonBody(OneTimeQuestion { token }): JsonBody<OneTimeQuestion>,
+) -> Result<Json<OneTimeUse>, Problem> {
+    let found = shared.accounts.one_time_use(&token, address).await?;
+    let (name, login) = found.user.map(|user| (user.name, user.login)).unzip();
+    let (needs_login, needs_password) = (found.needs_login, found.needs_password);
+    let kind = found.kind.as_str().to_owned();
+    Ok(Json(OneTimeUse { kind, name, login: login.flatten(), needs_login, needs_password }))
 }
 
 pub fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {

@@ -1,6 +1,7 @@
 //! Accounts as a client meets them.
 
 mod browsers;
+mod names;
 mod people;
 mod tokens;
 
@@ -221,6 +222,7 @@ async fn every_route_but_signing_in_refuses_who_has_no_token() {
         server.guards.iter().filter(|route| route.guard == Guard::Public).map(|route| route.path.as_str()).collect();
     let expected = [
         "/api/session",
+        "/api/session/one-time",
         "/api/session/challenge",
         "/api/session/resume",
         "/api/session/options",

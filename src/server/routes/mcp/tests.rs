@@ -48,7 +48,7 @@ impl Scene {
         let router = routes::all(server.app(), AllowedOrigins::loopback(8787), "http://localhost:8787").router;
         let accounts = &server.app().accounts;
         let owner = server.owner_token.clone().unwrap();
-        let session = accounts.exchange(&owner, None, None, ClientInfo::default()).await.unwrap().text.reveal();
+        let session = accounts.exchange_locally(&owner, ClientInfo::default()).await.unwrap().text.reveal();
         let owner = accounts.authenticate(&session).await.unwrap();
         Self { router, session, owner, server }
     }

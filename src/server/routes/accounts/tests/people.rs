@@ -4,13 +4,46 @@ use super::*;
 
 // --- signing in ---
 
+fn as_owner(token: &str) -> Value {
+    json!({"token": token, "name": "Ann", "login": "ann", "password": PASSWORD})
+}
+
+/// A session ends: with a login and a password there is another one.
+#[tokio::test]
+async fn the_first_sign_in_makes_login_and_password_and_says_so_before() {
+    let server = Server::new().await;
+    let printed = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
+    let ask =
+        async |token: &str| server.call(Method::POST, "/api/session/one-time", None, json!({"token": token})).await;
+    let asked = ask(&printed).await.made().body;
+    assert_eq!(
+        asked,
+        json!({"kind": "owner", "name": "Owner", "login": null, "needs_login": true, "needs_password": true})
+    );
+    server.sign_in(json!({"token": printed})).await.refused(400, "invalid_value");
+    server.sign_in(json!({"token": printed, "name": "Ann", "login": "ann"})).await.refused(400, "invalid_value");
+    server.sign_in(json!({"token": printed, "password": PASSWORD})).await.refused(400, "invalid_value");
+    let owner = server.sign_in(as_owner(&printed)).await.made().text("token");
+    ask(&printed).await.refused(401, "token_revoked");
+    server.delete("/api/session", &owner).await.made();
+    let owner = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("token");
+
+    let made = server.post("/api/users", &owner, json!({"name": "Bob", "login": "bob"})).await.made();
+    let asked = ask(made.body["invitation"]["token"].as_str().unwrap()).await.made().body;
+    assert_eq!(
+        asked,
+        json!({"kind": "reset", "name": "Bob", "login": "bob", "needs_login": false, "needs_password": true})
+    );
+    ask(&owner).await.refused(401, "unauthenticated");
+}
+
 #[tokio::test]
 async fn the_owner_token_signs_in_once() {
     let server = Server::new().await;
     let printed = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
     assert!(printed.starts_with("nt_owner_"), "{printed}");
     server.get("/api/me", &printed).await.refused(401, "one_time_token");
-    let body = json!({"token": printed, "name": "Ann", "login": "ann", "password": PASSWORD});
+    let body = as_owner(&printed);
     let session = server.sign_in(body.clone()).await.made();
     assert_eq!(session.body["user"]["is_admin"], true);
     server.sign_in(body).await.refused(401, "token_revoked");
@@ -26,18 +59,18 @@ async fn an_owner_who_never_came_gets_a_new_token_at_the_next_start() {
     let server = Server::new().await;
     let first = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
     let second = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
-    server.sign_in(json!({"token": first})).await.refused(401, "token_revoked");
+    server.sign_in(as_owner(&first)).await.refused(401, "token_revoked");
     server.advance(2 * DAY);
-    server.sign_in(json!({"token": second})).await.refused(401, "token_expired");
+    server.sign_in(as_owner(&second)).await.refused(401, "token_expired");
     let third = crate::auth::issue_owner_token(server.accounts.store(), START + 2 * DAY).await.unwrap();
-    server.sign_in(json!({"token": third.text.reveal()})).await.made();
+    server.sign_in(as_owner(&third.text.reveal())).await.made();
 }
 
 #[tokio::test]
 async fn two_who_exchange_the_owner_token_at_once_are_one() {
     let server = Server::new().await;
     let printed = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
-    let body = json!({"token": printed});
+    let body = as_owner(&printed);
     let (one, other) = tokio::join!(server.sign_in(body.clone()), server.sign_in(body));
     let statuses: BTreeSet<u16> = [one.status.as_u16(), other.status.as_u16()].into();
     assert_eq!(statuses, [201, 401].into());
