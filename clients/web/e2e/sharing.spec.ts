@@ -64,7 +64,7 @@ test("home: a workspace, a copy, the archive, and what waits for me", async ({ b
   await page.getByRole("button", { name: "Team", exact: true }).click();
   await expect(page.locator(".notebook-row")).toHaveCount(1);
   await page.getByRole("button", { name: "More about “Quarter (copy)”" }).click();
-  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await page.getByRole("menuitem", { name: "Delete notebook" }).click();
   await expect(page.locator(".notebook-row")).toHaveCount(0);
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await expect(page.locator(".notebook-row")).toHaveCount(1);

@@ -75,17 +75,18 @@ export class Authors {
   }
 
   #nameOf(actor: Actor): string {
-    if (actor.kind !== "user") return kindOf(actor);
-    const known = this.#names.get(actor.id);
+    const { session } = this.#store;
+    if (session.isMe(actor)) return "You";
+    if (actor.kind !== "user" && actor.kind !== "guest") return kindOf(actor);
+    const key = JSON.stringify(actor);
+    const known = this.#names.get(key);
     if (known !== undefined) return known;
-    const meanwhile = actor.id === this.#store.session.userId ? "You" : kindOf(actor);
-    this.#names.set(actor.id, meanwhile);
-    if (meanwhile === "You") return meanwhile;
-    this.#store.session.nameOf(actor.id).then(
-      (name) => (this.#names.set(actor.id, name), this.#tell()),
-      () => this.#names.delete(actor.id),
+    this.#names.set(key, kindOf(actor));
+    session.nameOfActor(actor)?.then(
+      (name) => (this.#names.set(key, name), this.#tell()),
+      () => this.#names.delete(key),
     );
-    return meanwhile;
+    return kindOf(actor);
   }
 
   #tell(): void {

@@ -202,7 +202,7 @@ export class Comments {
     if (this.#isMe(event.actor)) return;
     const thread = store.document.threads.get(thread_id);
     if (!thread) return;
-    const name = event.actor.kind === "user" ? await store.session.nameOf(event.actor.id) : kindOf(event.actor);
+    const name = (await store.session.nameOfActor(event.actor)) ?? kindOf(event.actor);
     const where = `cell ${store.document.order.indexOf(thread.cell_id) + 1}`;
     this.news = `${name} commented on ${where}: ${text.slice(0, 200)}`;
     store.tell("comments");

@@ -1,7 +1,7 @@
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
 import "../ui/index.css";
-import { StrictMode, useEffect, useState } from "react";
+import { StrictMode, useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { AskAgain } from "../views/AskAgain.tsx";
 import { Boundary } from "../views/Broken.tsx";
@@ -11,7 +11,7 @@ import { SignIn } from "../views/SignIn.tsx";
 import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
-import { type Session, TOLD, resume } from "./session.ts";
+import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./session.ts";
 
 type Who = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 
@@ -19,28 +19,74 @@ function App() {
   const [who, setWho] = useState<Who>({ state: "asking" });
   const route = useRoute();
 
+  const now = useRef(who);
+  now.current = who;
+  const [notice, setNotice] = useState<string>();
+
   useEffect(() => {
     resume().then(
       (session) => setWho(session === TOLD ? { state: "told" } : session ? { state: "in", session } : { state: "out" }),
       (error: Error) => setWho({ state: "out", error }),
     );
   }, []);
+  // A link that is opened in this tab: the same person goes on where they are, somebody else begins anew.
+  useEffect(
+    () =>
+      onLink((token) => {
+        setNotice(undefined);
+        signIn(token).then(
+          (next) => {
+            const before = now.current.state === "in" ? now.current.session : undefined;
+            if (before?.isMe(next.me.actor)) return before.renew(next);
+            before?.connection.stop();
+            setWho({ state: "in", session: next });
+          },
+          (error: Error) => {
+            if (now.current.state === "in" && !(error instanceof Invitation)) setNotice(`${error.message}.`);
+            else setWho({ state: "out", error });
+          },
+        );
+      }),
+    [],
+  );
 
   if (who.state === "asking") return <p className="centre quiet">Loading…</p>;
   if (who.state === "told") return <p className="centre quiet">Signed in. You can close this tab.</p>;
-  if (who.state === "out") return <SignIn error={who.error} signedIn={(session) => setWho({ state: "in", session })} />;
+  if (who.state === "out")
+    return (
+      <SignIn
+        key={who.error?.message}
+        error={who.error}
+        signedIn={(session) => {
+          setNotice(undefined);
+          setWho({ state: "in", session });
+        }}
+      />
+    );
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));
   const again = (next: Session) => setWho({ state: "in", session: next });
+  const told = notice !== undefined && (
+    <div className="strip warn" role="alert">
+      <span className="grow">
+        {notice} You are still signed in as {session.me.name}.
+      </span>
+      <button className="button" onClick={() => setNotice(undefined)}>
+        Dismiss
+      </button>
+    </div>
+  );
   if (route.name === "home")
     return (
       <>
+        {told}
         <Home session={session} signOut={signOut} />
         <AskAgain session={session} />
       </>
     );
   return (
     <>
+      {told}
       <AskAgain session={session} />
       <NotebookView
         key={`${route.id} ${session.number}`}

@@ -1,5 +1,6 @@
 // Who is signed in. A person's session is bound to a key of this browser (`browserKey.ts`) and its token stays in memory; a token that
 // was brought (of a program, of a share link) is kept for the tab.
+import type { Actor } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
@@ -11,8 +12,22 @@ export type Me = components["schemas"]["Me"];
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
-/** Tokens that are exchanged for a session once: the printed owner token, resets, invitations and links for a browser. */
+/** Tokens that are exchanged for a session once: the printed owner token, resets and invitations, and links for a browser. */
 const ONE_TIME = /^nt_(owner|reset|link)_/;
+
+/** A one-time token that needs more: a password that the person chooses, and a login where there is none. */
+export class Invitation extends Error {
+  constructor(
+    readonly token: string,
+    readonly needs: components["schemas"]["OneTimeUse"],
+  ) {
+    super("Choose a password.");
+  }
+
+  redeem(chosen: { password: string; login?: string; name?: string }): Promise<Session> {
+    return exchange({ token: this.token, ...chosen });
+  }
+}
 
 const anonymous = new Rest({ base: "", token: () => undefined });
 let count = 0;
@@ -33,7 +48,7 @@ export class Session {
 
   constructor(
     public token: string,
-    readonly me: Me,
+    public me: Me,
   ) {
     this.rest = new Rest({ base: "", token: () => this.token, renew: (refused) => this.#renewed(refused) });
     const address = new URL("/api/socket", location.href);
@@ -50,8 +65,9 @@ export class Session {
   }
 
   /** The same person has signed in again: what is open goes on. */
-  renew({ token }: Session): void {
+  renew({ token, me }: Session): void {
     this.token = token;
+    this.me = me;
     this.connection.refresh(token);
   }
 
@@ -72,11 +88,25 @@ export class Session {
 
   /** The name behind an id: events have ids alone. */
   nameOf(userId: string): Promise<string> {
-    if (userId === this.userId) return Promise.resolve(this.me.name);
-    if (this.me.actor.kind === "guest") return Promise.reject(new Error("guests are told no names of accounts"));
-    const known = this.#names.get(userId) ?? this.rest.get<{ name: string }>(`/api/people/${userId}`).then(({ name }) => name);
-    this.#names.set(userId, known);
-    known.catch(() => this.#names.delete(userId));
+    return userId === this.userId ? Promise.resolve(this.me.name) : this.#nameAt(`/api/people/${userId}`);
+  }
+
+  /** The name of a person or a guest, from whom an assistant works where it is one; nothing for what has no name. */
+  nameOfActor(actor: Actor): Promise<string> | undefined {
+    if (actor.kind === "user") return this.nameOf(actor.id);
+    if (actor.kind === "assistant") return this.nameOf(actor.for_user);
+    return actor.kind === "guest" ? this.#nameAt(`/api/guests/${actor.share_link}`) : undefined;
+  }
+
+  /** Whether this is who looks at the page. Several guests may have come by one link: none of them is known to be. */
+  isMe(actor: Actor): boolean {
+    return actor.kind === "user" && actor.id === this.userId;
+  }
+
+  #nameAt(path: string): Promise<string> {
+    const known = this.#names.get(path) ?? this.rest.get<{ name: string }>(path).then(({ name }) => name);
+    this.#names.set(path, known);
+    known.catch(() => this.#names.delete(path));
     return known;
   }
 
@@ -124,6 +154,16 @@ export class Session {
     return this.#proof;
   }
 
+  async changeProfile(profile: { name: string; login: string }): Promise<void> {
+    const user = await (await this.deciding()).json<NonNullable<Me["user"]>>("PUT", "/api/me", profile);
+    this.me = { ...this.me, name: user.name, user };
+  }
+
+  async changePassword(current: string | undefined, password: string): Promise<void> {
+    await (await this.deciding()).json("PUT", "/api/me/password", { current: current ?? null, password });
+    if (this.me.user) this.me = { ...this.me, user: { ...this.me.user, has_password: true } };
+  }
+
   async signOut(): Promise<void> {
     this.connection.stop();
     sessionStorage.removeItem(KEY);
@@ -151,6 +191,16 @@ export function tokenOfLink(): string | undefined {
   const link = parseLink(location.pathname, location.hash);
   if (link) history.replaceState(null, "", link.place);
   return link?.token;
+}
+
+/** Hears of links that are opened while the page is open. Their tokens leave the address before anybody else reads it. */
+export function onLink(opened: (token: string) => void): () => void {
+  const hear = () => {
+    const token = tokenOfLink();
+    if (token !== undefined) opened(token);
+  };
+  addEventListener("hashchange", hear, { capture: true });
+  return () => removeEventListener("hashchange", hear, { capture: true });
 }
 
 /** `/#token=T`, `/#token=T&notebook=N`, and `/notebooks/N#token=T` as the server writes links. */
@@ -245,13 +295,22 @@ async function resumeOwn(): Promise<Session | undefined> {
 }
 
 export async function signIn(token: string): Promise<Session> {
-  if (ONE_TIME.test(token)) return exchange({ token });
+  if (ONE_TIME.test(token)) {
+    const needs = token.startsWith("nt_link_") ? undefined : await oneTimeUse(token);
+    if (needs?.needs_password) throw new Invitation(token, needs);
+    return exchange({ token });
+  }
   const me = await whoIs(token);
   if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "This token belongs to a runtime agent. Use your own.");
   const own = me.kind === "session" ? await bind(token) : undefined;
   if (own) return own;
   sessionStorage.setItem(KEY, token);
   return new Session(token, me);
+}
+
+/** What a one-time token needs. It stays good. */
+function oneTimeUse(token: string) {
+  return anonymous.json<components["schemas"]["OneTimeUse"]>("POST", "/api/session/one-time", { token });
 }
 
 /** A session of this browser's own in place of the one that it was opened with; nothing where it has no keys. */
@@ -279,7 +338,9 @@ async function whoIs(token: string): Promise<Me> {
 }
 
 /** With a one-time token, or with login and password. */
-export async function exchange(proof: { token: string } | { login: string; password: string }): Promise<Session> {
+export async function exchange(
+  proof: { token: string; password?: string; login?: string; name?: string } | { login: string; password: string },
+): Promise<Session> {
   const key = await makeKey();
   const body = { ...proof, label: "browser", ...(key && { key: key.point }) };
   const opened = await anonymous.json<SignedIn>("POST", "/api/session", body);

@@ -40,6 +40,10 @@ export interface Toast {
   copyLabel?: string;
 }
 
+/** Commands that need the right to edit. */
+const EDITS =
+  /^(Insert|Edit|Delete|Restore|Move|SetCell)|^(ReplaceSource|ChangeCellType|ClearOutputs|Undo|Redo|RenameNotebook|Batch)$/;
+
 export type Panel = "assistant" | "comments" | "history" | "outline" | undefined;
 
 /** The cells alone: to work in (zen), or to show to others, without code (present). */
@@ -343,7 +347,10 @@ export class NotebookStore extends Topics {
       for (const notice of done.outcome.notices ?? []) this.toast({ text: notice });
       return done;
     } catch (error) {
-      this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
+      // What was on its way when the role was lowered shares one notice with the text that was.
+      if (error instanceof Rejected && error.code === "forbidden" && EDITS.test(Object.keys(body)[0] ?? ""))
+        this.together.lostRights();
+      else this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
       return undefined;
     }
   }
@@ -450,7 +457,9 @@ export class NotebookStore extends Topics {
 
   toast(toast: Omit<Toast, "id">): string {
     const id = newId();
-    this.toasts = [...this.toasts.slice(-3), { id, ...toast }];
+    // Text that is kept stays until it is dismissed.
+    const rest = this.toasts.filter(({ copy }) => copy === undefined).slice(-3);
+    this.toasts = [...this.toasts.filter((each) => each.copy !== undefined || rest.includes(each)), { id, ...toast }];
     this.tell("toasts");
     if (!toast.copy) setTimeout(() => this.dismiss(id), toast.action || toast.isError ? 12_000 : 6_000);
     return id;

@@ -1,5 +1,6 @@
 // What others do to what I am doing: told when it happens, with a way back. And following a person.
 import type { Actor, Cell, EventMessage } from "../protocol/messages.ts";
+import type { Copy } from "../collab/texts.ts";
 import { takeDrafts } from "./drafts.ts";
 import type { NotebookStore, Toast } from "./store.ts";
 import { kindOf } from "./words.ts";
@@ -16,6 +17,7 @@ export class Together {
   readonly #told = new Map<string, number>();
   #returnedAt = 0;
   #hasDrafts = true;
+  #lost: { toast: string; texts: { cellId: string; text: string }[] } = { toast: "", texts: [] };
 
   constructor(store: NotebookStore) {
     this.#store = store;
@@ -25,7 +27,7 @@ export class Together {
       this.#returnedAt = Date.now();
       this.#offerDrafts();
     });
-    store.texts.copied.add(({ cellId, text, reason }) => this.#copied(cellId, text, reason));
+    store.texts.copied.add((copy) => (copy.isForbidden || !store.mayEdit ? this.lostRights(copy) : this.#copied(copy)));
     store.focus.lost.add(({ cell, text }) => cell === undefined && this.#closed(text));
     store.replica.replaced.add(() => this.#missed());
   }
@@ -140,13 +142,29 @@ export class Together {
     });
   }
 
-  #copied(cell: string, text: string, reason: string): void {
+  /** One notice, with all text that a lowered role keeps from the notebook, however many cells and commands it was. */
+  lostRights(copy?: { cellId: string; text: string }): void {
+    const store = this.#store;
+    const isShown = store.toasts.some(({ id }) => id === this.#lost.toast);
+    const texts = isShown ? this.#lost.texts : [];
+    const isNew = copy && !texts.some(({ cellId, text }) => cellId === copy.cellId && text === copy.text);
+    if (isShown && !isNew) return;
+    if (isShown) store.dismiss(this.#lost.toast);
+    const all = isNew ? [...texts, copy] : texts;
+    const place = (id: string) => store.document.order.indexOf(id) + 1;
+    const named = all.map(({ cellId, text }) => (all.length === 1 ? text : `# Cell ${place(cellId) || "deleted"}\n${text}`));
+    const text = `You can no longer edit this notebook.${all.length > 0 ? " Your unsaved text:" : ""}`;
+    const toast = store.toast({ text, isError: true, ...(all.length > 0 && { copy: named.join("\n\n") }) });
+    this.#lost = { toast, texts: all };
+  }
+
+  #copied({ cellId: cell, text, reason }: Copy): void {
     const store = this.#store;
     const isBeingDeleted = store.isEditing && store.current === cell && reason.includes("deleted");
     if (isBeingDeleted) return void (this.#unsent = { cell, text });
     const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("deleted");
     this.#store.toast({
-      text: `${this.#store.mayEdit ? reason : "You can no longer edit this notebook."} Your unsaved text:`,
+      text: `${reason} Your unsaved text:`,
       copy: text,
       isError: true,
       action: isDeleted
@@ -177,12 +195,11 @@ export class Together {
   }
 
   #isMe(actor: Actor): boolean {
-    return actor.kind === "user" && actor.id === this.#store.session.userId;
+    return this.#store.session.isMe(actor);
   }
 
   async name(actor: Actor): Promise<string> {
     if (actor.kind === "assistant") return "The assistant";
-    if (actor.kind !== "user") return kindOf(actor);
-    return this.#store.session.nameOf(actor.id).catch(() => kindOf(actor));
+    return (await this.#store.session.nameOfActor(actor)?.catch(() => undefined)) ?? kindOf(actor);
   }
 }

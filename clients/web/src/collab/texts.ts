@@ -13,6 +13,8 @@ export interface Copy {
   cellId: string;
   text: string;
   reason: string;
+  /** The person may not edit any more. */
+  isForbidden: boolean;
 }
 
 /** One undo step holds what was typed in one cell with pauses shorter than this, … */
@@ -116,13 +118,13 @@ export class Texts implements UnconfirmedTexts {
     else if ("cell" in payload && payload.cell) this.#show(tracked, tracked.text.reset(toText(payload.cell.source)));
   }
 
-  giveUp(cellId: string, reason: string): void {
+  giveUp(cellId: string, reason: string, isForbidden = false): void {
     const tracked = this.#cells.get(cellId);
     if (!tracked?.text.isUnconfirmed) return;
     const text = tracked.text.shown.toString();
     tracked.commandId = undefined;
     this.#show(tracked, tracked.text.drop());
-    this.copied.tell({ cellId, text, reason });
+    this.copied.tell({ cellId, text, reason, isForbidden });
     this.#forget(cellId, tracked);
     this.changed.tell(cellId);
   }
@@ -177,7 +179,9 @@ export class Texts implements UnconfirmedTexts {
     done.then(
       () => this.#acked(cellId, tracked, id),
       (error: unknown) => {
-        if (tracked.commandId === id) this.giveUp(cellId, error instanceof Rejected ? error.message : String(error));
+        if (tracked.commandId !== id) return;
+        if (error instanceof Rejected) this.giveUp(cellId, error.message, error.code === "forbidden");
+        else this.giveUp(cellId, String(error));
       },
     );
   }

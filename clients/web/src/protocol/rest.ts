@@ -69,6 +69,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/guests/{link}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a guest is called, by the id of the link. */
+        get: operations["get_guests_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/import": {
         parameters: {
             query?: never;
@@ -1465,6 +1482,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/people/matching": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People by a part of their name or login, at most 10: members of your workspaces; for administrators everybody. */
+        get: operations["get_people_matching"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1562,6 +1596,23 @@ export interface paths {
         put?: never;
         /** A browser begins to sign in with the provider: it is told where to go. */
         post: operations["post_session_oidc_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/one-time": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a one-time token is good for, and what its exchange needs. It stays good. */
+        post: operations["post_session_one_time"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3274,6 +3325,27 @@ export interface components {
              */
             without_outputs?: boolean;
         };
+        /** @description Somebody whom a search has found. */
+        FoundPerson: {
+            /** @description As in the actor of events. */
+            id: components["schemas"]["UserId"];
+            /** @description Unique. */
+            login?: string | null;
+            /** @description As the person chose it: not unique. */
+            name: string;
+        };
+        /** @description Where the words of a search stand in a notebook. */
+        FoundText: {
+            /** @description The cell that holds most of them. */
+            cell_id: components["schemas"]["CellId"];
+            /** @description Where words stand in `text`: first and last character (exclusive), in Unicode code points. */
+            marks: [
+                number,
+                number
+            ][];
+            /** @description The line, or the part of it around the first word: at most 160 characters. */
+            text: string;
+        };
         /** @description What a function is called with. */
         FunctionArguments: {
             /**
@@ -3319,6 +3391,13 @@ export interface components {
             grants: {
                 [key: string]: components["schemas"]["AssistantGrant"];
             };
+        };
+        /** @description What a guest is called: as the link says it, else as the guest said it. */
+        Guest: {
+            /** @description Of the link, as in the actor of events. */
+            id: components["schemas"]["ShareLinkId"];
+            /** @description Not unique. */
+            name: string;
         };
         Hash: string;
         /** @description A sign-in with a provider that is linked to an account. */
@@ -3567,6 +3646,17 @@ export interface components {
             /** @description One or more. Of a cell that may leave any name (`from m import *`): those that are looked for there. */
             names: string[];
         };
+        /**
+         * @description The order of the list.
+         *
+         *     `changed`: The last changed first.
+         *
+         *     `title`: By title, whatever the case.
+         *
+         *     `created`: The newest first.
+         * @enum {string}
+         */
+        ListOrder: "changed" | "title" | "created";
         /** @description Who the holder of the token is, and what the token allows. */
         Me: {
             /** @description As in the events that you cause. */
@@ -3974,12 +4064,19 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             created_at: number;
+            /** @description Where it was asked for with `snippets`, and the words stand in a source. */
+            found?: components["schemas"]["FoundText"] | null;
             /** @description Names it in every path. */
             id: components["schemas"]["NotebookId"];
             /** @description Others may be made of it (`GET /api/templates`). */
             is_template?: boolean;
             /** @description Where it was asked for with `live`, and the notebook is open on this server. */
             now?: components["schemas"]["NotebookNow"] | null;
+            /**
+             * @description The people who own it; `GET /api/people/{user}` has their names.
+             * @default []
+             */
+            owners?: components["schemas"]["UserId"][];
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
             /**
@@ -4162,6 +4259,11 @@ export interface components {
             /** @description Where the page must be open, as in `https://notes.example.org`: the provider sends the browser back to there. */
             origin: string;
         };
+        /** @description A one-time token that is asked about. It stays good. */
+        OneTimeQuestion: {
+            /** @description Its secret, as in `POST /api/session`. */
+            token: string;
+        };
         /** @description A token to hand to a person, who sends it once to `POST /api/session`. */
         OneTimeToken: {
             /**
@@ -4171,6 +4273,19 @@ export interface components {
             expires_at?: number | null;
             /** @description The secret. Good for one use. */
             token: string;
+        };
+        /** @description What a one-time token is good for, and what `POST /api/session` needs beside it. */
+        OneTimeUse: {
+            /** @description `owner` (the first sign-in of a server), `reset` (an invitation, or a new password) or `link` (opens a browser). */
+            kind: string;
+            /** @description The person's login, where there is one. */
+            login?: string | null;
+            /** @description What the person is called; absent for a link. */
+            name?: string | null;
+            /** @description Send `name` and `login`, which the person chooses. */
+            needs_login: boolean;
+            /** @description Send `password`, which the person chooses. */
+            needs_password: boolean;
         };
         /** @description A later version may add variants: keep what you do not know. */
         OpenDoor: components["schemas"]["Door"] | (string | Record<string, unknown>);
@@ -4650,7 +4765,7 @@ export interface components {
             login?: string | null;
             /** @description With an owner token: what you are called. Goes with `login`. */
             name?: string | null;
-            /** @description With a reset or an invitation: the new one. At least 10 characters. */
+            /** @description With a reset, an invitation or an owner token: the new one. At least 10 characters. `POST /api/session/one-time` says what a token needs. */
             password?: string | null;
             /** @description The secret of a one-time token, good for one use. */
             token?: string | null;
@@ -5474,6 +5589,35 @@ export interface operations {
             };
         };
     };
+    get_guests_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guest"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_import: {
         parameters: {
             query?: {
@@ -5758,6 +5902,10 @@ export interface operations {
                 limit?: number | null;
                 /** @description True: each line says too what happens in its notebook this moment (`now`). */
                 live?: boolean | null;
+                /** @description With `text`, true: each line says too where the words were found (`found`). */
+                snippets?: boolean | null;
+                /** @description Absent: the last changed first. */
+                sort?: components["schemas"]["ListOrder"] | null;
                 /** @description Words that all stand in title or sources. */
                 text?: string | null;
                 /** @description A workspace's id. */
@@ -8888,6 +9036,36 @@ export interface operations {
             };
         };
     };
+    get_people_matching: {
+        parameters: {
+            query: {
+                /** @description Each word begins a word of the name, or the login. 1 to 100 characters. */
+                text: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundPerson"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_session: {
         parameters: {
             query?: never;
@@ -9083,6 +9261,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OidcBegun"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_one_time: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OneTimeQuestion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneTimeUse"];
                 };
             };
             default: {

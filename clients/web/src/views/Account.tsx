@@ -8,7 +8,7 @@ import { type Session, isNotProved, provider } from "../app/session.ts";
 import { date } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
-import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
+import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
 type Identity = components["schemas"]["Identity"];
 
@@ -31,12 +31,13 @@ export default function Account({ session, close }: { session: Session; close: (
             <Dialog.Title className="grow">{session.me.name}</Dialog.Title>
             <Dialog.Close className="button">Done</Dialog.Close>
           </header>
-          {session.me.user?.login && <p className="quiet">Login: {session.me.user.login}</p>}
           {error && (
             <p className="error" role="alert">
               {error}
             </p>
           )}
+          <Profile session={session} />
+          <OwnPassword session={session} />
           <SignIns session={session} attempt={attempt} />
           <CommandLine session={session} attempt={attempt} />
           <AskAgain session={session} />
@@ -44,6 +45,90 @@ export default function Account({ session, close }: { session: Session; close: (
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** What one is called, and with what one signs in. */
+function Profile({ session }: { session: Session }) {
+  const [isSaved, setIsSaved] = useState(false);
+  const { user } = session.me;
+  const save = async (form: FormData) => {
+    const body = { name: String(form.get("name") ?? "").trim(), login: String(form.get("login") ?? "").trim() };
+    await proven(async () => {
+      await session.changeProfile(body);
+      setIsSaved(true);
+    });
+  };
+  return (
+    <section className="stack tight" aria-label="Name and login" onInput={() => setIsSaved(false)}>
+      <h3>Name and login</h3>
+      <CredentialForm button="Save" busy="Saving …" second={isSaved && <Saved />} prove={save}>
+        <CredentialField label="Name" name="name" autoComplete="name" defaultValue={user?.name ?? session.me.name} />
+        <CredentialField label="Login" name="login" autoComplete="username" defaultValue={user?.login ?? ""} />
+      </CredentialForm>
+    </section>
+  );
+}
+
+function Saved() {
+  return (
+    <span role="status" className="quiet row">
+      <Check size={15} aria-hidden /> Saved
+    </span>
+  );
+}
+
+function OwnPassword({ session }: { session: Session }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [isSaved, setIsSaved] = useState(false);
+  const [hasOne, setHasOne] = useState(session.me.user?.has_password === true);
+  const title = hasOne ? "Change password" : "Choose a password";
+  const save = async (form: FormData) => {
+    const text = (field: string) => String(form.get(field) ?? "");
+    if (text("password") !== text("again")) throw new Error("The two passwords differ.");
+    if (!session.me.user?.login) throw new Error("Choose a login first, above.");
+    await proven(async () => {
+      await session.changePassword(hasOne ? text("current") : undefined, text("password"));
+      setHasOne(true);
+      setIsSaved(true);
+      setIsOpen(false);
+    });
+  };
+  return (
+    <section className="stack tight" aria-label="Password">
+      <h3>Password</h3>
+      {isOpen ? (
+        <CredentialForm
+          button={title}
+          busy="Saving …"
+          second={
+            <button type="button" className="button bare" onClick={() => setIsOpen(false)}>
+              Cancel
+            </button>
+          }
+          prove={save}
+        >
+          {hasOne && <CredentialField label="Current password" name="current" isSecret isFirst autoComplete="current-password" />}
+          <NewPassword isFirst={!hasOne} />
+          {hasOne && <p className="quiet small">Your other sessions end.</p>}
+        </CredentialForm>
+      ) : (
+        <div className="row">
+          <button className="button" onClick={() => (setIsSaved(false), setIsOpen(true))}>
+            {title}
+          </button>
+          {isSaved && <Saved />}
+        </div>
+      )}
+      {!hasOne && !isOpen && <p className="quiet small">With a login and a password you get in again when this session ends.</p>}
+    </section>
+  );
+}
+
+/** Who does not give the password again has changed nothing, and knows it. */
+async function proven(action: () => Promise<void>): Promise<void> {
+  await action().catch((failure: unknown) => {
+    if (!isNotProved(failure)) throw failure;
+  });
 }
 
 interface Part {

@@ -6,14 +6,15 @@ import type { Actor } from "../protocol/messages.ts";
 
 /** “You”, a name, or what somebody is while the name is asked for. */
 export function useName(store: NotebookStore, actor: Actor | undefined): string {
-  const id = actor?.kind === "user" ? actor.id : actor?.kind === "assistant" ? actor.for_user : undefined;
   const [name, setName] = useState<string>();
+  const key = JSON.stringify(actor);
   useEffect(() => {
     setName(undefined);
-    if (id) store.session.nameOf(id).then(setName, () => undefined);
-  }, [store, id]);
-  const isMe = id !== undefined && id === store.session.userId;
+    const asked = key && (JSON.parse(key) as Actor);
+    if (asked) store.session.nameOfActor(asked)?.then(setName, () => undefined);
+  }, [store, key]);
   if (!actor) return "";
+  const isMe = store.session.isMe(actor.kind === "assistant" ? { kind: "user", id: actor.for_user } : actor);
   if (actor.kind === "assistant") return isMe ? "Your assistant" : name ? `${name}'s assistant` : "The assistant";
   return isMe ? "You" : (name ?? kindOf(actor));
 }

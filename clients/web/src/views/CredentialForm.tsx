@@ -50,11 +50,41 @@ interface FieldProps {
   isSecret?: boolean;
   isFirst?: boolean;
   className?: string;
-  autoComplete: "username" | "current-password" | "off";
+  autoComplete: "username" | "name" | "current-password" | "new-password" | "off";
+  defaultValue?: string;
+  minLength?: number;
   help?: ReactNode;
 }
 
-export function CredentialField({ label, name, isSecret, isFirst, className = "", autoComplete, help }: FieldProps) {
+/** A password that somebody chooses, typed twice. */
+export function NewPassword({ isFirst = false }: { isFirst?: boolean }) {
+  return (
+    <>
+      <CredentialField
+        label="New password"
+        name="password"
+        isSecret
+        isFirst={isFirst}
+        minLength={10}
+        autoComplete="new-password"
+        help="At least 10 characters."
+      />
+      <CredentialField label="Repeat the password" name="again" isSecret autoComplete="new-password" />
+    </>
+  );
+}
+
+export function CredentialField({
+  label,
+  name,
+  isSecret,
+  isFirst,
+  className = "",
+  autoComplete,
+  defaultValue,
+  minLength,
+  help,
+}: FieldProps) {
   return (
     <label className="stack tight">
       {label}
@@ -65,6 +95,8 @@ export function CredentialField({ label, name, isSecret, isFirst, className = ""
         required
         autoFocus={isFirst}
         autoComplete={autoComplete}
+        defaultValue={defaultValue}
+        minLength={minLength}
         spellCheck={false}
         aria-describedby={help === undefined ? undefined : `${name}-help`}
       />

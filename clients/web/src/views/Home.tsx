@@ -13,7 +13,7 @@ import icon from "../ui/icon.svg";
 import { part } from "../ui/parts.ts";
 import { Beginnings } from "./Beginnings.tsx";
 import { NewNotebook } from "./NewNotebook.tsx";
-import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
+import { type Line, NotebookRow, type Said, type Workspace } from "./NotebookRow.tsx";
 
 const Account = part(() => import("./Account.tsx"));
 
@@ -42,12 +42,13 @@ export function Home({ session, signOut }: Props) {
   const [filter, setFilter] = useState<Filter>({ kind: "all" });
   const [error, setError] = useState(session.arrival?.isBad ? session.arrival.text : undefined);
   const [unread, setUnread] = useState<string>();
-  const [words, setWords] = useState(session.arrival?.isBad ? undefined : session.arrival?.text);
+  const [words, setWords] = useState<Said | undefined>(session.arrival?.isBad ? undefined : session.arrival?.text);
+  const [sort, setSort] = useState<Sort>(keptSort);
   const [isAccountOpen, setIsAccountOpen] = useState(false);
   const [progress, setProgress] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const { page, load } = usePage(session, text, filter, setUnread);
+  const { page, load } = usePage(session, text, filter, sort, setUnread);
   const { workspaces, loadWorkspaces } = useWorkspaces(session);
   const waiting = useWaiting(session);
 
@@ -56,7 +57,7 @@ export function Home({ session, signOut }: Props) {
     session.arrival = undefined;
   }, [session]);
 
-  const act = async (action: () => Promise<string | undefined>) => {
+  const act = async (action: () => Promise<Said | undefined>) => {
     setError(undefined);
     try {
       setWords(await action());
@@ -164,11 +165,7 @@ export function Home({ session, signOut }: Props) {
           </>
         )}
       </div>
-      {(progress ?? words) && (
-        <p role="status" className="quiet">
-          {progress ?? words}
-        </p>
-      )}
+      {(progress ?? words) && <Done said={progress ?? words} act={(action) => void act(action)} />}
       {error && (
         <p role="alert" className="error">
           {error}
@@ -194,6 +191,24 @@ export function Home({ session, signOut }: Props) {
           fail={setError}
         />
       )}
+      {(page?.lines.length ?? 0) > 1 && (
+        <label className="row sort small quiet">
+          Sort by
+          <select
+            className="select"
+            value={sort}
+            onChange={({ target }) => {
+              const chosen = target.value as Sort;
+              setSort(chosen);
+              localStorage.setItem(SORT_KEY, chosen);
+            }}
+          >
+            <option value="changed">Last changed</option>
+            <option value="created">Newest</option>
+            <option value="title">Title</option>
+          </select>
+        </label>
+      )}
       <main aria-label="Notebooks">
         {!page && !unread && <div className="shape" aria-busy="true" />}
         {page?.lines.length === 0 && <Nothing isSearch={text !== ""} filter={filter} />}
@@ -215,21 +230,50 @@ export function Home({ session, signOut }: Props) {
   );
 }
 
-function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: string | undefined) => void) {
+type Sort = NonNullable<components["schemas"]["ListOrder"]>;
+
+const SORT_KEY = "notarium.sort";
+
+function keptSort(): Sort {
+  const kept = localStorage.getItem(SORT_KEY);
+  return kept === "title" || kept === "created" ? kept : "changed";
+}
+
+/** What was done, with the way back where there is one. */
+function Done({ said, act }: { said: Said | undefined; act: (action: () => Promise<Said | undefined>) => void }) {
+  const { text, undo } = typeof said === "object" ? said : { text: said, undo: undefined };
+  return (
+    <p role="status" className="quiet row">
+      {text}
+      {undo && (
+        <button className="button" onClick={() => act(() => undo().then(() => "Undone"))}>
+          Undo
+        </button>
+      )}
+    </p>
+  );
+}
+
+function usePage({ rest }: Session, text: string, filter: Filter, sort: Sort, fail: (words: string | undefined) => void) {
   const [page, setPage] = useState<{ lines: Line[]; next: string | undefined }>();
   const workspace = filter.kind === "workspace" ? filter.id : "";
   const archived = filter.kind === "archived";
   // An answer to what was asked before counts no more.
-  const asked = `${text} ${workspace} ${archived}`;
+  const asked = `${text} ${workspace} ${archived} ${sort}`;
   const latest = useRef(asked);
   latest.current = asked;
   const get = useCallback(
     (more: Record<string, string>) => {
-      const which = { ...(text && { text }), ...(workspace && { workspace }), ...(archived && { archived: "true" }) };
+      const which = {
+        ...(text && { text, snippets: "true" }),
+        ...(workspace && { workspace }),
+        ...(archived && { archived: "true" }),
+        ...(sort !== "changed" && { sort }),
+      };
       const query = new URLSearchParams({ limit: String(PAGE_LINES), live: "true", ...which, ...more });
       return rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
     },
-    [rest, text, workspace, archived],
+    [rest, text, workspace, archived, sort],
   );
   const load = useCallback(
     async (cursor?: string) => {

@@ -2,15 +2,21 @@
 import { Menu } from "@base-ui/react/menu";
 import { EllipsisVertical } from "lucide-react";
 import { download } from "../app/download.ts";
-import type { RowProps } from "./NotebookRow.tsx";
+import type { MenuProps } from "./NotebookRow.tsx";
 
-export default function RowMenu({ session, line, workspaces, act }: RowProps) {
+export default function RowMenu({ session, line, workspaces, act, rename }: MenuProps) {
   const { rest } = session;
   const path = `/api/notebooks/${line.id}`;
   const post = (what: string, words: string, body?: object) =>
     act(async () => {
       await rest.json("POST", `${path}/${what}`, body ?? {});
       return words;
+    });
+  const title = line.title || "Untitled";
+  const remove = () =>
+    act(async () => {
+      await rest.json("POST", `${path}/archive`, {});
+      return { text: `“${title}” is in the archive`, undo: () => rest.json("POST", `${path}/unarchive`, {}) };
     });
   const place = (workspace: string | null) =>
     act(async () => {
@@ -31,6 +37,11 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu">
+            {!line.archived && (
+              <Menu.Item className="item" onClick={rename}>
+                Rename
+              </Menu.Item>
+            )}
             <Menu.Item className="item" onClick={() => post("fork", "Copied", { title: `${line.title || "Untitled"} (copy)` })}>
               Make a copy
             </Menu.Item>
@@ -47,8 +58,8 @@ export default function RowMenu({ session, line, workspaces, act }: RowProps) {
                 Unarchive
               </Menu.Item>
             ) : (
-              <Menu.Item className="item" onClick={() => post("archive", "Archived")}>
-                Archive
+              <Menu.Item className="item danger" onClick={remove}>
+                Delete notebook
               </Menu.Item>
             )}
             {workspaces.length > 0 && <p className="note small">Workspace</p>}

@@ -1,7 +1,7 @@
 // Who may do what here: people, workspaces, links. Owners change it; the others see it.
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
-import { type FormEvent, useCallback, useEffect, useState } from "react";
+import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -9,7 +9,9 @@ import { date, hueOf } from "../app/words.ts";
 import { isNotProved, linkTo } from "../app/session.ts";
 import type { AccessEntry, Role } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { Problem, type Rest } from "../transport/rest.ts";
 import { AskAgain } from "./AskAgain.tsx";
+import { PersonField } from "./PersonField.tsx";
 
 type ShareLink = components["schemas"]["ShareLink"];
 type Workspace = components["schemas"]["Workspace"];
@@ -86,26 +88,37 @@ interface PartProps {
 
 function AddPerson({ store, attempt }: PartProps) {
   const [role, setRole] = useState<Role>("editor");
+  const [person, setPerson] = useState<{ text: string; id: string | undefined }>({ text: "", id: undefined });
+  const { access } = store.document;
+  const known = useMemo(() => new Set(access.flatMap(({ subject }) => (subject.kind === "user" ? [subject.id] : []))), [access]);
   const add = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget;
-    const login = String(new FormData(form).get("login") ?? "").trim();
     void attempt(async () => {
       const rest = await store.session.deciding();
-      const { id } = await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`);
+      const id = person.id ?? (await idOf(rest, person.text.trim()));
       await rest.json("PUT", `/api/notebooks/${store.id}/access`, { subject: { kind: "user", id }, role });
-      form.reset();
+      setPerson({ text: "", id: undefined });
     });
   };
   return (
     <form className="row" onSubmit={add}>
-      <input className="field grow" name="login" placeholder="Login" aria-label="Login" required autoComplete="off" />
+      <PersonField rest={store.session.rest} known={known} text={person.text} choose={(text, id) => setPerson({ text, id })} />
       <RoleSelect label="Role" role={role} choose={setRole} />
       <button className="button primary">
         <UserPlus size={15} aria-hidden /> Add
       </button>
     </form>
   );
+}
+
+/** Of a whole login. */
+async function idOf(rest: Rest, login: string): Promise<string> {
+  try {
+    return (await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`)).id;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) throw new Error(`No account with the login ‘${login}’.`);
+    throw error;
+  }
 }
 
 function RoleSelect({
@@ -139,7 +152,7 @@ function RoleSelect({
 function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessEntry; isOwner: boolean }) {
   const id = entry.subject.kind === "user" ? entry.subject.id : "";
   const [name, setName] = useState("");
-  useEffect(() => void store.session.nameOf(id).then(setName, () => setName(id)), [store, id]);
+  useEffect(() => void store.session.nameOf(id).then(setName, () => setName("Someone")), [store, id]);
   const isMe = id === store.session.userId;
   const path = `/api/notebooks/${store.id}/access`;
   const put = (role: Role) =>

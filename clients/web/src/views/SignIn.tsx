@@ -2,9 +2,9 @@
 import { ExternalLink, LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { OidcOption } from "../app/oidc.ts";
-import { type Session, exchange, isLinkEnded, provider, resumeKept, signIn, signInWith } from "../app/session.ts";
+import { Invitation, type Session, exchange, isLinkEnded, provider, resumeKept, signIn, signInWith } from "../app/session.ts";
 import icon from "../ui/icon.svg";
-import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
+import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
 interface Props {
   /** What failed when the page opened. */
@@ -24,7 +24,10 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
   const prove = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? "");
     const answer = withToken ? signIn(text("token").trim()) : exchange({ login: text("login").trim(), password: text("password") });
-    signedIn(await answer);
+    await answer.then(signedIn, (failure: unknown) => {
+      if (!(failure instanceof Invitation)) throw failure;
+      setInvitation(failure);
+    });
   };
   const other = (
     <button type="button" className="button bare" onClick={() => setWithToken(!withToken)}>
@@ -32,6 +35,11 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
     </button>
   );
   const link = isLinkEnded(error) ? error : undefined;
+  const [invitation, setInvitation] = useState(error instanceof Invitation ? error : undefined);
+  if (invitation) {
+    const form = <Redeem invitation={invitation} signedIn={signedIn} />;
+    return isInside ? form : <main className="sign-in">{form}</main>;
+  }
   const form = (
     <CredentialForm
       className="card"
@@ -53,6 +61,43 @@ export function SignIn({ error, signedIn, isInside = false }: Props) {
     </CredentialForm>
   );
   return isInside ? form : <main className="sign-in">{form}</main>;
+}
+
+/** Who comes with an invitation, a reset or the owner's first token chooses a password, and a login where there is none. */
+function Redeem({ invitation, signedIn }: { invitation: Invitation; signedIn: (session: Session) => void }) {
+  const { kind, login, name, needs_login } = invitation.needs;
+  const redeem = async (form: FormData) => {
+    const text = (field: string) => String(form.get(field) ?? "");
+    if (text("password") !== text("again")) throw new Error("The two passwords differ.");
+    const own = needs_login ? { login: text("login").trim(), name: text("name").trim() } : {};
+    signedIn(await invitation.redeem({ password: text("password"), ...own }));
+  };
+  const leave = (
+    <button type="button" className="button bare" onClick={() => location.reload()}>
+      Not now
+    </button>
+  );
+  return (
+    <CredentialForm className="card" button="Sign in" busy="Signing in …" second={leave} prove={redeem}>
+      <div>
+        <h1 className="brand">
+          <img src={icon} alt="" width={28} height={28} /> {kind === "owner" ? "Welcome to Notarium" : `Welcome, ${name ?? login}`}
+        </h1>
+        <p className="quiet">
+          {needs_login ? "Choose a login and a password. You sign in with them from now on." : `Choose a password for ${login}.`}
+        </p>
+      </div>
+      {needs_login ? (
+        <>
+          <CredentialField label="Your name" name="name" isFirst autoComplete="name" />
+          <CredentialField label="Login" name="login" autoComplete="username" />
+        </>
+      ) : (
+        <input type="text" name="username" value={login ?? ""} autoComplete="username" readOnly hidden />
+      )}
+      <NewPassword isFirst={!needs_login} />
+    </CredentialForm>
+  );
 }
 
 /** Each link opens one browser: what somebody does who comes with one that has. */
