@@ -12,6 +12,7 @@ import { notebookOf, record } from "./record.ts";
 import { type TestServer, expect, fresh, person, test } from "./server.ts";
 
 const KEYS = Number(process.env.NOTARIUM_MONKEY_KEYS ?? 300);
+const LATENCY_MS = Number(process.env.NOTARIUM_MONKEY_LATENCY_MS ?? 60);
 const SEED = Number(process.env.NOTARIUM_MONKEY_SEED ?? Date.now() % 1_000_000);
 
 interface Recorded extends EventMessage {
@@ -34,6 +35,18 @@ async function events(server: TestServer, id: string, after: number): Promise<Re
 async function settled(...pages: Page[]): Promise<void> {
   for (const page of pages) await expect(page.locator(".connection")).toHaveText("Saved", { timeout: 30_000 });
 }
+
+/** What is far away answers late. */
+async function slowly(page: Page, milliseconds: number): Promise<void> {
+  await page.routeWebSocket(/\/api\/socket/, (socket) => {
+    const far = socket.connectToServer();
+    socket.onMessage((message) => setTimeout(() => far.send(message), milliseconds / 2));
+    far.onMessage((message) => setTimeout(() => socket.send(message), milliseconds / 2));
+  });
+}
+
+/** What happens to people while they write. */
+type Weather = "calm" | "offline" | "a lower role";
 
 /** The replica of a page, found by way of React: the page offers nobody a handle. */
 function replicaOf(page: Page): Promise<{ version: number; digest: string; sources: string[] }> {
@@ -62,7 +75,7 @@ function strayed(found: Recorded[], monkey: Monkey, act: Act, cell: string | und
   return found.filter(({ actor, type, payload }) => {
     if (!("id" in actor) || actor.id !== monkey.actor) return false;
     const isOwnText = EDITS.has(type) && (payload as { cell_id?: string }).cell_id === cell;
-    return !isOwnText && !act.mayUndo;
+    return !isOwnText;
   });
 }
 
@@ -78,6 +91,7 @@ test("@smoke a monkey with two pairs of hands", async ({ browser, server }) => {
   const bo = await server.account("Bo");
   await server.send("PUT", `/api/notebooks/${id}/access`, { subject: { kind: "user", id: bo.id }, role: "editor" });
   const other = await (await fresh(browser)).newPage();
+  await slowly(other, LATENCY_MS);
   await other.goto(`${server.url}/#token=${bo.token}`);
   await other.getByRole("button", { name: "New notebook" }).waitFor();
   await other.goto(ann.url());
@@ -86,13 +100,21 @@ test("@smoke a monkey with two pairs of hands", async ({ browser, server }) => {
   const monkeys = [new Monkey("Ann", ann, me.user?.id ?? me.actor.id, dice(SEED)), new Monkey("Bo", other, bo.id, dice(SEED + 1))];
   for (const { page } of monkeys) page.on("pageerror", (error) => steps.push(`  the page failed: ${error.message}`));
   try {
+    const sky = dice(SEED + 2);
+    const subject = { kind: "user", id: bo.id };
+    const become = (role: string) => server.send("PUT", `/api/notebooks/${id}/access`, { subject, role });
     let [keys, version] = [0, (await events(server, id, 0)).length];
     while (keys < KEYS) {
       for (const monkey of monkeys) await monkey.look();
       const acts = monkeys.map((monkey) => monkey.next());
       steps.push(acts.map(({ words }) => words).join(" | "));
       const cells = await Promise.all(monkeys.map(({ page }) => editedIn(page)));
-      await Promise.all(acts.map((act) => act.do()));
+      const weather: Weather = sky.below(10) > 0 ? "calm" : sky.one(["offline", "a lower role"]);
+      if (weather !== "calm") steps.push(`  ${weather}`);
+      if (weather === "offline") await ann.context().setOffline(true);
+      await Promise.all([...acts.map((act) => act.do()), weather === "a lower role" && become("viewer")]);
+      if (weather === "offline") await ann.context().setOffline(false);
+      if (weather === "a lower role") await become("editor");
       await settled(ann, other);
       const found = await events(server, id, version);
       version += found.length;

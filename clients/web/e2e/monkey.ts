@@ -71,8 +71,6 @@ export interface Act {
   keys: number;
   do: () => Promise<void>;
   leads: Place;
-  /** Enter and Ctrl+Z may do more than write. */
-  mayUndo?: boolean;
 }
 
 export class Monkey {
@@ -85,7 +83,17 @@ export class Monkey {
     private readonly dice: Dice,
   ) {}
 
+  /** Others took away what was written in. Who does not look up goes on with the sentence. */
+  private isLost = false;
+  private last: Act["kind"] = "go";
+
   next(): Act {
+    const act = this.isLost && this.dice.below(10) < 7 ? this.write() : this.choose();
+    this.last = act.kind;
+    return act;
+  }
+
+  private choose(): Act {
     const roll = this.dice.below(100);
     if (this.place === "cells") return roll < 55 ? this.command() : roll < 85 ? this.click() : this.open();
     if (roll < 60) return this.write();
@@ -102,10 +110,7 @@ export class Monkey {
 
   private edit(): Act {
     const key = this.dice.one(EDITING);
-    return {
-      ...this.act("text", `presses ${key}`, 1, () => this.page.keyboard.press(key), "editor"),
-      mayUndo: key === "Control+z",
-    };
+    return this.act("text", `presses ${key}`, 1, () => this.page.keyboard.press(key), "editor");
   }
 
   private command(): Act {
@@ -151,6 +156,7 @@ export class Monkey {
 
   /** Where the focus is: what was believed may have been taken away, or was not there to be opened. */
   async look(): Promise<void> {
+    const before = this.place;
     this.place = await this.page.evaluate(() => {
       const at = document.activeElement;
       if (at?.closest(".cm-editor")) return "editor";
@@ -161,5 +167,6 @@ export class Monkey {
       if (at?.closest("[role=dialog]")) return "palette";
       return "cells";
     });
+    this.isLost = before !== "cells" && this.place === "cells" && this.last === "text";
   }
 }

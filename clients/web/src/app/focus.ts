@@ -143,6 +143,7 @@ export class Focus {
 
   #point(): void {
     this.#wake();
+    this.#arrive();
     this.act();
   }
 
@@ -236,7 +237,8 @@ export class Focus {
   }
 
   #goHome(): void {
-    const element = this.home();
+    const over = [...document.querySelectorAll<HTMLElement>("[role=dialog], [role=alertdialog]")].at(-1);
+    const element = over ?? this.home();
     if (!element || element === document.activeElement) return;
     element.focus({ preventScroll: true });
     this.#place = placeOf(document.activeElement);
@@ -262,8 +264,12 @@ function isLoss(before: Place, now: Place): boolean {
   return !isThere(before);
 }
 
-function isTyped({ key, ctrlKey, metaKey }: Press): boolean {
-  return !ctrlKey && !metaKey && ([...key].length === 1 || WRITING.has(key));
+function isTyped(press: KeyboardEvent): boolean {
+  const { key, ctrlKey, metaKey } = press;
+  const isLetter = [...key].length === 1;
+  // Windows says Ctrl and Alt of a letter that AltGr writes.
+  if (isLetter && press.getModifierState("AltGraph")) return true;
+  return !ctrlKey && !metaKey && (isLetter || WRITING.has(key));
 }
 
 function isEdit({ key, ctrlKey, metaKey, altKey, shiftKey }: Press): boolean {

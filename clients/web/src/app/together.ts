@@ -123,6 +123,7 @@ export class Together {
     const store = this.#store;
     void store.do({ RestoreCell: { cell_id } }).then((done) => {
       if (!done) return;
+      store.focus.act();
       store.select(cell_id, { edit: true });
       if (text !== undefined) this.#putBack(cell_id, text);
     });

@@ -85,7 +85,8 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   useEffect(() => {
     const editor = view.current;
     if (!isEditing || !editor) return;
-    if (!editor.hasFocus) editor.focus();
+    const cell = editor.dom.closest("[data-cell]");
+    if (!editor.hasFocus && cell && store.focus.mayTake(cell)) editor.focus();
     const clicked = at && at !== met.current ? editor.posAtCoords(at, false) : undefined;
     met.current = at;
     if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
