@@ -184,7 +184,7 @@ test("a cell that others move or give another type keeps the caret; a lowered ro
   };
   const subject = access.notebook.access.find(({ role }) => role === "editor")?.subject;
   await server.send("PUT", `/api/notebooks/${notebookOf(ann)}/access`, { subject, role: "viewer" });
-  await expect(bo.locator(".bar")).toContainText("Can read");
+  await expect(bo.locator(".bar")).toContainText("Can view");
   await bo.keyboard.type(" four dd b");
   await expect(bo.locator(".editing .cm-content")).toHaveText("second one two three");
   await recorded(server, ann, "second one two three", "first", "third");
