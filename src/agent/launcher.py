@@ -106,6 +106,28 @@ def offer_sql(shell_class):
     shell_class.init_magics = with_sql
 
 
+def offer_tables(formatter_class):
+    """A data frame is displayed with its first rows as data, beside what its library shows of it. Nothing of it is imported
+    before the first frame, and no display fails for it."""
+    format_of = formatter_class.format
+
+    def with_table(self, obj, include=None, exclude=None):
+        data, metadata = format_of(self, obj, include=include, exclude=exclude)
+        if not data or include or exclude or type(obj).__module__ == "builtins":
+            return data, metadata
+        if not any(str(kind.__module__).startswith(("pandas", "polars")) for kind in type(obj).__mro__):
+            return data, metadata
+        try:
+            from notarium import tables
+
+            tables.add(obj, data, self)
+        except Exception:
+            pass
+        return data, metadata
+
+    formatter_class.format = with_table
+
+
 def answer_questions(threading):
     """Which tables the kernel's databases have is asked while a cell runs, too: by the runtime agent, over a socket that the
     kernel opens. Nothing of SQL is imported before the first question."""
@@ -167,6 +189,7 @@ if __name__ == "__main__":
     import zmq
     from ipykernel import iostream
     from ipykernel import kernelapp as app
+    from IPython.core.formatters import DisplayFormatter
     from IPython.core.interactiveshell import InteractiveShell
 
     bind_socket = getattr(app.IPKernelApp, "_bind_socket", None)
@@ -185,5 +208,6 @@ if __name__ == "__main__":
     bound_output(iostream, threading)
     bound_history(InteractiveShell, contextlib)
     offer_sql(InteractiveShell)
+    offer_tables(DisplayFormatter)
     answer_questions(threading)
     app.launch_new_instance()

@@ -14,6 +14,8 @@ const FILES: &[(&str, &str)] = files! {
     "kernel/registry.py" "kernel/results.py" "kernel/shapes.py" "kernel/signature.py" "kernel/values.py"
     "sql/__init__.py" "sql/binding.py" "sql/catalog.py" "sql/cell.py" "sql/connections.py" "sql/errors.py" "sql/header.py" "sql/local.py"
     "sql/magic.py" "sql/questions.py" "sql/remote.py" "sql/results.py" "sql/rows.py" "sql/show.py" "sql/tokens.py" "sql/wire.py"
+    "tables/__init__.py" "tables/display.py" "tables/frames.py" "tables/of_pandas.py" "tables/of_polars.py" "tables/questions.py"
+    "tables/registry.py" "tables/values.py"
 };
 
 /// The folder in a kernel's own that its launcher adds to Python's path.
@@ -21,7 +23,7 @@ pub(crate) const FOLDER: &str = "packages";
 
 pub(crate) fn write(parent: &Path) -> std::io::Result<()> {
     let package = parent.join(FOLDER).join("notarium");
-    for folder in ["kernel", "sql"] {
+    for folder in ["kernel", "sql", "tables"] {
         std::fs::create_dir_all(package.join(folder))?;
     }
     FILES.iter().try_for_each(|(name, text)| std::fs::write(package.join(name), text))

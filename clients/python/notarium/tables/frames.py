@@ -1,0 +1,99 @@
+"""What is a table, and what its columns are."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+MAX_COLUMNS = 2_000
+"""Of one table; the others are counted."""
+
+LIBRARIES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series")}
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: str
+    """In the library's words."""
+    kind: str
+    """`integer`, `number`, `boolean`, `datetime`, `text`, or `any`."""
+    missing: str
+    """What the library writes where there is no value; `NaN` goes without saying."""
+    is_index: bool = False
+
+    def told(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"name": self.name, "type": self.type, "kind": self.kind}
+        if self.missing != "NaN":
+            told["missing"] = self.missing
+        return {**told, "is_index": True} if self.is_index else told
+
+
+class Table(Protocol):
+    """A frame by the places of its rows and columns. Positions are the library's own numbers of rows, in the order wanted."""
+
+    kind: str
+    rows: int
+    columns: list[Column]
+    columns_left_out: int
+
+    def read(self, positions: Any, first: int, count: int, columns: int = MAX_COLUMNS) -> list[list[Any]]:
+        """So many columns, each with Python's values, None where there is none. `positions` None: all rows in their order."""
+
+    def order(self, column: int, is_descending: bool) -> Any:
+        """Positions of all rows, sorted. Rows without a value come last, equal ones keep their order."""
+
+    def passing(self, column: int, operator: str, value: str) -> Any:
+        """A truth value for each row."""
+
+    def containing(self, column: int, text: str) -> Any:
+        """A truth value for each row: whether its text has `text`, in small letters or capitals."""
+
+    def both(self, first: Any, second: Any) -> Any: ...
+
+    def either(self, first: Any, second: Any) -> Any: ...
+
+    def kept(self, positions: Any, mask: Any) -> Any:
+        """Those positions (None: all) whose row passes."""
+
+    def length(self, positions: Any) -> int: ...
+
+    def summary(self, column: int) -> dict[str, Any]: ...
+
+
+def is_frame(value: Any) -> str | None:
+    """The library of a data frame or a series. Nothing is imported: who has made one has the library."""
+    for library, names in LIBRARIES.items():
+        module = sys.modules.get(library)
+        kinds = tuple(kind for name in names if isinstance(kind := getattr(module, name, None), type))
+        if kinds and issubclass(type(value), kinds):
+            return library
+    return None
+
+
+def table(value: Any) -> Table | None:
+    library = is_frame(value)
+    if library == "pandas":
+        from .of_pandas import PandasTable
+
+        return PandasTable(value)
+    if library == "polars":
+        from .of_polars import PolarsTable
+
+        return PolarsTable(value)
+    return None
+
+
+def number_of(value: str) -> int | float | None:
+    plain = value.strip().replace(",", "").replace("_", "")
+    for kind in (int, float):
+        try:
+            return kind(plain)
+        except ValueError:
+            continue
+    return None
+
+
+def could_be_in_number(text: str) -> bool:
+    return all(letter in "0123456789.eE+-infaNtrulsT:" for letter in text)

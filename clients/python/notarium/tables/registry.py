@@ -1,0 +1,93 @@
+"""Which frame an output shows: by a name of its own, so that a later variable of the same name is never taken for it.
+
+A frame is held by a weak reference alone: that it was shown keeps no memory. Of a small one, which may be gone with the
+statement that showed it (`display(frame.query(…))`), a copy is kept, within a few megabytes for all of them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+MAX_TABLES = 500
+MAX_COPY_BYTES = 8 << 20
+MAX_COPIES_BYTES = 64 << 20
+MAX_DEEP_VALUES = 20_000
+"""Python objects of which each is asked for its size: of more no copy is made."""
+
+
+@dataclass
+class Entry:
+    frame: Any
+    """A weak reference; None where the frame takes none."""
+    copy: Any = None
+    copy_bytes: int = 0
+    digest: str = ""
+    """Of the first rows as they were shown."""
+
+    def found(self) -> Any:
+        live = self.frame() if self.frame is not None else None
+        return self.copy if live is None else live
+
+
+class Registry:
+    def __init__(self) -> None:
+        self.entries: OrderedDict[str, Entry] = OrderedDict()
+
+    def add(self, frame: Any, digest: str = "") -> str:
+        """The name of this very frame as it is shown now."""
+        name = secrets.token_hex(12)
+        self.put(name, frame, digest)
+        return name
+
+    def put(self, name: str, frame: Any, digest: str = "") -> None:
+        try:
+            reference = weakref.ref(frame)
+        except TypeError:
+            reference = None
+        copy, size = _copied(frame)
+        self.entries[name] = Entry(reference, copy, size, digest)
+        while len(self.entries) > MAX_TABLES:
+            self.entries.popitem(last=False)
+        self._bound_copies()
+
+    def find(self, name: str) -> tuple[Any, str] | None:
+        """The frame and the digest of what was shown; None when it is gone."""
+        entry = self.entries.get(name)
+        frame = entry.found() if entry else None
+        return None if entry is None or frame is None else (frame, entry.digest)
+
+    def _bound_copies(self) -> None:
+        total = sum(entry.copy_bytes for entry in self.entries.values())
+        for entry in self.entries.values():
+            if total <= MAX_COPIES_BYTES:
+                return
+            total -= entry.copy_bytes
+            entry.copy, entry.copy_bytes = None, 0
+
+
+tables = Registry()
+
+
+def _copied(frame: Any) -> tuple[Any, int]:
+    """A copy of a small frame. A part of a large one shares its memory, and a copy does not."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or type(frame) not in (pandas.DataFrame, pandas.Series):
+        return None, 0
+    try:
+        rows, columns = len(frame), 1 if frame.ndim == 1 else frame.shape[1]
+        if rows * columns > MAX_COPY_BYTES:
+            return None, 0
+        types = [frame.dtype] if frame.ndim == 1 else list(frame.dtypes)
+        objects = sum(1 for dtype in types if getattr(dtype, "kind", "O") == "O")
+        if rows * objects > MAX_DEEP_VALUES:
+            return None, 0
+        used = frame.memory_usage(deep=True)
+        size = int(used if frame.ndim == 1 else used.sum())
+        return (frame.copy(), size) if size <= MAX_COPY_BYTES else (None, 0)
+    except Exception:  # A copy is a kindness: no display fails for it.
+        return None, 0
