@@ -12,6 +12,7 @@ mod comms;
 mod driver;
 mod executions;
 mod launch;
+mod memory;
 mod messages;
 mod process;
 mod questions;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
-use notarium_wire::{CONNECTION_SCHEMAS, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES};
+use notarium_wire::{CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES};
 
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
@@ -46,12 +46,14 @@ pub struct Knows {
     pub files: bool,
     /// The question `describe`.
     pub schemas: bool,
+    /// The questions about variables and tables.
+    pub tables: bool,
 }
 
 impl Knows {
     pub fn of(features: &[String]) -> Self {
         let says = |wanted: &str| features.iter().any(|feature| feature == wanted);
-        Self { files: says(WORKING_FILES), schemas: says(CONNECTION_SCHEMAS) }
+        Self { files: says(WORKING_FILES), schemas: says(CONNECTION_SCHEMAS), tables: says(KERNEL_TABLES) }
     }
 }
 

@@ -12,7 +12,8 @@ use notarium_core::{
 };
 use notarium_wire::{
     AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, MAX_ASKED_BYTES,
-    QuestionKind, QuestionRefusal, ServerMessage, characters_before,
+    MAX_TABLE_FILTERS, MAX_TABLE_ROWS, MAX_TABLE_TEXT_BYTES, QuestionKind, QuestionRefusal, ReadTable, ServerMessage,
+    TableName, characters_before,
 };
 use tokio::sync::oneshot;
 
@@ -46,6 +47,7 @@ impl KernelAsker {
     async fn try_ask(self, app: &App, question: AskKernelMessage) -> Result<KernelAnswer, KernelAnswer> {
         check_code(&question)?;
         check_names(&question.kind)?;
+        check_table(&question.kind)?;
         let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
             let is_unavailable = rejection.code == RejectionCode::Unavailable;
             let code = if is_unavailable { QuestionRefusal::Unavailable } else { QuestionRefusal::UnknownNotebook };
@@ -82,9 +84,9 @@ impl KernelAsker {
         let waiting =
             Waiting { asker: asker.clone(), kernel_session: kernel_session.clone(), agent: agent.client, answer };
         let _place = app.kernel_questions.wait(id, waiting)?;
-        let timeout = match question.kind {
-            QuestionKind::Describe { .. } => app.limits.connection_schema_timeout,
-            _ => app.limits.kernel_question_timeout,
+        let timeout = match question.kind.is_about_code() {
+            true => app.limits.kernel_question_timeout,
+            false => app.limits.connection_schema_timeout,
         };
         let AskKernelMessage { notebook, code, cursor, kind, .. } = question;
         let timeout_ms = millis(timeout);
@@ -101,12 +103,9 @@ impl KernelAsker {
         }
     }
 
-    /// Questions about code cancel each other; who asks for tables waits for each answer.
+    /// Questions about code cancel each other; who asks for tables or variables waits for each answer.
     fn asker(&self, kind: &QuestionKind) -> String {
-        match kind {
-            QuestionKind::Describe { .. } => format!("{}.{}", self.name, self.number),
-            _ => self.name.clone(),
-        }
+        if kind.is_about_code() { self.name.clone() } else { format!("{}.{}", self.name, self.number) }
     }
 }
 
@@ -123,14 +122,40 @@ fn check_names(kind: &QuestionKind) -> Result<(), KernelAnswer> {
     Ok(())
 }
 
+/// One table, and no more of it than an answer holds.
+fn check_table(kind: &QuestionKind) -> Result<(), KernelAnswer> {
+    let (of, texts) = match kind {
+        QuestionKind::ReadTable(ReadTable { of, filters, search, count, .. }) => {
+            if filters.len() > MAX_TABLE_FILTERS || *count > MAX_TABLE_ROWS {
+                let message =
+                    format!("a question has at most {MAX_TABLE_FILTERS} filters and asks for {MAX_TABLE_ROWS} rows");
+                return Err(QuestionRefusal::LimitExceeded.because(message));
+            }
+            (of, filters.iter().map(|filter| &filter.value).chain([search]).collect::<Vec<_>>())
+        }
+        QuestionKind::SummarizeColumn(asked) => (&asked.of, Vec::new()),
+        _ => return Ok(()),
+    };
+    let TableName { table, variable } = of;
+    if table.is_some() == variable.is_some() {
+        return Err(QuestionRefusal::InvalidValue.because("name the table of an output or a variable, one of both"));
+    }
+    if table.iter().chain(variable).chain(texts).any(|text| text.len() > MAX_TABLE_TEXT_BYTES) {
+        let message = format!("names and texts of a question have at most {MAX_TABLE_TEXT_BYTES} bytes");
+        return Err(QuestionRefusal::LimitExceeded.because(message));
+    }
+    Ok(())
+}
+
 fn check_agent(agent: &Reachable, kind: &QuestionKind) -> Result<(), KernelAnswer> {
-    if agent.knows.schemas || !matches!(kind, QuestionKind::Describe { .. }) {
+    let (is_known, what) = match kind {
+        QuestionKind::Describe { .. } => (agent.knows.schemas, "tell the tables of a connection"),
+        _ => (agent.knows.tables || !kind.is_about_memory(), "tell the variables and tables of a kernel"),
+    };
+    if is_known {
         return Ok(());
     }
-    let message = format!(
-        "the runtime agent {} is too old to tell the tables of a connection: update it, and restart it",
-        agent.name
-    );
+    let message = format!("the runtime agent {} is too old to {what}: update it, and restart it", agent.name);
     Err(QuestionRefusal::AgentTooOld.because(message))
 }
 
@@ -154,8 +179,8 @@ fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), Ke
     }
     let Some(cell) = &question.cell_id else { return Ok(()) };
     let fits = |cell_type: CellType| match question.kind {
-        QuestionKind::Describe { .. } => cell_type.runs(),
-        _ => cell_type == CellType::Code,
+        QuestionKind::Complete {} | QuestionKind::Inspect { .. } => cell_type == CellType::Code,
+        _ => cell_type.runs(),
     };
     match notebook.cells.get(cell) {
         Some(cell) if fits(cell.content.cell_type) => Ok(()),

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection_schema::{ConnectionSchema, cut};
+use crate::kernel_tables::{ColumnSummary, ReadTable, SummarizeColumn, TablePage, VariableList};
 
 /// Matches of one answer at most.
 pub const MAX_MATCHES: usize = 500;
@@ -43,6 +44,12 @@ pub enum QuestionKind {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         matching: String,
     },
+    /// The user's variables: names, types, sizes. `code` and `cursor` say nothing to it, nor to those below.
+    Variables {},
+    /// Rows of a table that an output shows, or that a variable holds.
+    ReadTable(ReadTable),
+    /// What a column of such a table holds.
+    SummarizeColumn(SummarizeColumn),
 }
 
 /// A question to a kernel. The next one about code of the same connection to the same kernel cancels it.
@@ -111,6 +118,12 @@ pub enum KernelAnswer {
     Inspected(Inspection),
     /// To `describe`.
     Described(ConnectionSchema),
+    /// To `variables`.
+    Variables(VariableList),
+    /// To `read_table`.
+    TableRead(TablePage),
+    /// To `summarize_column`.
+    ColumnSummarized(ColumnSummary),
     /// There is no answer.
     Refused {
         /// For programs.
@@ -172,6 +185,8 @@ pub enum QuestionRefusal {
     UnknownKernelSession,
     /// There is no connection, or no file, of this name; the message lists those that there are. 404
     UnknownConnection,
+    /// The kernel no longer has this table, or no variable of this name holds one. 404
+    UnknownTable,
     /// The database cannot be reached, refuses, or has no driver here; the message says which, and never where it is. 502
     ConnectionFailed,
     /// The cell is no code cell of this notebook, or the notebook is archived. 400
@@ -200,6 +215,18 @@ pub enum QuestionRefusal {
     Unavailable,
 }
 
+impl QuestionKind {
+    /// About code that is being written: the next one of the same connection cancels it.
+    pub fn is_about_code(&self) -> bool {
+        matches!(self, Self::Complete {} | Self::Inspect { .. })
+    }
+
+    /// About variables or tables in the kernel's memory.
+    pub fn is_about_memory(&self) -> bool {
+        matches!(self, Self::Variables {} | Self::ReadTable(_) | Self::SummarizeColumn(_))
+    }
+}
+
 impl QuestionRefusal {
     /// With a sentence that says what to do.
     pub fn because(self, message: impl Into<String>) -> KernelAnswer {
@@ -214,6 +241,9 @@ impl KernelAnswer {
             Self::Completed(completion) => Self::Completed(completion.bounded()),
             Self::Inspected(inspection) => Self::Inspected(inspection.bounded()),
             Self::Described(schema) => Self::Described(schema.bounded()),
+            Self::Variables(list) => Self::Variables(list.bounded()),
+            Self::TableRead(page) => Self::TableRead(page.bounded()),
+            Self::ColumnSummarized(summary) => Self::ColumnSummarized(summary),
             Self::Refused { code, mut message } => {
                 cut(&mut message, MAX_MATCH_BYTES);
                 Self::Refused { code, message }

@@ -8,12 +8,14 @@ use std::path::PathBuf;
 
 use notarium_core::kernel_tools::{CALL_FUNCTION, SECRET_FILES};
 use notarium_core::{Document, ExecutionSubject, Hash, RawObject, ToolCall};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 const COMMON: &str = include_str!("kernel_tools/common.py");
 const VARIABLES: &str = include_str!("kernel_tools/variables.py");
 const CALL: &str = include_str!("kernel_tools/call.py");
 const FILES: &str = include_str!("kernel_tools/files.py");
+const LISTED: &str = include_str!("kernel_tools/listed.py");
 /// Stands for the arguments. Python's own braces are none of it.
 const PLACE: &str = "@ARGUMENTS@";
 /// Stands for the places that are hidden on the agent's machine.
@@ -85,6 +87,20 @@ fn code(tool: &str) -> Option<String> {
     ))
 }
 
+/// The expression whose value shows a person what variables there are: with the code of the tool `get_variables`, and in a
+/// namespace of its own as that.
+pub fn variables_expression() -> String {
+    format!(
+        "(lambda space: (__import__(\"builtins\").exec(r'''\n{COMMON}\n\n{VARIABLES}\n\n{LISTED}\n''', space), \
+         space[\"ANSWER\"])[1])({{\"__name__\": \"notarium_question\", \"SECRET_FILES\": [], \"ARGUMENTS\": \"{{}}\"}})"
+    )
+}
+
+/// The expression whose value is the answer to a question about a table: see `clients/python/notarium/tables/questions.py`.
+pub fn table_expression(asked: &Value) -> String {
+    format!("__import__(\"notarium.tables\", fromlist=[\"answer\"]).answer({})", literal(&asked.to_string()))
+}
+
 /// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
 /// a shell that takes it for its own language sees one quoted word.
 fn literal(json: &str) -> String {
@@ -120,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_templates_can_stand_in_a_raw_literal() {
-        for template in [COMMON, VARIABLES, FILES, CALL] {
+        for template in [COMMON, VARIABLES, FILES, CALL, LISTED] {
             assert!(!template.contains("'''") && template.ends_with('\n'));
             assert!(!template.contains(PLACE) && !template.contains(HIDDEN));
         }

@@ -4,10 +4,10 @@
 //! nothing and has no other question: it delays no run but one that comes while it is being answered, and one that is
 //! cancelled in time never reaches the kernel.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Instant;
 
-use jupyter_protocol::{CompleteRequest, InspectRequest, JupyterMessage};
+use jupyter_protocol::{CompleteRequest, ExecuteRequest, InspectRequest, JupyterMessage};
 use notarium_wire::{
     Completion, CompletionMatch, Inspection, KernelAnswer, QuestionKind, QuestionRefusal, characters_before,
     utf16_after,
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::memory;
 use super::messages::Message;
 
 /// Questions that wait for one kernel.
@@ -148,12 +149,26 @@ impl Questions {
 
 fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
     let code = question.code.clone();
-    match question.kind {
+    match &question.kind {
         QuestionKind::Inspect { detail } => {
-            JupyterMessage::new(InspectRequest { code, cursor_pos, detail_level: Some(detail.into()) }, None)
+            JupyterMessage::new(InspectRequest { code, cursor_pos, detail_level: Some((*detail).into()) }, None)
         }
         // What a kernel's databases have is asked beside this: see `connections::schemas`.
-        _ => JupyterMessage::new(CompleteRequest { code, cursor_pos }, None),
+        QuestionKind::Complete {} | QuestionKind::Describe { .. } => {
+            JupyterMessage::new(CompleteRequest { code, cursor_pos }, None)
+        }
+        // Silent, without a place in the history: its value comes with the reply.
+        _ => JupyterMessage::new(
+            ExecuteRequest {
+                code: String::new(),
+                silent: true,
+                store_history: false,
+                user_expressions: Some(HashMap::from([(memory::NAME.to_owned(), memory::expression(&question.kind))])),
+                allow_stdin: false,
+                stop_on_error: false,
+            },
+            None,
+        ),
     }
 }
 
@@ -196,6 +211,9 @@ fn answer(question: &Question, message: &Message) -> KernelAnswer {
         }
         (QuestionKind::Inspect { .. }, "inspect_reply") => {
             message.content().ok().map(|reply| KernelAnswer::Inspected(inspection(reply)))
+        }
+        (kind, "execute_reply") if kind.is_about_memory() => {
+            message.content().ok().map(|reply| memory::answer(kind, reply))
         }
         _ => None,
     };

@@ -1,7 +1,7 @@
 //! Who a connection belongs to, and what it is told first.
 
 use notarium_core::{Actor, Door};
-use notarium_wire::{CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, ServerMessage, WORKING_FILES, WelcomeMessage};
+use notarium_wire::{CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILES, WelcomeMessage};
 
 use super::follow::Follow;
 use super::parse::fatal;
@@ -101,7 +101,7 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let always = ["kernel_questions", "comms", WORKING_FILES, CONNECTION_SCHEMAS];
+    let always = ["kernel_questions", "comms", WORKING_FILES, CONNECTION_SCHEMAS, KERNEL_TABLES];
     let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }

@@ -71,18 +71,21 @@ def recorded(found: Table, value: Any) -> tuple[str, Any, bool]:
     count = min(found.rows, MAX_ROWS, max(1, MAX_VALUES // max(1, len(found.columns))))
     rows = first_rows(found, count)
     is_whole = count == found.rows and found.columns_left_out == 0
-    for characters, most in ((None, count), (None, count // 2), (200, count), (200, count // 4), (20, 1)):
-        part = [[_shorter(value, characters) for value in column[:most]] for column in rows]
-        if characters is None and most == count and is_whole:
-            named = head
-        else:
+    attempts: list[tuple[int, int | None]] = [(count, None)]
+    for most, characters in attempts:
+        if (most, characters) != (count, None):
             is_whole = False
-            named = {**head, "table": head.get("table") or tables.add(value, digest(found))}
-            head = named
-        mime, content = packed(named, found.columns, part)
+        if not is_whole and "table" not in head:
+            head["table"] = tables.add(value, digest(found))
+        part = [[_shorter(value, characters) for value in column[:most]] for column in rows]
+        mime, content = packed(head, found.columns, part)
         size = len(content) if isinstance(content, str) else len(json.dumps(content, ensure_ascii=False).encode())
         if size <= MAX_BYTES:
             return mime, content, is_whole
+        if len(attempts) == 1:
+            fitting = count * MAX_BYTES * 9 // 10 // size
+            attempts += [(fitting, None)] if fitting >= min(count, 5) else []
+            attempts += [(count, 200), (max(1, count // 4), 200), (1, 20)]
     tables.entries.pop(head.get("table", ""), None)
     return JSON, None, False
 
