@@ -50,6 +50,7 @@ pub mod settings;
 mod show;
 mod up;
 mod values;
+mod variables;
 mod watch;
 mod working_files;
 mod workspaces;
@@ -189,6 +190,8 @@ commands! {
 
     /// List the databases that SQL cells can name, or the tables and columns of one.
     Connections(schema::ConnectionsArgs) in notebook => schema::connections,
+    /// List the variables of a notebook's kernel, or show the rows of a data frame among them.
+    Variables(variables::VariablesArgs) in notebook => variables::variables,
     /// List the files beside a notebook: those of the folder in which its kernels start.
     Files(working_files::FilesArgs) in notebook => working_files::files,
     /// Bring files to that folder, where code reads them.

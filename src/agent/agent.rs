@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, KERNEL_TABLES, KernelQuestionMessage, ServerMessage, WORKING_FILES, WelcomeMessage,
+    CONNECTION_SCHEMAS, ClientMessage, KERNEL_TABLES, KernelQuestionMessage, ServerMessage, WORKING_FILES,
+    WelcomeMessage,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;

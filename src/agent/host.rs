@@ -258,7 +258,10 @@ impl Host {
                 describe(kernel, connection, matching, within, answer);
             }
             (Launched::Yes(kernel), kind) if kind.is_about_memory() && kernel.schemas().is_none() => {
-                drop(answer.send(QuestionRefusal::KernelFailed.because("Only Python kernels show variables and tables.")));
+                drop(
+                    answer
+                        .send(QuestionRefusal::KernelFailed.because("Only Python kernels show variables and tables.")),
+                );
             }
             (Launched::Yes(kernel), kind) => {
                 kernel.ask(Question { asker, code, cursor, kind, deadline: Instant::now() + within, answer });

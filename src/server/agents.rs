@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
-use notarium_wire::{CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES};
+use notarium_wire::{
+    CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES,
+};
 
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};

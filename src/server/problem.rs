@@ -68,7 +68,9 @@ impl Problem {
         use QuestionRefusal as Q;
         let status = match code {
             Q::Forbidden => StatusCode::FORBIDDEN,
-            Q::UnknownNotebook | Q::UnknownKernelSession | Q::UnknownConnection => StatusCode::NOT_FOUND,
+            Q::UnknownNotebook | Q::UnknownKernelSession | Q::UnknownConnection | Q::UnknownTable => {
+                StatusCode::NOT_FOUND
+            }
             Q::NotRunnable | Q::InvalidValue => StatusCode::BAD_REQUEST,
             Q::NoKernel | Q::KernelBusy | Q::Cancelled => StatusCode::CONFLICT,
             Q::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,

@@ -249,9 +249,11 @@ impl TablePage {
         self.columns.truncate(MAX_PAGE_COLUMNS);
         let before = self.data.len();
         self.data.truncate(MAX_TABLE_ROWS as usize);
-        let mut left = MAX_PAGE_BYTES;
-        let fits = self.data.iter_mut().take_while(|row| {
+        for row in &mut self.data {
             row.truncate(MAX_PAGE_COLUMNS);
+        }
+        let mut left = MAX_PAGE_BYTES;
+        let fits = self.data.iter().take_while(|row| {
             let rest = left.checked_sub(bytes(row));
             left = rest.unwrap_or(0);
             rest.is_some()

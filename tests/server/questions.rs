@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use notarium_core::{Command, KernelSessionId, RawObject, Scope};
 use notarium_wire::{
-    AskKernelMessage, CONNECTION_SCHEMAS, ClientMessage, Completion, CompletionMatch, ConnectionSchema, KernelAnswer,
-    KernelQuestionMessage, MAX_TABLES, QuestionKind, QuestionRefusal, ServerMessage, Table,
+    AskKernelMessage, CONNECTION_SCHEMAS, ClientMessage, Completion, CompletionMatch, ConnectionSchema, KERNEL_TABLES,
+    KernelAnswer, KernelQuestionMessage, MAX_TABLE_ROWS, MAX_TABLES, QuestionKind, QuestionRefusal, ReadTable,
+    ServerMessage, Table, TableName, TablePage, Variable, VariableList,
 };
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use crate::support::{Http, Person, TestClient, TestServer};
 
 /// A notebook with a kernel of this agent.
 async fn kernel(server: &TestServer, ann: &Person) -> (Http, TestClient, KernelSessionId) {
-    kernel_of(server, ann, &[CONNECTION_SCHEMAS]).await
+    kernel_of(server, ann, &[CONNECTION_SCHEMAS, KERNEL_TABLES]).await
 }
 
 async fn kernel_of(server: &TestServer, ann: &Person, features: &[&str]) -> (Http, TestClient, KernelSessionId) {
@@ -332,4 +333,83 @@ async fn an_older_agent_is_not_asked_for_tables() {
     let mut client = server.connect(&ann).await;
     assert_eq!(refusal(&mut client, describe(1, "duckdb")).await, QuestionRefusal::AgentTooOld);
     assert_eq!(http.get("/api/notebooks/n/schema?connection=duckdb").await.refused(501), "agent_too_old");
+}
+
+fn of_variable(name: &str, count: u32) -> QuestionKind {
+    let of = TableName { table: None, variable: Some(name.to_owned()) };
+    QuestionKind::ReadTable(ReadTable { of, count, ..ReadTable::default() })
+}
+
+#[tokio::test]
+async fn variables_and_rows_of_tables_come_through_both_doors_cancel_nothing_and_are_not_recorded() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let before = http.get("/api/notebooks/n").await.ok()["version"].clone();
+    let mut client = server.connect(&ann).await;
+    assert!(client.welcome.as_ref().unwrap().features.contains(&KERNEL_TABLES.to_owned()));
+    ask(
+        &mut client,
+        AskKernelMessage { kind: QuestionKind::Variables {}, code: String::new(), cursor: 0, ..question(1) },
+    )
+    .await;
+    let listed = asked(&mut agent).await;
+    ask(&mut client, AskKernelMessage { kind: of_variable("df", 5), ..question(2) }).await;
+    let read = asked(&mut agent).await;
+    assert_ne!(listed.asker, read.asker, "one would cancel the other");
+    assert_eq!(read.kernel_session, kernel);
+    let variable = Variable {
+        name: "df".to_owned(),
+        variable_type: "pandas.DataFrame".to_owned(),
+        shape: Some(vec![3, 2]),
+        length: None,
+        bytes: Some(48),
+        preview: None,
+        is_table: true,
+    };
+    let list = KernelAnswer::Variables(VariableList { variables: vec![variable], left_out: 0 });
+    let row = vec![json!(1), json!("a"), json!(null)];
+    let page = TablePage { table: "t".to_owned(), rows: 3, matching: 3, data: vec![row], ..TablePage::default() };
+    let page = KernelAnswer::TableRead(page);
+    for (id, said) in [(listed.id, &list), (read.id, &page)] {
+        agent.send(&ClientMessage::AnswerQuestion { id, answer: said.clone() }).await;
+    }
+    assert_eq!((answer(&mut client, 1).await, answer(&mut client, 2).await), (list.clone(), page.clone()));
+    let request = http.get("/api/notebooks/n/variables");
+    let told = async {
+        let id = asked(&mut agent).await.id;
+        agent.send(&ClientMessage::AnswerQuestion { id, answer: list.clone() }).await;
+    };
+    let (response, ()) = tokio::join!(request, told);
+    assert_eq!(response.ok()["variables"][0]["name"], "df");
+    let read = json!({"read": {"of": {"variable": "df"}, "count": 5, "filters": [{"column": 1, "operator": "at_least", "value": "2"}]}});
+    let request = http.post("/api/notebooks/n/table", read);
+    let told = async {
+        let came = asked(&mut agent).await;
+        agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: page.clone() }).await;
+    };
+    let (response, ()) = tokio::join!(request, told);
+    assert_eq!(response.ok()["data"], json!([[1, "a", null]]));
+    assert_eq!(http.get("/api/notebooks/n").await.ok()["version"], before, "the record has grown");
+}
+
+#[tokio::test]
+async fn questions_about_tables_have_their_limits_and_an_older_agent_is_named() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (_http, _agent, _) = kernel_of(&server, &ann, &[CONNECTION_SCHEMAS]).await;
+    let mut client = server.connect(&ann).await;
+    let both = TableName { table: Some("t".to_owned()), variable: Some("df".to_owned()) };
+    for (id, (kind, code)) in (1..).zip([
+        (QuestionKind::Variables {}, QuestionRefusal::AgentTooOld),
+        (of_variable("df", MAX_TABLE_ROWS + 1), QuestionRefusal::LimitExceeded),
+        (of_variable(&"x".repeat(2_000), 1), QuestionRefusal::LimitExceeded),
+        (
+            QuestionKind::ReadTable(ReadTable { of: both, count: 1, ..ReadTable::default() }),
+            QuestionRefusal::InvalidValue,
+        ),
+        (QuestionKind::ReadTable(ReadTable::default()), QuestionRefusal::InvalidValue),
+    ]) {
+        assert_eq!(refusal(&mut client, AskKernelMessage { kind, ..question(id) }).await, code);
+    }
 }

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .history import Verification
     from .kernel import call_function, progress, tool
     from .schema import Column, ConnectionInfo, ConnectionSchema, Table
+    from .variables import TableRows, Variable
 
 _BLOCKING = "Cell Client History Kernel Notebook Output PastCell PastNotebook Run Thread ToolCall Turn connect"
 _ERRORS = (
@@ -80,6 +81,7 @@ _HOMES = {
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
     "Verification": "history",
+    **dict.fromkeys(("TableRows", "Variable"), "variables"),
     **dict.fromkeys(("Column", "ConnectionInfo", "ConnectionSchema", "Table"), "schema"),
     **dict.fromkeys(_BLOCKING.split(), "blocking"),
     **dict.fromkeys(_ERRORS.split(), "errors"),
@@ -115,6 +117,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "Table",
+    "TableRows",
     "Thread",
     "ToolCall",
     "Turn",
@@ -122,6 +125,7 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "UnsupportedProtocol",
+    "Variable",
     "Verification",
     "WaitTimeout",
     "__version__",

@@ -16,6 +16,7 @@ from .notebook import Notebook, PastNotebook
 from .outputs import Output
 from .runs import Kernel, Run
 from .schema import Column, ConnectionInfo, ConnectionSchema, Table
+from .variables import TableRows, Variable
 
 __all__ = [
     "Cell",
@@ -35,9 +36,11 @@ __all__ = [
     "PastNotebook",
     "Run",
     "Table",
+    "TableRows",
     "Thread",
     "ToolCall",
     "Turn",
+    "Variable",
     "Verification",
     "connect",
 ]

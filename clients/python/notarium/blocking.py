@@ -17,6 +17,7 @@ from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
+from .variables import TableRows, Variable
 from .session import opened
 
 __all__ = [
@@ -973,6 +974,34 @@ class Notebook(Face[aio.Notebook]):
         connection; `Unavailable`: the database cannot be reached.
         """
         return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
+
+    def variables(self, *, kernel: str | None = None) -> list[Variable]:
+        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
+
+        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
+        """
+        return self._portal.call(self._aio.variables(kernel=kernel))
+
+    def table(
+        self,
+        variable: str,
+        *,
+        first: int = 0,
+        count: int = 1000,
+        sort: str | None = None,
+        is_descending: bool = False,
+        search: str = "",
+        kernel: str | None = None,
+    ) -> TableRows:
+        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
+
+        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
+        """
+        return self._portal.call(
+            self._aio.table(
+                variable, first=first, count=count, sort=sort, is_descending=is_descending, search=search, kernel=kernel
+            )
+        )
 
     def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

@@ -104,6 +104,10 @@ class Rest:
         query = {name: value for name, value in query.items() if value is not None}
         return (await self.request("GET", path, params=query)).json()
 
+    async def post(self, path: str, body: Any) -> Any:
+        """The JSON answer to JSON."""
+        return (await self.request("POST", path, json=body)).json()
+
     async def lines(self, path: str) -> AsyncIterator[str]:
         """JSON Lines, as they come."""
         async with self._client.stream("GET", path, headers={"Accept": "application/x-ndjson"}) as response:

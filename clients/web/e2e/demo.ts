@@ -11,6 +11,20 @@ const rows = MONTHS.flatMap((month, at) =>
   STATIONS.map((station, index) => ({ station, month, celsius: Math.round(warmth(index, at) * 10) / 10 })),
 );
 
+/** As a kernel gives its data beside the HTML. */
+const data = {
+  version: 1,
+  kind: "pandas.DataFrame",
+  rows: rows.length,
+  columns: [
+    { name: "", type: "int64", kind: "integer", is_index: true },
+    { name: "station", type: "str", kind: "text" },
+    { name: "month", type: "str", kind: "text" },
+    { name: "celsius", type: "float64", kind: "number" },
+  ],
+  data: [rows.map((_, at) => at), rows.map(({ station }) => station), rows.map(({ month }) => month), rows.map(({ celsius }) => celsius)],
+};
+
 /** As pandas writes it. */
 function table(): string {
   const head = `<tr style="text-align: right;"><th></th><th>station</th><th>month</th><th>celsius</th></tr>`;
@@ -64,7 +78,7 @@ export const demo = {
     code(
       'import pandas as pd\n\nreadings = pd.read_csv("stations.csv")  # from the four loggers\nreadings',
       1,
-      result(1, { "text/html": table() }),
+      result(1, { "text/html": table(), "application/vnd.notarium.table+json": data }),
     ),
     text("## The year at a glance"),
     code(

@@ -14,19 +14,47 @@ async function ran(page: Page, source: string): Promise<void> {
 const display = (bundle: object) => `display(${JSON.stringify(bundle)}, raw=True)`;
 const shown = { timeout: 60_000 };
 
-const ROWS = Array.from({ length: 30 }, (_, row) => `<tr><th>${row}</th><td>name ${row}</td><td>${(row * 7) % 30}</td></tr>`).join(
-  "",
-);
-const FRAME = `<div><style scoped>x</style><table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th><th>name</th><th>value</th></tr></thead><tbody>${ROWS}</tbody></table><p>1000 rows × 2 columns</p></div>`;
+const at = Array.from({ length: 30 }, (_, row) => row);
+/** Of 1,000 rows the first: no kernel has the others. */
+const FRAME = {
+  "application/vnd.notarium.table+json": {
+    version: 1,
+    kind: "pandas.DataFrame",
+    rows: 1000,
+    columns: [
+      { name: "", type: "int64", kind: "integer", is_index: true },
+      { name: "name", type: "str", kind: "text" },
+      { name: "value", type: "int64", kind: "integer" },
+    ],
+    data: [at, at.map((row) => `name ${row}`), at.map((row) => (row * 7) % 30)],
+  },
+  "text/html": "<table class='dataframe'><tr><td>7</td></tr></table>",
+  "text/plain": "df",
+};
+const PRINTED = `<div><style scoped>x</style><table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th><th>v</th><th>...</th></tr></thead><tbody><tr><th>4</th><td>a</td><td>...</td></tr><tr><th>...</th><td>...</td><td>...</td></tr><tr><th>115</th><td>b</td><td>...</td></tr></tbody></table><p>120 rows × 40 columns</p></div>`;
+
+test("what is only printed HTML stands as it was printed, and says that it does not sort", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, display({ "text/html": PRINTED, "text/plain": "df" }));
+  await expect(page.locator(".outputs .rendered.table")).toContainText("120 rows × 40 columns", shown);
+  await expect(page.locator(".outputs tbody tr")).toHaveCount(3);
+  await expect(page.locator(".outputs tbody tr").nth(1)).toHaveText("...".repeat(3));
+  await expect(page.getByText("Printed table: can’t be sorted or filtered.")).toBeInViewport();
+  await expect(page.locator(".sheet")).toHaveCount(0);
+  const { violations } = await new AxeBuilder({ page }).include(".outputs").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+});
 
 test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) => {
   const page = await person(browser, server);
-  await ran(page, display({ "text/html": FRAME, "text/plain": "df" }));
+  await ran(page, display(FRAME));
   const rows = page.locator(".sheet tbody tr");
   await expect(rows).toHaveCount(10, shown);
-  await expect(page.locator(".sheet .tag")).toHaveText("Preview of 1,000");
+  await expect(page.locator(".sheet .foot")).toContainText("1,000 rows × 2 columns");
+  await expect(page.locator(".sheet .notice")).toHaveText("Only the first rows were recorded: 30 of 1,000 rows.");
   const values = () => page.locator(".sheet tbody tr td:last-child").allTextContents();
   await page.getByRole("button", { name: "value", exact: true }).click();
+  await expect(page.locator(".sheet .notice")).toContainText("Sorting and filtering use only these.");
   expect(await values()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   await page.getByRole("button", { name: "value", exact: true }).click();
   expect((await values())[0]).toBe("29");
@@ -40,7 +68,7 @@ test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) =>
 
 test("a table's columns are filtered, renamed, moved and hidden", async ({ browser, server }) => {
   const page = await person(browser, server);
-  await ran(page, display({ "text/html": FRAME, "text/plain": "df" }));
+  await ran(page, display(FRAME));
   const sheet = page.locator(".sheet");
   await expect(sheet.locator("tbody tr")).toHaveCount(10, shown);
   const choose = async (column: string, item: string) => {

@@ -2,9 +2,7 @@
 //! comes with the reply to a silent execution, so that nothing of it is an output or stands in the history.
 
 use notarium_core::kernel_tools::RESULT_MIME;
-use notarium_wire::{
-    KernelAnswer, QuestionKind, QuestionRefusal, ReadTable, SummarizeColumn, TableName, kernel_tools,
-};
+use notarium_wire::{KernelAnswer, QuestionKind, QuestionRefusal, ReadTable, SummarizeColumn, TableName, kernel_tools};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -113,7 +111,10 @@ mod tests {
     fn a_question_is_one_expression_and_no_text_in_it_is_code() {
         let of = TableName { table: None, variable: Some("x'); import os #".to_owned()) };
         let text = expression(&QuestionKind::SummarizeColumn(SummarizeColumn { of, column: 3 }));
-        assert!(text.starts_with("__import__(\"notarium.tables\"") && text.contains("x\\u0027); import os #"), "{text}");
+        assert!(
+            text.starts_with("__import__(\"notarium.tables\"") && text.contains("x\\u0027); import os #"),
+            "{text}"
+        );
         assert!(expression(&QuestionKind::Variables {}).starts_with("(lambda "));
     }
 

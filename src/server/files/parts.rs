@@ -10,6 +10,9 @@ use sha2::{Digest, Sha256};
 /// Values longer than this leave the event.
 pub const MAX_INLINE_BYTES: usize = 8 << 10;
 
+/// The types under which data frames stand in outputs begin so: see `clients/python/notarium/tables/display.py`.
+const TABLE_MIME: &str = "application/vnd.notarium.table+";
+
 /// Levels that a pointer may have.
 const MAX_POINTER_DEPTH: usize = 8;
 
@@ -93,12 +96,34 @@ pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
             let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
             put(before, &path, value_of(part, blobs)).or(content)
         });
-    content.unwrap_or_else(|| RawValue::from_string(output.content.get().to_owned()).unwrap_or_default())
+    let content = content.unwrap_or_else(|| RawValue::from_string(output.content.get().to_owned()).unwrap_or_default());
+    without_tables(&content).unwrap_or(content)
 }
 
-/// Whether files hold the part. What a run wrote beyond its limit stays a blob; the output says which.
+/// Whether files hold the part. What a run wrote beyond its limit stays a blob; the output says which. Tables are for our own page:
+/// files are what other programs write.
 pub fn is_in_files(part: &BlobPart) -> bool {
-    !part.pointer.starts_with("/metadata/notarium/")
+    let is_table = part.pointer.strip_prefix("/data/").is_some_and(|key| is_table(&unescape(key)));
+    !is_table && !part.pointer.starts_with("/metadata/notarium/")
+}
+
+fn is_table(mime: &str) -> bool {
+    mime.starts_with(TABLE_MIME)
+}
+
+/// The output without the tables that it holds itself.
+pub fn without_tables(content: &RawValue) -> Option<Box<RawValue>> {
+    if !content.get().contains(TABLE_MIME) {
+        return None;
+    }
+    let mut fields = fields_of(content)?;
+    let mut data = fields_of(fields.get("data")?)?;
+    let before = data.len();
+    data.retain(|mime, _| !is_table(mime));
+    (data.len() < before).then(|| {
+        fields.insert("data".to_owned(), to_raw(&data));
+        to_raw(&fields)
+    })
 }
 
 fn value_of(part: &BlobPart, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
@@ -191,6 +216,18 @@ mod tests {
         assert_eq!(output.blobs[0].pointer, "/data/application~1x~0y+json");
         assert!(output.blobs[0].json && !output.blobs[1].json);
         assert_eq!(join(&output, &blobs(&parts)).get(), text);
+    }
+
+    #[test]
+    fn tables_are_left_out_of_files_in_the_event_and_in_a_blob() {
+        let rows = "a".repeat(MAX_INLINE_BYTES);
+        let bare = r#"{"data":{"text/html":"<table>","text/plain":"x"},"metadata":{},"output_type":"display_data"}"#;
+        for (mime, value) in [("arrow", rows.as_str()), ("json", "short")] {
+            let table = format!(r#"{{"data":{{"application/vnd.notarium.table+{mime}":"{value}","#);
+            let (output, parts) = split(raw(&bare.replace(r#"{"data":{"#, &table)));
+            assert_eq!((output.blobs.len(), output.blobs.iter().any(is_in_files)), (parts.len(), false));
+            assert_eq!(join(&output, &blobs(&parts)).get(), bare);
+        }
     }
 
     #[test]

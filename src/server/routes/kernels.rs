@@ -4,9 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{Command, KernelSessionId, NotebookId, Operation};
-use notarium_wire::rest::{AskCompletion, AskInspection, DescribeConnection, Kernels, Launch};
+use notarium_wire::rest::{
+    AskColumn, AskCompletion, AskInspection, AskTable, DescribeConnection, Kernels, Launch, OfKernel,
+};
 use notarium_wire::{
-    AskKernelMessage, Completion, ConnectionSchema, Inspection, KernelAnswer, QuestionKind, QuestionRefusal,
+    AskKernelMessage, ColumnSummary, Completion, ConnectionSchema, Inspection, KernelAnswer, QuestionKind,
+    QuestionRefusal, TablePage, VariableList,
 };
 
 use super::answers::Reading;
@@ -53,6 +56,12 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
              while the kernel runs something. Nothing of it is recorded.",
         )
         .on(Guard::Notebook(Operation::Run), Method::GET, "/schema", describe)
+        .says("The variables of a kernel: names, types, sizes, and the beginning of what they hold. Nothing of it is recorded.")
+        .on(Guard::Notebook(Operation::Run), Method::GET, "/variables", variables)
+        .says("Rows of a table that an output shows or a variable holds, sorted and filtered. Nothing of it is recorded.")
+        .on(Guard::Notebook(Operation::Run), Method::POST, "/table", read_table)
+        .says("What a column of such a table holds. Nothing of it is recorded.")
+        .on(Guard::Notebook(Operation::Run), Method::POST, "/table/summary", summarize_column)
         .says("Cancels everything that waits and interrupts what runs.")
         .command(control, Method::POST, "/stop", |_: NotebookId, _: NoBody| Ok(Command::StopAll {}))
 }
@@ -100,6 +109,42 @@ async fn describe(
     let kind = QuestionKind::Describe { connection, matching };
     match ask(&app, &who, (notebook, kernel), String::new(), 0, kind).await {
         KernelAnswer::Described(schema) => Ok(Json(schema)),
+        other => Err(no_answer(other)),
+    }
+}
+
+async fn variables(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(OfKernel { kernel }): QueryOf<OfKernel>,
+) -> Result<Json<VariableList>, Problem> {
+    match ask(&app, &who, (notebook, kernel), String::new(), 0, QuestionKind::Variables {}).await {
+        KernelAnswer::Variables(list) => Ok(Json(list)),
+        other => Err(no_answer(other)),
+    }
+}
+
+async fn read_table(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    JsonBody(AskTable { read, kernel }): JsonBody<AskTable>,
+) -> Result<Json<TablePage>, Problem> {
+    match ask(&app, &who, (notebook, kernel), String::new(), 0, QuestionKind::ReadTable(read)).await {
+        KernelAnswer::TableRead(page) => Ok(Json(page)),
+        other => Err(no_answer(other)),
+    }
+}
+
+async fn summarize_column(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    JsonBody(AskColumn { summarize, kernel }): JsonBody<AskColumn>,
+) -> Result<Json<ColumnSummary>, Problem> {
+    match ask(&app, &who, (notebook, kernel), String::new(), 0, QuestionKind::SummarizeColumn(summarize)).await {
+        KernelAnswer::ColumnSummarized(summary) => Ok(Json(summary)),
         other => Err(no_answer(other)),
     }
 }

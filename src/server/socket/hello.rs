@@ -1,7 +1,9 @@
 //! Who a connection belongs to, and what it is told first.
 
 use notarium_core::{Actor, Door};
-use notarium_wire::{CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILES, WelcomeMessage};
+use notarium_wire::{
+    CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILES, WelcomeMessage,
+};
 
 use super::follow::Follow;
 use super::parse::fatal;

@@ -6,7 +6,7 @@ use notarium_core::{KernelNotice, KernelSession, KernelSessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{KernelStatus, OfferedConnection, OfferedKernelspec};
+use crate::{KernelStatus, OfferedConnection, OfferedKernelspec, ReadTable, SummarizeColumn};
 
 /// The kernels of a notebook, and those that it could have.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -67,5 +67,35 @@ pub struct DescribeConnection {
     #[serde(default)]
     pub matching: String,
     /// The kernel that is asked; absent: the one that a cell would run on now.
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// Names a kernel of the notebook.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfKernel {
+    /// The kernel that is asked; absent: the one that a cell would run on now.
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// Asks for rows of a table in a kernel's memory.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskTable {
+    /// Which rows of which table.
+    pub read: ReadTable,
+    /// The kernel that is asked; absent: the one that a cell would run on now.
+    #[serde(default)]
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// Asks what a column of a table in a kernel's memory holds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskColumn {
+    /// Which column of which table.
+    pub summarize: SummarizeColumn,
+    /// The kernel that is asked; absent: the one that a cell would run on now.
+    #[serde(default)]
     pub kernel: Option<KernelSessionId>,
 }

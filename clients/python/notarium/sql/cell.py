@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..tables.display import JSON as TABLE
+from ..tables.registry import new_name, tables
 from . import connections, header, results, show
 from .binding import Bound, bind
 from .errors import ConnectionFailed, SqlError, TooLarge
@@ -63,8 +65,10 @@ def run(source: str, namespace: dict[str, Any], display: Callable[..., Any]) -> 
         return None
     if kept is None:
         raise SqlError(f"{read.variable} is not set: no statement of the cell gives rows")
-    namespace[read.variable] = results.frame(kept.table(), settings)
-    return namespace[read.variable]
+    frame = namespace[read.variable] = results.frame(kept.table(), settings)
+    if kept.name:
+        tables.put(kept.name, frame, is_bare=True)
+    return frame
 
 
 def _says_something(statement: Any) -> bool:
@@ -165,4 +169,7 @@ class _Run:
         data, metadata = show.bundle(found, self.read.connection, notice)
         if variable:
             data.pop(show.ARROW, None)
+            if found.rows > results.PAGE_ROWS:
+                found.name = new_name()
+                data[TABLE] = {"version": 1, "table": found.name}
         self.display(data, metadata, self.display_id, self.display_id is not None)

@@ -68,6 +68,8 @@ class Result:
     seconds: float = 0.0
     is_cut: bool = False
     """There are more rows, which nobody has read."""
+    name: str = ""
+    """By which a page asks for more rows than were shown, while the variable that holds them lives."""
 
     def add(self, batch: Any) -> None:
         self.batches.append(batch)

@@ -6,7 +6,7 @@ alive: see `registry`.
 
 from __future__ import annotations
 
-from .display import add, sql_table
+from .display import add
 from .questions import answer
 
-__all__ = ["add", "answer", "sql_table"]
+__all__ = ["add", "answer"]

@@ -54,7 +54,10 @@ def has_formats(value: Any, formatter: Any) -> bool:
     """Whether somebody has registered a format of this type's."""
     if formatter is None:
         return False
-    formats = [formatter.mimebundle_formatter, *(formatter.formatters.get(mime) for mime in ("text/html", "text/plain"))]
+    formats = [
+        formatter.mimebundle_formatter,
+        *(formatter.formatters.get(mime) for mime in ("text/html", "text/plain")),
+    ]
     for each in formats:
         try:
             if each is not None:
@@ -165,9 +168,3 @@ def arrow_array(pyarrow: Any, column: Column, data: list[Any]) -> Any:
 
 def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, (bool, int, float)) else str(value)
-
-
-def sql_table(resource: dict[str, Any], frame: Any) -> None:
-    """Names the frame that a query's variable holds in the output that shows its first rows."""
-    if is_frame(frame) is not None:
-        resource["table"] = tables.add(frame)

@@ -72,12 +72,13 @@ def is_frame(value: Any) -> str | None:
     return None
 
 
-def table(value: Any) -> Table | None:
+def table(value: Any, is_bare: bool = False) -> Table | None:
+    """`is_bare`: without its index."""
     library = is_frame(value)
     if library == "pandas":
         from .of_pandas import PandasTable
 
-        return PandasTable(value)
+        return PandasTable(value, is_bare)
     if library == "polars":
         from .of_polars import PolarsTable
 

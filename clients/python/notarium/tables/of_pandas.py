@@ -16,14 +16,14 @@ MAX_COUNTED_NUMBERS = 100_000
 
 
 class PandasTable:
-    def __init__(self, value: Any):
+    def __init__(self, value: Any, is_bare: bool = False):
         self.pandas: Any = sys.modules["pandas"]
         is_series = issubclass(type(value), self.pandas.Series)
         self.kind = "pandas.Series" if is_series else "pandas.DataFrame"
         self.value = value
         self.rows = len(value)
         self.index = value.index
-        self.index_levels = self.index.nlevels
+        self.index_levels = 0 if is_bare else self.index.nlevels
         self.known: dict[Any, tuple[str, str, str]] = {}
         if is_series:
             labels: list[Any] = ["value" if value.name is None else value.name]
@@ -35,6 +35,8 @@ class PandasTable:
         self.columns = [*self._index_columns(), *map(self._column, labels, types)]
 
     def _index_columns(self) -> list[Column]:
+        if not self.index_levels:
+            return []
         names = list(self.index.names)
         types = list(self.index.dtypes) if self.index_levels > 1 else [self.index.dtype]
         return [

@@ -12,7 +12,7 @@ from typing import Any
 from . import values
 from .display import digest, told
 from .frames import Table, is_frame, table
-from .registry import tables
+from .registry import Entry, tables
 
 MIME = "application/vnd.notarium.result+json"
 MAX_SECONDS = 5
@@ -64,31 +64,32 @@ def answer(text: str) -> Answer:
 
 
 def _answered(asked: dict[str, Any]) -> dict[str, Any]:
-    name, frame, shown = _frame(asked)
-    found = table(frame)
+    name, frame, entry = _frame(asked)
+    found = table(frame, entry.is_bare)
     if found is None:
         raise Refused("gone", "The kernel no longer has this table.")
     if "summarize" in asked:
         column = _column(found, asked["summarize"])
         held = found.columns[column]
         return {"column": held.told(), "rows": found.rows, **found.summary(column)}
-    return _page(name, found, asked, is_changed=bool(shown) and shown != digest(found))
+    return _page(name, found, asked, is_changed=bool(entry.digest) and entry.digest != digest(found))
 
 
-def _frame(asked: dict[str, Any]) -> tuple[str, Any, str]:
-    """Its name here, the frame, and the digest of what was shown of it."""
+def _frame(asked: dict[str, Any]) -> tuple[str, Any, Entry]:
+    """Its name here, the frame, and how it was shown."""
     if asked.get("table"):
         found = tables.find(asked["table"])
         if found is None:
             raise Refused("gone", "The kernel no longer has this table.")
         return asked["table"], *found
-    from IPython import get_ipython  # type: ignore[attr-defined]
+    from IPython import get_ipython
 
     variable = asked.get("variable", "")
-    frame = get_ipython().user_ns.get(variable)  # type: ignore[no-untyped-call, union-attr]
+    frame = get_ipython().user_ns.get(variable)
     if is_frame(frame) is None:
         raise Refused("gone", f"The kernel has no table named {variable}.")
-    return tables.add(frame), frame, ""
+    name = tables.add(frame)
+    return name, frame, tables.entries[name]
 
 
 def _column(found: Table, column: int) -> int:

@@ -28,6 +28,8 @@ class Entry:
     copy_bytes: int = 0
     digest: str = ""
     """Of the first rows as they were shown."""
+    is_bare: bool = False
+    """It is shown without its index."""
 
     def found(self) -> Any:
         live = self.frame() if self.frame is not None else None
@@ -40,26 +42,26 @@ class Registry:
 
     def add(self, frame: Any, digest: str = "") -> str:
         """The name of this very frame as it is shown now."""
-        name = secrets.token_hex(12)
+        name = new_name()
         self.put(name, frame, digest)
         return name
 
-    def put(self, name: str, frame: Any, digest: str = "") -> None:
+    def put(self, name: str, frame: Any, digest: str = "", is_bare: bool = False) -> None:
         try:
             reference = weakref.ref(frame)
         except TypeError:
             reference = None
         copy, size = _copied(frame)
-        self.entries[name] = Entry(reference, copy, size, digest)
+        self.entries[name] = Entry(reference, copy, size, digest, is_bare)
         while len(self.entries) > MAX_TABLES:
             self.entries.popitem(last=False)
         self._bound_copies()
 
-    def find(self, name: str) -> tuple[Any, str] | None:
-        """The frame and the digest of what was shown; None when it is gone."""
+    def find(self, name: str) -> tuple[Any, Entry] | None:
+        """The frame, and how it was shown; None when it is gone."""
         entry = self.entries.get(name)
         frame = entry.found() if entry else None
-        return None if entry is None or frame is None else (frame, entry.digest)
+        return None if entry is None or frame is None else (frame, entry)
 
     def _bound_copies(self) -> None:
         total = sum(entry.copy_bytes for entry in self.entries.values())
@@ -71,6 +73,10 @@ class Registry:
 
 
 tables = Registry()
+
+
+def new_name() -> str:
+    return secrets.token_hex(12)
 
 
 def _copied(frame: Any) -> tuple[Any, int]:

@@ -44,7 +44,7 @@ export interface Toast {
 const EDITS =
   /^(Insert|Edit|Delete|Restore|Move|SetCell)|^(ReplaceSource|ChangeCellType|ClearOutputs|Undo|Redo|RenameNotebook|Batch)$/;
 
-export type Panel = "assistant" | "comments" | "history" | "outline" | undefined;
+export type Panel = "assistant" | "comments" | "history" | "outline" | "variables" | undefined;
 
 /** The cells alone: to work in (zen), or to show to others, without code (present). */
 export type View = "zen" | "present";

@@ -333,6 +333,7 @@ export const actions: Action[] = [
   { id: "print", title: "Print or save as PDF", run: () => print() },
   { id: "share", title: "Share", run: () => page.share?.() },
   { id: "functions", title: "Call a function", needs: "run", run: () => page.functions?.() },
+  { id: "variables", title: "Show or hide variables", needs: "run", run: (store) => store.show("variables") },
   { id: "files", title: "Files", needs: "run", run: () => page.files?.() },
   {
     id: "notify",

@@ -2,6 +2,7 @@
 // wants them. Values read as they do in the first rows (`plain` in clients/python/notarium/sql/show.py).
 import { type Column, CompressionType, Type, setCompressionCodec, tableFromIPC } from "@uwdata/flechette";
 import { decompress } from "fzstd";
+import { type Head, type Value, readHead } from "./kernelTable.ts";
 import type { Field } from "./table.ts";
 
 type DataType = Column<unknown>["type"];
@@ -19,9 +20,20 @@ setCompressionCodec(CompressionType.ZSTD, {
   },
 });
 
-export function rowsOf(base64: string): Field[][] {
+const read = (base64: string) => {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const table = tableFromIPC(bytes, { useBigInt: true, useDecimalInt: true, useBigIntTimestamp: true, useMap: true });
+  return tableFromIPC(bytes, { useBigInt: true, useDecimalInt: true, useBigIntTimestamp: true, useMap: true });
+};
+
+/** The first rows of a data frame: column by column, with the head that stands in the schema. */
+export function frameOf(base64: string): { head: Head; columns: Value[][] } | undefined {
+  const table = read(base64);
+  const head = readHead(JSON.parse(table.schema.metadata?.get("notarium") ?? "null"));
+  return head && { head, columns: head.columns.map((_, at) => [...(table.getChildAt(at) as Iterable<Value>)]) };
+}
+
+export function rowsOf(base64: string): Field[][] {
+  const table = read(base64);
   const columns = table.schema.fields.map(({ type }, index) => fieldsOf(table.getChildAt(index), type));
   return Array.from({ length: table.numRows }, (_, row) => columns.map((fields) => fields[row] ?? NULL));
 }
@@ -50,6 +62,8 @@ function textOf(value: unknown, type: DataType): string {
     case Type.LargeBinary:
     case Type.FixedSizeBinary:
       return "\\x" + Array.from(value as Uint8Array, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    case Type.Float:
+      return Number.isFinite(value) ? String(value) : Number.isNaN(value) ? "nan" : (value as number) > 0 ? "inf" : "-inf";
     default:
       return typeof value === "object" ? JSON.stringify(value, plain) : String(value);
   }

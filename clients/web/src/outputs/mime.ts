@@ -1,5 +1,6 @@
 // Which of an output's forms is shown: the richest that is known, and only in the frame what could run.
 
+import { ARROW_TABLE, JSON_TABLE, readHead } from "./kernelTable.ts";
 import type { WidgetDrawing } from "./widgets.ts";
 
 /** What the sandboxed frame draws. */
@@ -22,6 +23,8 @@ export type Shape =
   | { kind: "widget"; model: string; text: string }
   | { kind: "json"; value: unknown; text: string }
   | { kind: "table"; resource: unknown; text: string }
+  /** A data frame; in Arrow's form as base64. */
+  | { kind: "data frame"; json: unknown; arrow?: string; text: string }
   | { kind: "file"; type: string; source: string; text: string }
   | { kind: "nothing" }
   | { kind: "unknown"; types: string[] };
@@ -81,13 +84,21 @@ export function bokehScripts(content: unknown): string | undefined {
 }
 
 function ofHtml(data: Bundle, text: string): Shape | undefined {
+  if (typeof data[ARROW_TABLE] === "string") return { kind: "data frame", json: undefined, arrow: data[ARROW_TABLE], text };
+  if (readHead(data[JSON_TABLE])) return { kind: "data frame", json: data[JSON_TABLE], text };
   if (data["application/vnd.dataresource+json"])
-    return { kind: "table", resource: data["application/vnd.dataresource+json"], text };
+    return { kind: "table", resource: named(data["application/vnd.dataresource+json"], data[JSON_TABLE]), text };
   if (data["text/html"] === undefined) return undefined;
   const html = joined(data["text/html"]);
   const spec = altairSpec(html);
   if (spec) return { kind: "frame", drawing: { kind: "vega", spec, mode: "vega-lite" }, text };
   return needsFrame(html) ? { kind: "frame", drawing: { kind: "html", html }, text } : { kind: "html", html, text };
+}
+
+/** The rows of a query, with the name under which the kernel has all of them. */
+function named(resource: unknown, table: unknown): unknown {
+  const name = (table as { table?: unknown } | undefined)?.table;
+  return name === undefined ? resource : { ...(resource as object), table: name };
 }
 
 /** Altair's usual HTML fetches its libraries from another host; the chart in it is drawn with ours. */

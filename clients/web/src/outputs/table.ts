@@ -2,11 +2,11 @@
 
 export interface Field {
   text: string;
-  /** Harmless HTML, where a cell holds more than text. */
-  html?: string;
   isHeader?: boolean;
   /** A database's NULL, which is no empty text. */
   isNull?: boolean;
+  /** What stands where there is no value, if it is not NULL. */
+  word?: string;
 }
 
 export interface Column {
@@ -14,6 +14,10 @@ export interface Column {
   /** Its type, as Polars writes it below the name. */
   note?: string;
   isNumeric: boolean;
+  /** Of a data frame: `integer`, `number`, `boolean`, `datetime`, `text`, `any`. */
+  kind?: string;
+  missing?: string;
+  isIndex?: boolean;
 }
 
 export interface Table {
@@ -25,6 +29,12 @@ export interface Table {
   caption?: string;
   /** What is to be known of it: that rows were left out. */
   notice?: string;
+  /** Of a data frame: `pandas.DataFrame` … */
+  kind?: string;
+  /** Its name in the kernel, which has more of it. */
+  name?: string;
+  /** How many columns are not here. */
+  columnsLeftOut?: number;
 }
 
 export interface Sorting {
@@ -52,14 +62,28 @@ export function columnOf(name: string, texts: string[], note?: string): Column {
 
 /** What is missing stands last in both directions; equal rows keep their order. */
 export function sorted(table: Table, { column, isDown }: Sorting): Field[][] {
-  const isNumeric = table.columns[column]?.isNumeric ?? false;
+  const { isNumeric, kind } = table.columns[column] ?? { isNumeric: false };
   const text = (row: Field[]) => row[column]?.text ?? "";
+  // A data frame says itself where a value is missing.
+  const isGone = (row: Field[]) => (kind === undefined ? isMissing(text(row)) : row[column]?.isNull === true);
   return [...table.rows].sort((a, b) => {
-    const [left, right] = [text(a), text(b)];
-    if (isMissing(left) || isMissing(right)) return Number(isMissing(left)) - Number(isMissing(right));
-    const order = isNumeric ? (numberOf(left) ?? 0) - (numberOf(right) ?? 0) : words.compare(left, right);
+    if (isGone(a) || isGone(b)) return Number(isGone(a)) - Number(isGone(b));
+    const order = isNumeric ? compareNumbers(text(a), text(b)) : words.compare(text(a), text(b));
     return isDown ? -order : order;
   });
+}
+
+/** Also of whole numbers that no number of JavaScript holds. */
+export function compareNumbers(left: string, right: string): number {
+  if (/^-?\d{16,}$/.test(left) && /^-?\d+$/.test(right)) return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
+  if (/^-?\d{16,}$/.test(right) && /^-?\d+$/.test(left)) return -compareNumbers(right, left);
+  const [first, second] = [valueOf(left), valueOf(right)];
+  return first === second ? 0 : first < second ? -1 : 1;
+}
+
+function valueOf(text: string): number {
+  if (text === "inf" || text === "-inf") return text === "inf" ? Infinity : -Infinity;
+  return numberOf(text) ?? 0;
 }
 
 export function filtered(rows: Field[][], text: string): Field[][] {
@@ -74,28 +98,16 @@ export function csv(table: Table, rows: Field[][], columns: number[]): string {
   return [head, ...rows.map((row) => line(columns.map((column) => row[column]?.text ?? "")))].join("\n") + "\n";
 }
 
-/** The two header rows of pandas (names, then the index's name) and of Polars (names, then types) are one. */
-export function headed(head: string[][], rows: Field[][], total?: number): Table | undefined {
-  const [first, second = []] = head;
-  if (!first || head.length > 2 || rows.some((row) => row.length !== first.length)) return undefined;
-  if (second.length > 0 && second.length !== first.length) return undefined;
-  const kept = rows.filter((row) => !row.every(({ text }) => text === "..." || text === "…" || text === "⋮"));
-  const columns = first.map((name, index) => {
-    const below = second[index] ?? "";
-    const texts = kept.map((row) => row[index]?.text ?? "");
-    return columnOf(name || below, texts, name && below ? below : undefined);
-  });
-  const isCut = total !== undefined && total > kept.length;
-  return { columns, rows: kept, ...(isCut && { total }) };
-}
-
-/** “1000 rows × 5 columns” of pandas, “shape: (1_000, 5)” of Polars. */
-export function totalIn(text: string): number | undefined {
-  const found = /([\d_,]+) rows ×/.exec(text)?.[1] ?? /shape: \(([\d_,]+)/.exec(text)?.[1];
-  return found === undefined ? undefined : Number(found.replace(/[_,]/g, ""));
+/** Columns by their names and types. `total`: of the data, which may have more rows. */
+export function headed(names: string[], notes: string[], rows: Field[][], total?: number): Table {
+  const texts = (index: number) => rows.map((row) => row[index]?.text ?? "");
+  const columns = names.map((name, index) => columnOf(name, texts(index), notes[index]));
+  return { columns, rows, ...(total !== undefined && total > rows.length && { total }) };
 }
 
 interface Resource {
+  /** Of a query whose rows a variable holds: its name in the kernel. */
+  table?: unknown;
   schema?: { fields?: { name: unknown; type?: unknown; database_type?: unknown }[] };
   data?: unknown;
   total?: unknown;
@@ -104,7 +116,7 @@ interface Resource {
 
 /** A tabular data resource (Frictionless), as pandas and nteract write it; of an SQL cell with the database's types and all rows. */
 export function ofResource(resource: unknown): Table | undefined {
-  const { schema, data, total, caption } = (resource ?? {}) as Resource;
+  const { schema, data, total, caption, table: name } = (resource ?? {}) as Resource;
   if (!Array.isArray(schema?.fields) || !Array.isArray(data)) return undefined;
   const names = schema.fields.map(({ name }) => String(name));
   const textOf = (value: unknown) =>
@@ -113,8 +125,8 @@ export function ofResource(resource: unknown): Table | undefined {
     names.map((name): Field => ({ text: textOf(row[name]), ...(row[name] === null && { isNull: true }) })),
   );
   const types = schema.fields.map(({ type, database_type }) => String(database_type ?? type ?? ""));
-  const table = headed([names, types], rows, typeof total === "number" ? total : undefined);
-  return table && { ...table, ...(typeof caption === "string" && captionOf(caption)) };
+  const table = headed(names, types, rows, typeof total === "number" ? total : undefined);
+  return { ...table, ...(typeof caption === "string" && captionOf(caption)), ...(typeof name === "string" && { name }) };
 }
 
 /** `the first 1,000 of 3,000 rows, 6 ms, duckdb. More rows …`: the page counts the rows itself. */

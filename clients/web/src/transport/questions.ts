@@ -4,6 +4,11 @@ import type { Connection } from "./connection.ts";
 
 export type Question = Omit<AskKernelMessage, "id" | "notebook">;
 
+function featureOf(kind: Question["kind"]): string {
+  if ("describe" in kind) return "connection_schemas";
+  return "complete" in kind || "inspect" in kind ? "kernel_questions" : "kernel_tables";
+}
+
 export class Questions {
   readonly #connection: Connection;
   readonly #notebook: string;
@@ -24,7 +29,7 @@ export class Questions {
   ask(question: Question): Promise<KernelAnswer | undefined> {
     const { welcome } = this.#connection;
     // An older server would take it for a mistake.
-    const feature = "describe" in question.kind ? "connection_schemas" : "kernel_questions";
+    const feature = featureOf(question.kind);
     if (!welcome?.features.includes(feature)) return Promise.resolve(undefined);
     const id = (this.#last += 1);
     return new Promise((resolve) => {

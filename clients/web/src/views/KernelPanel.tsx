@@ -1,6 +1,6 @@
 // What is known of a notebook's kernels, and what can be done with them. Loaded when it is opened.
 import { Popover } from "@base-ui/react/popover";
-import { FolderOpen, Wrench } from "lucide-react";
+import { Braces, FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { sizeWords } from "../app/sizes.ts";
@@ -49,6 +49,14 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
               {store.mayRun && store.document.functions.size > 0 && (
                 <Popover.Close className="button bare files-way" onClick={() => page.functions?.()}>
                   <Wrench size={15} aria-hidden /> Call a function
+                </Popover.Close>
+              )}
+              {store.mayRun && (
+                <Popover.Close
+                  className="button bare files-way"
+                  onClick={() => store.panel !== "variables" && store.show("variables")}
+                >
+                  <Braces size={15} aria-hidden /> Variables
                 </Popover.Close>
               )}
               {store.mayRun && (

@@ -38,6 +38,7 @@ const Keys = part(() => import("./Keys.tsx").then((module) => ({ default: module
 const Past = part(() => import("./Past.tsx"));
 const Share = part(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
 const Files = part(() => import("./Files.tsx"));
+const Variables = part(() => import("./Variables.tsx"));
 const FunctionForm = part(() => import("./FunctionForm.tsx"));
 const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
@@ -195,6 +196,11 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
         {store.panel === "history" && (
           <Boundary what="The history" close={() => store.show("history")}>
             <History store={store} />
+          </Boundary>
+        )}
+        {store.panel === "variables" && (
+          <Boundary what="The variables" close={() => store.show("variables")}>
+            <Variables store={store} />
           </Boundary>
         )}
         {palette && (

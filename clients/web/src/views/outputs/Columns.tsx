@@ -15,10 +15,10 @@ import {
 } from "../../outputs/columns.ts";
 import type { Sorting, Table } from "../../outputs/table.ts";
 
-/** What a column's menu asks for: a filter, or another name. */
+/** What a column's menu asks for: a filter, another name, what it holds. */
 export interface Asked {
   column: number;
-  what: "filter" | "name";
+  what: "filter" | "name" | "statistics";
 }
 
 interface PartProps {
@@ -71,6 +71,7 @@ function ColumnMenu({ table, column, arrangement, arrange, ask, copy }: MenuProp
   };
   const items: [string, boolean, () => void][] = [
     ["Filter…", true, () => asking("filter")],
+    ["Statistics", true, () => asking("statistics")],
     ["Rename…", true, () => asking("name")],
     ["Move left", at > 0, () => arrange(moved(arrangement, column, -1))],
     ["Move right", at < shown.length - 1, () => arrange(moved(arrangement, column, 1))],
@@ -105,7 +106,7 @@ interface FiltersProps extends PartProps {
 /** The filters as a list, each with its end; and what the menu has asked for. */
 export function Filters({ table, arrangement, arrange, asked, ask }: FiltersProps) {
   const { filters } = arrangement;
-  if (filters.length === 0 && !asked) return null;
+  if (filters.length === 0 && (!asked || asked.what === "statistics")) return null;
   return (
     <div className="filters-list small">
       {filters.map(({ column, operator, value }, index) => (

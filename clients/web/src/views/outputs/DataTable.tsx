@@ -1,83 +1,143 @@
 // A table of data: sorted by a click on a column's head, filtered, in pages. Loaded at the first one.
 import { ChevronLeft, ChevronRight, Copy, WrapText } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
-import { type Arrangement, nameOf, passing, plainArrangement, shownColumns } from "../../outputs/columns.ts";
-import { fragmentTable } from "../../outputs/fragment.ts";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { type Arrangement, nameOf, plainArrangement, shownColumns } from "../../outputs/columns.ts";
+import { readHead, shortened, tableOf, type Value as Held } from "../../outputs/kernelTable.ts";
 import { safeHtml } from "../../outputs/safe.ts";
-import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted, whole } from "../../outputs/table.ts";
+import { type Column, type Field, type Sorting, type Table, ofResource, whole } from "../../outputs/table.ts";
 import type { NotebookStore } from "../../app/store.ts";
 import type { AllRows } from "../../outputs/groups.ts";
 import { sizeWords } from "../../app/sizes.ts";
 import { usePaper } from "./usePaper.ts";
 import { type Asked, Filters, Head, Hiding, Small } from "./Columns.tsx";
+import { StatisticsView } from "./StatisticsView.tsx";
+import { useCopy } from "./useCopy.ts";
+import { type FrameInKernel, type Rows, useRows } from "./useRows.ts";
 
 const PAGE_SIZES = [10, 25, 50, 100];
 /** Of a longer table the foot says how many rows there are. */
 const MOST_ON_PAPER = 200;
 
-interface Rest {
+export interface Rest {
   store: NotebookStore;
   allRows: AllRows;
 }
 
 interface Props {
-  html?: string;
+  store: NotebookStore;
+  /** The kernel of the run. */
+  kernelSession: string | undefined;
   resource?: unknown;
+  /** A data frame. */
+  json?: unknown;
   text: string;
   /** Of an SQL cell's result: there are more rows. */
   rest?: Rest;
 }
 
-/** HTML that holds one plain table becomes a table of ours; any other stays as it is, made harmless. */
-export default function DataTable({ html, resource, text, rest }: Props) {
-  const first = useMemo(() => (html === undefined ? ofResource(resource) : fragmentTable(html)), [html, resource]);
-  const [all, setAll] = useState<{ of: unknown; rows: Field[][] }>();
-  const table = useMemo(() => (first && all && all.of === resource ? whole(first, all.rows) : first), [first, all, resource]);
+/** Rows of a query, or a data frame without Arrow. */
+export default function DataTable({ store, kernelSession, resource, json, text, rest }: Props) {
+  const first = useMemo(() => {
+    const head = readHead(json);
+    return head ? tableOf(head, (json as { data?: Held[][] }).data ?? []) : ofResource(resource);
+  }, [json, resource]);
+  const all = useAllRows(rest, resource);
+  const table = useMemo(() => (first && all.rows ? whole(first, all.rows) : first), [first, all.rows]);
   if (table && rest && table === first) {
     return (
-      <Sheet table={table}>
-        <More {...rest} count={table.total} take={(rows) => setAll({ of: resource, rows })} />
+      <Sheet table={table} needAll={all.load}>
+        <More allRows={rest.allRows} count={table.total} {...all} />
       </Sheet>
     );
   }
-  if (table) return <Sheet table={table} />;
-  if (html === undefined) return <pre>{text}</pre>;
+  return table ? <FrameSheet {...{ store, kernelSession, table }} /> : <pre>{text}</pre>;
+}
+
+/** With further rows of the kernel, which the table names. */
+export function FrameSheet({ store, kernelSession, table }: { store: NotebookStore; kernelSession: string | undefined; table: Table }) {
+  const { name } = table;
+  const frame = useMemo(
+    () => (name !== undefined && store.mayRun ? { store, of: { table: name }, kernelSession } : undefined),
+    [store, name, kernelSession],
+  );
+  return <Sheet table={table} {...(frame && { frame })} />;
+}
+
+/** HTML of others, made harmless: what its rows are, the page does not know. */
+export function Printed({ html }: { html: string }) {
+  const hasTable = /<table\b/i.test(html);
   return (
-    <div
-      className="rendered table"
-      tabIndex={0}
-      role="region"
-      aria-label="Table"
-      dangerouslySetInnerHTML={{ __html: safeHtml(html) }}
-    />
+    <>
+      <div
+        className="rendered table"
+        tabIndex={0}
+        role="region"
+        aria-label={hasTable ? "Table" : "Output"}
+        dangerouslySetInnerHTML={{ __html: safeHtml(html) }}
+      />
+      {hasTable && (
+        <p className="printed small quiet" title="Run the cell again to sort, filter and page through a data frame.">
+          Printed table: can’t be sorted or filtered.
+        </p>
+      )}
+    </>
   );
 }
 
-/** Fetches all rows, which take the place of the first. */
-function More({ store, allRows: { at }, count, take }: Rest & { count: number | undefined; take: (rows: Field[][]) => void }) {
-  const [state, setState] = useState<"idle" | "loading" | { error: string }>("idle");
-  const load = async () => {
-    setState("loading");
-    try {
+interface AllLoaded {
+  rows: Field[][] | undefined;
+  state: "idle" | "loading" | { error: string };
+  load: () => void;
+}
+
+/** All rows of a query, which take the place of the first once somebody sorts, filters or pages beyond them. */
+function useAllRows(rest: Rest | undefined, resource: unknown): AllLoaded {
+  const [loaded, setLoaded] = useState<{ of: unknown; rows: Field[][] }>();
+  const [state, setState] = useState<AllLoaded["state"]>("idle");
+  const load = useCallback(() => {
+    if (!rest) return;
+    const { store, allRows } = rest;
+    const fetched = async () => {
+      const { at } = allRows;
       const text = "text" in at ? at.text : new TextDecoder().decode(await store.session.rest.blob(store.id, at.sha256));
       const { rowsOf } = await import("../../outputs/arrow.ts");
-      take(rowsOf(text));
-    } catch (error) {
-      setState({ error: (error as Error).message });
-    }
-  };
+      setLoaded({ of: resource, rows: rowsOf(text) });
+    };
+    setState("loading");
+    void fetched().then(
+      () => setState("idle"),
+      (error: Error) => setState({ error: error.message }),
+    );
+  }, [rest, resource]);
+  return { rows: loaded?.of === resource ? loaded?.rows : undefined, state, load };
+}
+
+interface MoreProps extends AllLoaded {
+  allRows: AllRows;
+  count: number | undefined;
+}
+
+function More({ allRows: { at }, count, state, load }: MoreProps) {
   const bytes = "bytes" in at && at.bytes > 100_000 ? ` (${sizeWords(at.bytes)})` : "";
   return (
     <>
       {typeof state === "object" && <span role="alert">Couldn’t load the other rows. {state.error}</span>}
-      <button className="button tiny" disabled={state === "loading"} onClick={() => void load()}>
+      <button className="button tiny" disabled={state === "loading"} onClick={load}>
         {state === "loading" ? "Loading…" : `Show all ${(count ?? 0).toLocaleString()} rows${bytes}`}
       </button>
     </>
   );
 }
 
-function Sheet({ table, children }: { table: Table; children?: ReactNode }) {
+interface SheetProps {
+  table: Table;
+  frame?: FrameInKernel;
+  /** Brings the rows that are not here: what is sorted and filtered is the whole. */
+  needAll?: () => void;
+  children?: ReactNode;
+}
+
+export function Sheet({ table, frame, needAll, children }: SheetProps) {
   const [sorting, setSorting] = useState<Sorting>();
   const [wanted, setWanted] = useState("");
   const [arrangement, arrange] = useState(() => plainArrangement(table.columns.length));
@@ -85,22 +145,31 @@ function Sheet({ table, children }: { table: Table; children?: ReactNode }) {
   const [size, setSize] = useState(PAGE_SIZES[0] ?? 10);
   const [at, setAt] = useState(0);
   const { filters, isWrapped } = arrangement;
-  const rows = useMemo(
-    () => filtered(passing(sorting ? sorted(table, sorting) : table.rows, filters), wanted),
-    [table, sorting, wanted, filters],
-  );
-  const columns = shownColumns(arrangement);
-  const page = Math.min(at, Math.max(0, Math.ceil(rows.length / size) - 1));
   const isPaper = usePaper();
-  const shown = isPaper ? rows.slice(0, MOST_ON_PAPER) : rows.slice(page * size, (page + 1) * size);
-  const sort = (column: number) =>
-    setSorting(sorting?.column !== column ? { column, isDown: false } : sorting.isDown ? undefined : { column, isDown: true });
+  const look = useMemo(() => ({ sorting, filters, search: wanted }), [sorting, filters, wanted]);
+  const [first, count] = isPaper ? [0, MOST_ON_PAPER] : [at * size, size];
+  const rows = useRows(table, frame, { ...look, first, count, isComing: needAll !== undefined });
+  const isBeyond = sorting !== undefined || filters.length > 0 || wanted.trim() !== "" || first + count > table.rows.length;
+  useEffect(() => {
+    if (isBeyond) needAll?.();
+  }, [isBeyond, needAll]);
+  const columns = shownColumns(arrangement);
   const named = { ...table, columns: table.columns.map((each, index) => ({ ...each, name: nameOf(table, arrangement, index) })) };
-  const copy = (of: number[]) => void navigator.clipboard?.writeText(csv(named, rows, of));
+  const { copy, copied } = useCopy(named, frame, look, rows);
+  const sort = (column: number) => {
+    setAt(0);
+    setSorting(sorting?.column !== column ? { column, isDown: false } : sorting.isDown ? undefined : { column, isDown: true });
+  };
+  const arrangeFromFirst = (next: Arrangement) => {
+    if (next.filters !== filters) setAt(0);
+    arrange(next);
+  };
+  const isEmpty = rows.shown.length === 0 && !rows.isAsking;
   return (
-    <div className={isWrapped ? "sheet wrapped" : "sheet"}>
-      <Filters {...{ table, arrangement, arrange, asked, ask }} />
-      <div className="scroller" tabIndex={0} role="region" aria-label={`Table, ${rows.length} rows`}>
+    <div className={isWrapped ? "sheet wrapped" : "sheet"} aria-busy={rows.isAsking}>
+      <Filters {...{ table, arrangement, asked, ask }} arrange={arrangeFromFirst} />
+      {asked?.what === "statistics" && <StatisticsView {...{ table, frame, rows }} column={asked.column} close={() => ask(undefined)} />}
+      <div className="scroller" tabIndex={0} role="region" aria-label={`Table, ${rows.found} rows`}>
         <table>
           <thead>
             <tr>
@@ -110,23 +179,65 @@ function Sheet({ table, children }: { table: Table; children?: ReactNode }) {
             </tr>
           </thead>
           <tbody onClick={markValue}>
-            {shown.map((row, index) => (
+            {rows.shown.map((row, index) => (
               <tr key={index}>
                 {columns.map((column) => (
-                  <Value key={column} field={row[column]} isNumeric={table.columns[column]?.isNumeric ?? false} />
+                  <Value key={column} field={row[column]} column={table.columns[column]} />
                 ))}
               </tr>
             ))}
           </tbody>
         </table>
+        {isEmpty && <p className="small quiet none">No rows.</p>}
       </div>
       {table.notice && <p className="notice small">{table.notice}</p>}
-      <Foot {...{ table, arrangement, arrange, wanted, setWanted, found: rows.length, more: children }} copy={() => copy(columns)}>
-        {rows.length > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page, size, count: rows.length, setAt, setSize }} />}
+      <Word {...{ table, rows, look, hasFrame: frame !== undefined || children !== undefined }} />
+      <Foot {...{ table, arrangement, arrange, wanted, rows, copied, more: children }} setWanted={(text) => (setAt(0), setWanted(text))} copy={() => copy(columns)}>
+        {rows.found > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page: at, size, count: rows.found, setAt, setSize }} />}
       </Foot>
     </div>
   );
 }
+
+interface WordProps {
+  table: Table;
+  rows: Rows;
+  look: { sorting: Sorting | undefined; filters: readonly unknown[]; search: string };
+  /** There is a way to the other rows. */
+  hasFrame: boolean;
+}
+
+/** What the rows are of, where that is not the whole table as it was shown. */
+function Word({ table, rows: { problem, isChanged, total }, look, hasFrame }: WordProps) {
+  const here = `${table.rows.length.toLocaleString()} of ${total.toLocaleString()} rows`;
+  const isPartial = table.total !== undefined;
+  if (problem && !problem.isGone) {
+    return (
+      <p className="notice small" role="status">
+        {problem.text}{" "}
+        {problem.again && (
+          <button className="button tiny" onClick={problem.again}>
+            Try again
+          </button>
+        )}
+      </p>
+    );
+  }
+  if (isPartial && (problem || !hasFrame)) {
+    const isSorted = look.sorting !== undefined || look.filters.length > 0 || look.search.trim() !== "";
+    return (
+      <p className="notice small" role="status">
+        {problem ? `${goneWords(problem.text)}: ${here}.` : `Only the first rows were recorded: ${here}.`}
+        {isSorted && " Sorting and filtering use only these."}
+      </p>
+    );
+  }
+  if (isChanged) return <p className="notice small" role="status">Changed since it was shown. These are its rows now.</p>;
+  return null;
+}
+
+/** The kernel's own sentence says it well where it has lost the table; a kernel that ended is the same to a reader. */
+const goneWords = (text: string) => (text.startsWith("The kernel no longer") || /kernel/.test(text) ? "The kernel no longer has this table" : text);
 
 interface FootProps {
   table: Table;
@@ -134,37 +245,39 @@ interface FootProps {
   arrange: (arrangement: Arrangement) => void;
   wanted: string;
   setWanted: (wanted: string) => void;
-  /** Rows that pass the filters. */
-  found: number;
+  rows: Rows;
   copy: () => void;
+  /** What was copied. */
+  copied: string;
   /** The way to rows that are not here. */
   more: ReactNode;
   children: ReactNode;
 }
 
-function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, more, children }: FootProps) {
-  const count = table.columns.filter(({ name }) => name !== "").length;
+function Foot({ table, arrangement, arrange, wanted, setWanted, rows, copy, copied, more, children }: FootProps) {
+  const isFiltered = wanted.trim() !== "" || arrangement.filters.length > 0;
   return (
     <div className="foot small quiet">
       <span>
-        {wanted || arrangement.filters.length > 0
-          ? `${found.toLocaleString()} of ${table.rows.length.toLocaleString()} rows`
-          : `${table.rows.length.toLocaleString()} ${table.rows.length === 1 ? "row" : "rows"}`}
-        {` × ${count} ${count === 1 ? "column" : "columns"}`}
+        {isFiltered && `${rows.found.toLocaleString()} of `}
+        {shapeWords(table, rows.total)}
         {table.caption && ` · ${table.caption.replace(", ", " · ")}`}
       </span>
-      {more}
-      {table.total !== undefined && more === undefined && (
-        <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; only these are in the output`}>
-          Preview of {table.total.toLocaleString()}
+      {rows.isLive && !rows.isChanged && (
+        <span className="tag" title="Read from the kernel, as the table is there now">
+          Live
         </span>
       )}
-      <span className="grow" />
-      {table.rows.length > 5 && (
+      {rows.isAsking && <span className="quiet">Loading…</span>}
+      {more}
+      <span className="grow" role="status">
+        {copied}
+      </span>
+      {(table.rows.length > 5 || rows.total > 5) && (
         <input
           className="filter"
           type="search"
-          aria-label="Filter rows"
+          aria-label="Filter the rows"
           placeholder="Filter"
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
@@ -188,17 +301,29 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, mor
   );
 }
 
+function shapeWords({ columns, columnsLeftOut = 0 }: Table, rows: number): string {
+  const shown = columns.filter(({ name, kind, isIndex }) => (kind === undefined ? name !== "" : !isIndex)).length;
+  const all = shown + columnsLeftOut;
+  const words = `${rows.toLocaleString()} ${rows === 1 ? "row" : "rows"} × ${all.toLocaleString()} ${all === 1 ? "column" : "columns"}`;
+  return columnsLeftOut > 0 ? `${words}, ${shown.toLocaleString()} shown` : words;
+}
+
 /** A click marks the whole value, so that the usual key copies it. */
 function markValue({ target }: { target: EventTarget }): void {
   const value = (target as HTMLElement).closest("td, th");
   if (value && getSelection()?.isCollapsed !== false) getSelection()?.selectAllChildren(value);
 }
 
-function Value({ field, isNumeric }: { field: Field | undefined; isNumeric: boolean }) {
+function Value({ field, column }: { field: Field | undefined; column: Column | undefined }) {
   const Tag = field?.isHeader ? "th" : "td";
-  const props = { className: isNumeric ? "number" : "", ...(field?.isHeader && { scope: "row" }) };
-  if (field?.html !== undefined) return <Tag {...props} dangerouslySetInnerHTML={{ __html: field.html }} />;
-  return <Tag {...props}>{field?.isNull ? <span className="quiet">NULL</span> : field?.text}</Tag>;
+  const text = field?.text ?? "";
+  const shown = column?.kind === "number" ? shortened(text) : text;
+  const props = {
+    className: column?.isNumeric ? "number" : "",
+    ...(field?.isHeader && { scope: "row" }),
+    ...(shown !== text && { title: text }),
+  };
+  return <Tag {...props}>{field?.isNull ? <span className="quiet">{field.word ?? "NULL"}</span> : shown}</Tag>;
 }
 
 interface PagesProps {

@@ -16,7 +16,9 @@ import { Text } from "./Text.tsx";
 import { Widget } from "./Widget.tsx";
 import { part } from "../../ui/parts.ts";
 
+const ArrowTable = part(() => import("./ArrowTable.tsx"));
 const DataTable = part(() => import("./DataTable.tsx"));
+const PrintedTable = part(async () => ({ default: (await import("./DataTable.tsx")).Printed }));
 const JsonTree = part(() => import("./JsonTree.tsx"));
 const Picture = part(() => import("./Picture.tsx"));
 
@@ -160,6 +162,8 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
 type ViewProps = ShapeProps & { isWrapped: boolean; isWhole: boolean };
 
 function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: ViewProps) {
+  const kernelSession = run.kernel_session ?? undefined;
+  const rest = useMemo(() => allRows && { store, allRows }, [store, allRows]);
   switch (shape.kind) {
     case "text":
       return <Text text={shape.text} stream={shape.stream} {...{ isWrapped, isWhole, isGrowing }} />;
@@ -180,9 +184,16 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
         </div>
       );
     case "html":
-      return <DataTable html={shape.html} text={shape.text} />;
-    case "table":
-      return <DataTable resource={shape.resource} text={shape.text} {...(allRows && { rest: { store, allRows } })} />;
+      return <PrintedTable html={shape.html} />;
+    case "table": {
+      const { resource, text } = shape;
+      return <DataTable {...{ store, kernelSession, resource, text }} {...(rest && { rest })} />;
+    }
+    case "data frame": {
+      const { json, arrow, text } = shape;
+      if (arrow === undefined) return <DataTable {...{ store, kernelSession, json, text }} />;
+      return <ArrowTable {...{ store, kernelSession, arrow, text }} />;
+    }
     case "frame":
       return <Drawn store={store} drawing={shape.drawing} title={shape.text} />;
     case "widget":

@@ -1,0 +1,46 @@
+// What a column holds, of rows that are here; the kernel tells it of its own (clients/python/notarium/tables). Knows no DOM.
+import type { ColumnSummary } from "../protocol/messages.ts";
+import { type Table, numberOf } from "./table.ts";
+
+export type Statistics = Omit<ColumnSummary, "column">;
+
+const MOST_FREQUENT = 5;
+
+export function statisticsOf({ columns, rows }: Table, at: number): Statistics {
+  const column = columns[at];
+  const fields = rows.flatMap((row) => row[at] ?? []);
+  const texts = fields.filter(({ isNull, text }) => !isNull && (column?.kind !== undefined || text !== "")).map(({ text }) => text);
+  const counted = new Map<string, number>();
+  for (const text of texts) counted.set(text, (counted.get(text) ?? 0) + 1);
+  const top = [...counted].sort(([, one], [, other]) => other - one).slice(0, MOST_FREQUENT);
+  const common = {
+    rows: rows.length,
+    missing: rows.length - texts.length,
+    distinct: counted.size,
+    top: top.map(([value, count]) => ({ value, count })),
+  };
+  return column?.isNumeric ? { ...common, ...ofNumbers(texts) } : column?.kind === "datetime" ? { ...common, ...ofTexts(texts) } : common;
+}
+
+function ofNumbers(texts: string[]): Partial<Statistics> {
+  const numbers = texts.flatMap((text) => numberOf(text) ?? []).sort((one, other) => one - other);
+  const [smallest, largest] = [numbers[0], numbers.at(-1)];
+  if (smallest === undefined || largest === undefined) return {};
+  const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+  const squares = numbers.reduce((sum, each) => sum + (each - mean) ** 2, 0);
+  const std = numbers.length > 1 ? Math.sqrt(squares / (numbers.length - 1)) : undefined;
+  const quartiles = [0.25, 0.5, 0.75].map((part) => quantile(numbers, part));
+  return { min: smallest, max: largest, mean, ...(std !== undefined && { std }), quartiles };
+}
+
+function quantile(sorted: number[], part: number): number {
+  const place = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(place)] ?? NaN;
+  return below + ((sorted[Math.ceil(place)] ?? NaN) - below) * (place - Math.floor(place));
+}
+
+/** Times as Python writes them sort as texts. */
+function ofTexts(texts: string[]): Partial<Statistics> {
+  const sorted = [...texts].sort();
+  return sorted.length === 0 ? {} : { min: sorted[0], max: sorted.at(-1) };
+}

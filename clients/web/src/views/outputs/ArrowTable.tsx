@@ -1,0 +1,29 @@
+// A data frame whose first rows are in Arrow's form. Loaded at the first one, with what reads it.
+import { useMemo } from "react";
+import type { NotebookStore } from "../../app/store.ts";
+import { frameOf } from "../../outputs/arrow.ts";
+import { tableOf } from "../../outputs/kernelTable.ts";
+import type { Table } from "../../outputs/table.ts";
+import { FrameSheet } from "./DataTable.tsx";
+
+interface Props {
+  store: NotebookStore;
+  kernelSession: string | undefined;
+  arrow: string;
+  text: string;
+}
+
+export default function ArrowTable({ store, kernelSession, arrow, text }: Props) {
+  const table = useMemo(() => readable(arrow), [arrow]);
+  return table ? <FrameSheet {...{ store, kernelSession, table }} /> : <pre>{text}</pre>;
+}
+
+function readable(arrow: string): Table | undefined {
+  try {
+    const read = frameOf(arrow);
+    return read && tableOf(read.head, read.columns);
+  } catch {
+    // A file of others, or a newer form: its text is there.
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+// Copies a table as CSV: all rows that pass, also those that only the kernel has, and says how many.
+import { useState } from "react";
+import { passing } from "../../outputs/columns.ts";
+import type { Look } from "../../outputs/kernelTable.ts";
+import { type Table, csv, filtered, sorted } from "../../outputs/table.ts";
+import { type FrameInKernel, type Rows, wholeCsv } from "./useRows.ts";
+
+export interface Copy {
+  copy: (columns: number[]) => void;
+  /** What came of it. */
+  copied: string;
+}
+
+export function useCopy(table: Table, frame: FrameInKernel | undefined, look: Look, rows: Rows): Copy {
+  const [copied, tell] = useState("");
+  const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
+  const copyHere = (columns: number[], of: number) => {
+    const passed = filtered(passing(look.sorting ? sorted(table, look.sorting) : table.rows, look.filters), look.search);
+    return put(csv(table, passed, columns), words(passed.length, of));
+  };
+  const put = async (text: string, done: string) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      tell(done);
+    } catch {
+      save(text);
+      tell(done.replace("Copied", "Saved"));
+    }
+  };
+  const copyAll = async (columns: number[], from: FrameInKernel) => {
+    const got = await wholeCsv(table, from, look, columns, (count) => tell(`Copying… ${count.toLocaleString()} rows`));
+    if ("problem" in got) await copyHere(columns, rows.total);
+    else await put(got.text, words(got.count, got.of));
+  };
+  const copy = (columns: number[]) => {
+    if (isWhole || !frame || rows.problem?.isGone) void copyHere(columns, isWhole ? 0 : rows.total);
+    else void copyAll(columns, frame);
+  };
+  return { copy, copied };
+}
+
+function words(count: number, of: number): string {
+  const rows = `${count.toLocaleString()} ${count === 1 ? "row" : "rows"}`;
+  return count < of ? `Copied the first ${count.toLocaleString()} of ${of.toLocaleString()} rows` : `Copied ${rows}`;
+}
+
+/** Where the clipboard takes nothing. */
+function save(text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = "table.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

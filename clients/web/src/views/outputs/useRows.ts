@@ -1,0 +1,159 @@
+// Which rows of a table are shown: those that are here, or those of the kernel, which has all of them in the wanted order.
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { NotebookStore } from "../../app/store.ts";
+import type { KernelAnswer, TableName, TablePage } from "../../protocol/messages.ts";
+import { passing } from "../../outputs/columns.ts";
+import { type Look, questionOf, rowsOfPage } from "../../outputs/kernelTable.ts";
+import { type Field, type Table, csv, filtered, sorted } from "../../outputs/table.ts";
+
+/** The way to the frame in the kernel. */
+export interface FrameInKernel {
+  store: NotebookStore;
+  of: TableName;
+  /** Absent: the notebook's own kernel. */
+  kernelSession: string | undefined;
+}
+
+export interface Rows {
+  shown: Field[][];
+  /** How many pass the filters. */
+  found: number;
+  /** Of the table, by the newest word. */
+  total: number;
+  isAsking: boolean;
+  /** They are of the kernel, as they are there now. */
+  isLive: boolean;
+  /** Others than when the output showed them. */
+  isChanged: boolean;
+  /** Why the kernel gave none; a word for people. */
+  problem?: { text: string; isGone: boolean; again?: () => void };
+}
+
+type Refusal = Extract<KernelAnswer, { refused: unknown }>["refused"];
+
+/** What no later question changes. */
+const GONE: Refusal["code"][] = ["unknown_table", "unknown_kernel_session", "no_kernel", "unknown_notebook", "forbidden", "agent_too_old"];
+const COPIED_AT_ONCE = 5_000;
+/** Of a copy: more would fill the clipboard, and the page. */
+const MOST_COPIED = 10_000_000;
+
+interface Wanted extends Look {
+  /** The rows that are not here come when somebody goes there. */
+  isComing: boolean;
+  first: number;
+  count: number;
+}
+
+export function useRows(table: Table, frame: FrameInKernel | undefined, wanted: Wanted): Rows {
+  const { sorting, filters, search, first, count } = wanted;
+  const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
+  const isPlain = !sorting && filters.length === 0 && search.trim() === "";
+  const local = useMemo(
+    () => filtered(passing(sorting ? sorted(table, sorting) : table.rows, filters), search),
+    [table, sorting, filters, search],
+  );
+  const isHere = isWhole || !frame || (isPlain && first + count <= table.rows.length);
+  const { page, problem, isAsking } = usePage(frame, wanted, isHere);
+  if (!isHere && page && !problem?.isGone && !isSameShape(table, page)) {
+    const changed = { text: "Its columns have changed since it was shown", isGone: true };
+    return { shown: local.slice(first, first + count), found: local.length, total: table.total ?? table.rows.length, isAsking, isLive: false, isChanged: false, problem: changed };
+  }
+  if (!isHere && page && !problem?.isGone) {
+    const { data, matching, rows, is_changed } = page;
+    const shown = page.first === first ? rowsOfPage(page) : [];
+    return { shown: data.length > 0 ? shown : [], found: matching, total: rows, isAsking, isLive: true, isChanged: is_changed ?? false, ...(problem && { problem }) };
+  }
+  const shown = local.slice(first, first + count);
+  const total = table.total ?? table.rows.length;
+  // While the first answer is on its way the pages are those of the whole.
+  const found = isPlain && !problem && (!isHere || wanted.isComing) ? total : local.length;
+  return { shown, found, total, isAsking: isAsking && !isHere, isLive: false, isChanged: false, ...(problem && !isWhole && { problem }) };
+}
+
+function isSameShape({ columns }: Table, page: TablePage): boolean {
+  return columns.length === page.columns.length && columns.every(({ name, kind }, at) => kind === undefined || name === page.columns[at]?.name);
+}
+
+interface Asked {
+  page?: TablePage;
+  problem?: Rows["problem"];
+  isAsking: boolean;
+}
+
+function usePage(frame: FrameInKernel | undefined, { sorting, filters, search, first, count }: Wanted, isHere: boolean): Asked {
+  const [asked, setAsked] = useState<Asked>({ isAsking: false });
+  const [attempt, setAttempt] = useState(0);
+  const again = useCallback(() => setAttempt((before) => before + 1), []);
+  const number = useRef(0);
+  const isGone = asked.problem?.isGone ?? false;
+  const typed = useLate(search);
+  useEffect(() => {
+    if (!frame || isHere || isGone) return;
+    const own = (number.current += 1);
+    setAsked((before) => ({ ...(before.page && { page: before.page }), isAsking: true }));
+    void askTable(frame, { sorting, filters, search: typed }, first, count).then((answer) => {
+      if (own !== number.current) return;
+      if ("page" in answer) setAsked({ page: answer.page, isAsking: false });
+      else
+        setAsked((before) => ({
+          ...(before.page && { page: before.page }),
+          problem: { ...answer, ...(!answer.isGone && { again }) },
+          isAsking: false,
+        }));
+    });
+  }, [frame, isHere, isGone, sorting, filters, typed, first, count, attempt, again]);
+  return asked;
+}
+
+/** What is typed is asked for when a pause follows. */
+function useLate(text: string): string {
+  const [late, setLate] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(text), 300);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return late;
+}
+
+export async function askTable(
+  { store, of, kernelSession }: FrameInKernel,
+  look: Look,
+  first: number,
+  count: number,
+): Promise<{ page: TablePage } | { text: string; isGone: boolean }> {
+  const kind = { read_table: questionOf(of, look, first, count) };
+  const answer = await store.questions.ask({ code: "", cursor: 0, kind, ...(kernelSession && { kernel_session: kernelSession }) });
+  return answer && "table_read" in answer ? { page: answer.table_read } : refusalOf(answer);
+}
+
+export function refusalOf(answer: KernelAnswer | undefined): { text: string; isGone: boolean } {
+  if (!answer) return { text: "Not connected.", isGone: false };
+  if (!("refused" in answer)) return { text: "The kernel’s answer can’t be read.", isGone: false };
+  const { code, message } = answer.refused;
+  if (code === "kernel_busy") return { text: "The kernel is busy. Try again when it is idle.", isGone: false };
+  if (code === "agent_unreachable") return { text: "The kernel can’t be reached.", isGone: false };
+  return { text: message, isGone: GONE.includes(code) };
+}
+
+/** All rows that pass, in their order, as CSV; of very many the first. */
+export async function wholeCsv(
+  table: Table,
+  frame: FrameInKernel,
+  look: Look,
+  columns: number[],
+  told: (count: number) => void,
+): Promise<{ text: string; count: number; of: number } | { problem: string }> {
+  let [text, count, of] = ["", 0, Infinity];
+  while (count < of && text.length < MOST_COPIED) {
+    const answer = await askTable(frame, look, count, COPIED_AT_ONCE);
+    if (!("page" in answer)) return { problem: answer.text };
+    const rows = rowsOfPage(answer.page);
+    const part = csv(table, rows, columns);
+    text += count === 0 ? part : part.slice(part.indexOf("\n") + 1);
+    count += rows.length;
+    of = answer.page.matching;
+    told(count);
+    if (rows.length === 0) break;
+  }
+  return { text, count, of: Math.max(count, of === Infinity ? 0 : of) };
+}
