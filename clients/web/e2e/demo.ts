@@ -22,7 +22,12 @@ const data = {
     { name: "month", type: "str", kind: "text" },
     { name: "celsius", type: "float64", kind: "number" },
   ],
-  data: [rows.map((_, at) => at), rows.map(({ station }) => station), rows.map(({ month }) => month), rows.map(({ celsius }) => celsius)],
+  data: [
+    rows.map((_, at) => at),
+    rows.map(({ station }) => station),
+    rows.map(({ month }) => month),
+    rows.map(({ celsius }) => celsius),
+  ],
 };
 
 /** As pandas writes it. */

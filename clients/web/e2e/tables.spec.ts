@@ -34,7 +34,10 @@ test("a DataFrame of 5,000 rows: its shape, all rows, sort and filter over all o
   const page = await person(browser, server);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "New notebook" }).click();
-  await write(page, "import pandas as pd\ndf = pd.DataFrame({'n': [(7 * i) % 5000 for i in range(5000)], 'word': [f'w{i}' for i in range(5000)]})\ndf");
+  await write(
+    page,
+    "import pandas as pd\ndf = pd.DataFrame({'n': [(7 * i) % 5000 for i in range(5000)], 'word': [f'w{i}' for i in range(5000)]})\ndf",
+  );
   await page.keyboard.press("Control+Enter");
   const foot = page.locator(".sheet .foot");
   await expect(foot).toContainText("5,000 rows × 2 columns", shown);
@@ -81,7 +84,8 @@ test("5 × 40 has 40 columns, a Series is a table, and a table of 120 rows is he
 }) => {
   test.skip(!HAS_PANDAS, NEEDS);
   const page = await person(browser, server);
-  const source = "import pandas as pd\ndisplay(pd.DataFrame({f'c{i}': range(5) for i in range(40)}))\ndisplay(pd.Series(range(120), name='s'))";
+  const source =
+    "import pandas as pd\ndisplay(pd.DataFrame({f'c{i}': range(5) for i in range(40)}))\ndisplay(pd.Series(range(120), name='s'))";
   await bringIn(page, notebook(python("small", source)), "Small.ipynb");
   await saved(page);
   await run(page, "small");
@@ -93,8 +97,14 @@ test("5 × 40 has 40 columns, a Series is a table, and a table of 120 rows is he
   await command(page, "shut down kernel");
   await page.keyboard.press("Enter");
   await expect(page.locator(".button.kernel")).not.toContainText("Idle");
-  await sheets.nth(1).getByRole("button", { name: /^s int64/ }).click();
-  await sheets.nth(1).getByRole("button", { name: /^s int64/ }).click();
+  await sheets
+    .nth(1)
+    .getByRole("button", { name: /^s int64/ })
+    .click();
+  await sheets
+    .nth(1)
+    .getByRole("button", { name: /^s int64/ })
+    .click();
   await expect(sheets.nth(1).locator("tbody tr").first()).toHaveText("119119");
   await expect(page.locator(".sheet .notice")).toHaveCount(0);
 });

@@ -30,7 +30,9 @@ export function readHead(value: unknown): Head | undefined {
 export function tableOf(head: Head, columns: Value[][]): Table {
   const count = columns[0]?.length ?? head.rows;
   const described = head.columns.map(columnOf);
-  const rows = Array.from({ length: count }, (_, row) => described.map((column, at) => fieldOf(columns[at]?.[row] ?? null, column)));
+  const rows = Array.from({ length: count }, (_, row) =>
+    described.map((column, at) => fieldOf(columns[at]?.[row] ?? null, column)),
+  );
   return { ...partial(head, count), kind: head.kind, columns: described, rows };
 }
 

@@ -1,8 +1,18 @@
 // What a column holds, of rows that are here; the kernel tells it of its own (clients/python/notarium/tables). Knows no DOM.
-import type { ColumnSummary } from "../protocol/messages.ts";
 import { type Table, numberOf } from "./table.ts";
 
-export type Statistics = Omit<ColumnSummary, "column">;
+/** As `ColumnSummary` of the protocol. */
+export interface Statistics {
+  rows: number;
+  missing: number;
+  distinct?: number | null;
+  min?: unknown;
+  max?: unknown;
+  mean?: unknown;
+  std?: unknown;
+  quartiles?: unknown[];
+  top?: { value: unknown; count: number }[];
+}
 
 const MOST_FREQUENT = 5;
 
@@ -19,7 +29,11 @@ export function statisticsOf({ columns, rows }: Table, at: number): Statistics {
     distinct: counted.size,
     top: top.map(([value, count]) => ({ value, count })),
   };
-  return column?.isNumeric ? { ...common, ...ofNumbers(texts) } : column?.kind === "datetime" ? { ...common, ...ofTexts(texts) } : common;
+  return column?.isNumeric
+    ? { ...common, ...ofNumbers(texts) }
+    : column?.kind === "datetime"
+      ? { ...common, ...ofTexts(texts) }
+      : common;
 }
 
 function ofNumbers(texts: string[]): Partial<Statistics> {

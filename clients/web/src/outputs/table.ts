@@ -75,7 +75,8 @@ export function sorted(table: Table, { column, isDown }: Sorting): Field[][] {
 
 /** Also of whole numbers that no number of JavaScript holds. */
 export function compareNumbers(left: string, right: string): number {
-  if (/^-?\d{16,}$/.test(left) && /^-?\d+$/.test(right)) return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
+  if (/^-?\d{16,}$/.test(left) && /^-?\d+$/.test(right))
+    return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
   if (/^-?\d{16,}$/.test(right) && /^-?\d+$/.test(left)) return -compareNumbers(right, left);
   const [first, second] = [valueOf(left), valueOf(right)];
   return first === second ? 0 : first < second ? -1 : 1;

@@ -978,7 +978,20 @@ connection: string
  */
 matching?: string
 }
+} | {
+variables: {
+
+}
+} | {
+read_table: ReadTable
+} | {
+summarize_column: SummarizeColumn
 })
+/**
+ * How a value is compared.
+ * 
+ */
+export type TableOperator = ("contains" | "lacks" | "equal" | "not_equal" | "less" | "at_most" | "more" | "at_least" | "empty" | "not_empty")
 /**
  * What happened on a kernel's comms.
  * 
@@ -1006,6 +1019,12 @@ inspected: Inspection
 } | {
 described: ConnectionSchema
 } | {
+variables: VariableList
+} | {
+table_read: TablePage
+} | {
+column_summarized: ColumnSummary
+} | {
 refused: {
 code: QuestionRefusal
 /**
@@ -1018,7 +1037,7 @@ message: string
  * Why a question has no answer. Each ends with its HTTP status.
  * 
  */
-export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "unknown_connection" | "connection_failed" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "agent_too_old" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
+export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "unknown_connection" | "unknown_table" | "connection_failed" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "agent_too_old" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
 /**
  * What a runtime agent says to it.
  * 
@@ -1698,6 +1717,12 @@ CheckMessage?: CheckMessage
 PresenceState?: PresenceState
 AskKernelMessage?: AskKernelMessage
 QuestionKind?: QuestionKind
+ReadTable?: ReadTable
+TableName?: TableName
+TableSort?: TableSort
+TableFilter?: TableFilter
+TableOperator?: TableOperator
+SummarizeColumn?: SummarizeColumn
 SendCommMessage?: SendCommMessage
 CommMessage?: CommMessage
 OfferedKernelspec?: OfferedKernelspec
@@ -1713,6 +1738,12 @@ Inspection?: Inspection
 ConnectionSchema?: ConnectionSchema
 Table?: Table
 Column?: Column
+VariableList?: VariableList
+Variable?: Variable
+TablePage?: TablePage
+TableColumn?: TableColumn
+ColumnSummary?: ColumnSummary
+ValueCount?: ValueCount
 QuestionRefusal?: QuestionRefusal
 FileAnswer?: FileAnswer
 FolderPage?: FolderPage
@@ -2431,6 +2462,87 @@ cursor?: number
 kind: QuestionKind
 }
 /**
+ * Asks for rows of a table, in an order, of those that pass.
+ * 
+ */
+export interface ReadTable {
+of: TableName
+/**
+ * The first row wanted, of those that pass in their order.
+ */
+first?: number
+/**
+ * How many rows; at most 10,000.
+ */
+count: number
+/**
+ * Absent: the order of the table.
+ */
+sort?: (TableSort | null)
+/**
+ * All of them must pass; at most 20.
+ */
+filters?: TableFilter[]
+/**
+ * Only rows with this in the text of a column, in small letters or capitals. At most 1 KiB.
+ */
+search?: string
+}
+/**
+ * Names a table in a kernel's memory: exactly one of both.
+ * 
+ */
+export interface TableName {
+/**
+ * What the output says in `table`: the very frame that it shows, whatever its variable holds by now.
+ */
+table?: (string | null)
+/**
+ * A variable that holds a data frame or a series of pandas or polars.
+ */
+variable?: (string | null)
+}
+/**
+ * By which column rows are sorted. Rows without a value come last, equal ones keep their order.
+ * 
+ */
+export interface TableSort {
+/**
+ * Its place in `columns`.
+ */
+column: number
+/**
+ * From the largest to the smallest.
+ */
+is_descending?: boolean
+}
+/**
+ * What the value of a column must be.
+ * 
+ */
+export interface TableFilter {
+/**
+ * Its place in `columns`.
+ */
+column: number
+operator: TableOperator
+/**
+ * Empty for `empty` and `not_empty`. At most 1 KiB.
+ */
+value?: string
+}
+/**
+ * Asks what a column of a table holds.
+ * 
+ */
+export interface SummarizeColumn {
+of: TableName
+/**
+ * Its place in `columns`.
+ */
+column: number
+}
+/**
  * A client's message on a comm, on its way to the kernel.
  * 
  */
@@ -2683,6 +2795,194 @@ type: string
  * Whether it may hold NULL.
  */
 nullable: boolean
+}
+/**
+ * The variables of a kernel: the user's own, no modules, functions or classes, and none that begins with `_`.
+ * 
+ */
+export interface VariableList {
+/**
+ * In the order in which they were made first; at most 200, those made last.
+ */
+variables: Variable[]
+/**
+ * How many more there are.
+ */
+left_out?: number
+}
+/**
+ * A variable.
+ * 
+ */
+export interface Variable {
+/**
+ * Its name.
+ */
+name: string
+/**
+ * Its type, with the module where it is not Python's own.
+ */
+type: string
+/**
+ * Of arrays and tables: the length of each axis.
+ */
+shape?: (number[] | null)
+/**
+ * Of containers and texts.
+ */
+length?: (number | null)
+/**
+ * Of memory, without what it refers to; absent where that is not known cheaply.
+ */
+bytes?: (number | null)
+/**
+ * The beginning of what it holds. `[hidden]`: its name says that it is a secret.
+ */
+preview?: (string | null)
+/**
+ * `read_table` reads it.
+ */
+is_table?: boolean
+}
+/**
+ * Rows of a table, as it is in the kernel now.
+ * 
+ */
+export interface TablePage {
+/**
+ * Names the table in later questions.
+ */
+table: string
+/**
+ * What it is: `pandas.DataFrame`, `polars.Series` …
+ */
+kind: string
+/**
+ * How many rows it has.
+ */
+rows: number
+/**
+ * How many of them pass.
+ */
+matching: number
+/**
+ * The place of the first row of `data` among those that pass.
+ */
+first: number
+/**
+ * At most 2,000.
+ */
+columns: TableColumn[]
+/**
+ * How many more columns it has.
+ */
+columns_left_out?: number
+/**
+ * Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
+ * beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+ */
+data: unknown[][]
+/**
+ * Fewer rows than asked for fit in one answer: ask on behind the last.
+ */
+is_cut?: boolean
+/**
+ * Its shape, its types or its first rows are others than when the output showed it.
+ */
+is_changed?: boolean
+}
+/**
+ * A column of a table. The columns of the index come first.
+ * 
+ */
+export interface TableColumn {
+/**
+ * As text; names need not differ, and that of an index may be empty.
+ */
+name: string
+/**
+ * In the library's words: `int64`, `datetime64[ns, UTC]`, `String` …
+ */
+type: string
+/**
+ * `integer`, `number`, `boolean`, `datetime`, `text` or `any`; others may come.
+ */
+kind: string
+/**
+ * What the library writes where there is no value. Absent: `NaN`.
+ */
+missing?: (string | null)
+/**
+ * It is of the index.
+ */
+is_index?: boolean
+}
+/**
+ * What a column holds. What makes no sense for its type, or takes too long, is absent.
+ * 
+ */
+export interface ColumnSummary {
+column: TableColumn
+/**
+ * Of the table.
+ */
+rows: number
+/**
+ * Rows without a value.
+ */
+missing: number
+/**
+ * How many different values there are.
+ */
+distinct?: (number | null)
+/**
+ * The smallest value.
+ */
+min?: {
+[k: string]: unknown
+}
+/**
+ * The largest value.
+ */
+max?: {
+[k: string]: unknown
+}
+/**
+ * The arithmetic mean.
+ */
+mean?: {
+[k: string]: unknown
+}
+/**
+ * The standard deviation of a sample.
+ */
+std?: {
+[k: string]: unknown
+}
+/**
+ * Below which a quarter, half and three quarters of the values lie.
+ */
+quartiles?: unknown[]
+/**
+ * The most frequent values, at most 5.
+ */
+top?: ValueCount[]
+}
+/**
+ * How often a value is there.
+ * 
+ */
+export interface ValueCount {
+/**
+ * The value.
+ */
+value: {
+[k: string]: unknown
+}
+/**
+ * In so many rows.
+ */
+count: number
 }
 /**
  * A page of a folder.

@@ -66,7 +66,9 @@ export default function Variables({ store }: { store: NotebookStore }) {
           <Line key={each.name} store={store} variable={each} open={() => open(each.name)} />
         ))}
       </ul>
-      {list?.left_out !== undefined && list.left_out > 0 && <p className="small quiet">{list.left_out} older ones are not shown.</p>}
+      {list?.left_out !== undefined && list.left_out > 0 && (
+        <p className="small quiet">{list.left_out} older ones are not shown.</p>
+      )}
       {opened !== undefined && (
         <Suspense>
           <VariableTable store={store} name={opened} kernel={kernel} close={() => open(undefined)} />
@@ -135,7 +137,11 @@ function Line({ store, variable, open }: { store: NotebookStore; variable: Varia
 }
 
 function sizesOf({ shape, length, bytes }: Variable): string {
-  const lengths = shape ? (shape.length === 0 ? "" : shape.map((each) => each.toLocaleString()).join(" × ")) : length?.toLocaleString();
+  const lengths = shape
+    ? shape.length === 0
+      ? ""
+      : shape.map((each) => each.toLocaleString()).join(" × ")
+    : length?.toLocaleString();
   return [lengths, bytes !== undefined && bytes !== null ? sizeWords(bytes) : undefined].filter(Boolean).join(" · ");
 }
 

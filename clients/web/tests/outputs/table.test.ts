@@ -20,7 +20,11 @@ test("a filter looks into every column; what is copied is CSV", () => {
 
 test("a row of dots is a row: nothing that the data has is left out", () => {
   const rows = [row("0", "1"), row("...", "..."), row("99", "2")];
-  expect(headed(["id", "x"], ["", "i64"], rows, 100)).toMatchObject({ columns: [{ name: "id" }, { note: "i64" }], rows, total: 100 });
+  expect(headed(["id", "x"], ["", "i64"], rows, 100)).toMatchObject({
+    columns: [{ name: "id" }, { note: "i64" }],
+    rows,
+    total: 100,
+  });
 });
 
 test("whole numbers beyond 2^53 sort as they are, and so do infinite ones", () => {

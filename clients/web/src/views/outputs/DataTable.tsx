@@ -54,7 +54,15 @@ export default function DataTable({ store, kernelSession, resource, json, text, 
 }
 
 /** With further rows of the kernel, which the table names. */
-export function FrameSheet({ store, kernelSession, table }: { store: NotebookStore; kernelSession: string | undefined; table: Table }) {
+export function FrameSheet({
+  store,
+  kernelSession,
+  table,
+}: {
+  store: NotebookStore;
+  kernelSession: string | undefined;
+  table: Table;
+}) {
   const { name } = table;
   const frame = useMemo(
     () => (name !== undefined && store.mayRun ? { store, of: { table: name }, kernelSession } : undefined),
@@ -168,7 +176,9 @@ export function Sheet({ table, frame, needAll, children }: SheetProps) {
   return (
     <div className={isWrapped ? "sheet wrapped" : "sheet"} aria-busy={rows.isAsking}>
       <Filters {...{ table, arrangement, asked, ask }} arrange={arrangeFromFirst} />
-      {asked?.what === "statistics" && <StatisticsView {...{ table, frame, rows }} column={asked.column} close={() => ask(undefined)} />}
+      {asked?.what === "statistics" && (
+        <StatisticsView {...{ table, frame, rows }} column={asked.column} close={() => ask(undefined)} />
+      )}
       <div className="scroller" tabIndex={0} role="region" aria-label={`Table, ${rows.found} rows`}>
         <table>
           <thead>
@@ -192,7 +202,11 @@ export function Sheet({ table, frame, needAll, children }: SheetProps) {
       </div>
       {table.notice && <p className="notice small">{table.notice}</p>}
       <Word {...{ table, rows, look, hasFrame: frame !== undefined || children !== undefined }} />
-      <Foot {...{ table, arrangement, arrange, wanted, rows, copied, more: children }} setWanted={(text) => (setAt(0), setWanted(text))} copy={() => copy(columns)}>
+      <Foot
+        {...{ table, arrangement, arrange, wanted, rows, copied, more: children }}
+        setWanted={(text) => (setAt(0), setWanted(text))}
+        copy={() => copy(columns)}
+      >
         {rows.found > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page: at, size, count: rows.found, setAt, setSize }} />}
       </Foot>
     </div>
@@ -232,12 +246,18 @@ function Word({ table, rows: { problem, isChanged, total }, look, hasFrame }: Wo
       </p>
     );
   }
-  if (isChanged) return <p className="notice small" role="status">Changed since it was shown. These are its rows now.</p>;
+  if (isChanged)
+    return (
+      <p className="notice small" role="status">
+        Changed since it was shown. These are its rows now.
+      </p>
+    );
   return null;
 }
 
 /** The kernel's own sentence says it well where it has lost the table; a kernel that ended is the same to a reader. */
-const goneWords = (text: string) => (text.startsWith("The kernel no longer") || /kernel/.test(text) ? "The kernel no longer has this table" : text);
+const goneWords = (text: string) =>
+  text.startsWith("The kernel no longer") || /kernel/.test(text) ? "The kernel no longer has this table" : text;
 
 interface FootProps {
   table: Table;

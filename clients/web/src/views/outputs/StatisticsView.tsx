@@ -52,7 +52,8 @@ function useAsked(frame: FrameInKernel | undefined, column: number): Statistics 
     void store.questions.ask(question).then((answer) => {
       if (isOver) return;
       const refused = answer && "column_summarized" in answer ? undefined : refusalOf(answer);
-      const what = answer && "column_summarized" in answer ? answer.column_summarized : refused?.isGone ? "gone" : (refused?.text ?? "");
+      const what =
+        answer && "column_summarized" in answer ? answer.column_summarized : refused?.isGone ? "gone" : (refused?.text ?? "");
       setTold({ column, what });
     });
     return () => void (isOver = true);
@@ -96,4 +97,5 @@ function Numbers({ statistics }: { statistics: Statistics }) {
   );
 }
 
-const words = (value: unknown) => (typeof value === "number" && Number.isInteger(value) ? value.toLocaleString() : shortened(String(value)));
+const words = (value: unknown) =>
+  typeof value === "number" && Number.isInteger(value) ? value.toLocaleString() : shortened(String(value));

@@ -32,7 +32,14 @@ export interface Rows {
 type Refusal = Extract<KernelAnswer, { refused: unknown }>["refused"];
 
 /** What no later question changes. */
-const GONE: Refusal["code"][] = ["unknown_table", "unknown_kernel_session", "no_kernel", "unknown_notebook", "forbidden", "agent_too_old"];
+const GONE: Refusal["code"][] = [
+  "unknown_table",
+  "unknown_kernel_session",
+  "no_kernel",
+  "unknown_notebook",
+  "forbidden",
+  "agent_too_old",
+];
 const COPIED_AT_ONCE = 5_000;
 /** Of a copy: more would fill the clipboard, and the page. */
 const MOST_COPIED = 10_000_000;
@@ -56,22 +63,49 @@ export function useRows(table: Table, frame: FrameInKernel | undefined, wanted: 
   const { page, problem, isAsking } = usePage(frame, wanted, isHere);
   if (!isHere && page && !problem?.isGone && !isSameShape(table, page)) {
     const changed = { text: "Its columns have changed since it was shown", isGone: true };
-    return { shown: local.slice(first, first + count), found: local.length, total: table.total ?? table.rows.length, isAsking, isLive: false, isChanged: false, problem: changed };
+    return {
+      shown: local.slice(first, first + count),
+      found: local.length,
+      total: table.total ?? table.rows.length,
+      isAsking,
+      isLive: false,
+      isChanged: false,
+      problem: changed,
+    };
   }
   if (!isHere && page && !problem?.isGone) {
     const { data, matching, rows, is_changed } = page;
     const shown = page.first === first ? rowsOfPage(page) : [];
-    return { shown: data.length > 0 ? shown : [], found: matching, total: rows, isAsking, isLive: true, isChanged: is_changed ?? false, ...(problem && { problem }) };
+    return {
+      shown: data.length > 0 ? shown : [],
+      found: matching,
+      total: rows,
+      isAsking,
+      isLive: true,
+      isChanged: is_changed ?? false,
+      ...(problem && { problem }),
+    };
   }
   const shown = local.slice(first, first + count);
   const total = table.total ?? table.rows.length;
   // While the first answer is on its way the pages are those of the whole.
   const found = isPlain && !problem && (!isHere || wanted.isComing) ? total : local.length;
-  return { shown, found, total, isAsking: isAsking && !isHere, isLive: false, isChanged: false, ...(problem && !isWhole && { problem }) };
+  return {
+    shown,
+    found,
+    total,
+    isAsking: isAsking && !isHere,
+    isLive: false,
+    isChanged: false,
+    ...(problem && !isWhole && { problem }),
+  };
 }
 
 function isSameShape({ columns }: Table, page: TablePage): boolean {
-  return columns.length === page.columns.length && columns.every(({ name, kind }, at) => kind === undefined || name === page.columns[at]?.name);
+  return (
+    columns.length === page.columns.length &&
+    columns.every(({ name, kind }, at) => kind === undefined || name === page.columns[at]?.name)
+  );
 }
 
 interface Asked {
