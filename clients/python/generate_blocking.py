@@ -45,8 +45,8 @@ from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
 from .schema import ConnectionInfo, ConnectionSchema
-from .variables import TableRows, Variable
 from .session import opened
+from .variables import TableRows, Variable
 
 '''
 CONNECT = '''

@@ -84,4 +84,6 @@ def listed():
 try:
     ANSWER = Answer({"ok": masked(listed(), secret_values())})
 except (Exception, TooSlow) as error:
-    ANSWER = Answer({"refused": {"kind": "failed", "message": f"The variables can't be listed: {type(error).__name__}."}})
+    ANSWER = Answer(
+        {"refused": {"kind": "failed", "message": f"The variables can't be listed: {type(error).__name__}."}}
+    )
