@@ -16,6 +16,7 @@ use bytes::Bytes;
 use notarium_core::mask::{mask_continued, mask_output};
 use serde_json::value::RawValue;
 
+use shape::without_arrow;
 pub use shape::{LargePart, OutputObject, stream_object};
 pub(crate) use shape::{raw, raw_json};
 use stream_text::StreamText;
@@ -278,7 +279,11 @@ impl OutputCollector {
     }
 
     fn mask(&self, output: Box<RawValue>) -> Box<RawValue> {
-        self.masked.as_ref().and_then(|_| mask_output(output.get())).unwrap_or(output)
+        if self.masked.is_none() {
+            return output;
+        }
+        let output = without_arrow(output);
+        mask_output(output.get()).unwrap_or(output)
     }
 
     fn mask_stream(&mut self, name: &str, text: String) -> String {

@@ -146,6 +146,8 @@ impl<'a> Parts<'a> {
         let away = self.output.blobs.iter().filter_map(|part| part.pointer.strip_prefix("/data/"));
         let away = away.map(|name| name.replace("~1", "/").replace("~0", "~"));
         let mut kinds: Vec<String> = self.data.keys().map(|kind| kind.to_string()).chain(away).collect();
+        // Rows as data, for the page: what is told of a table is in its HTML and text.
+        kinds.retain(|kind| !kind.starts_with("application/vnd.notarium.table+"));
         kinds.sort();
         kinds.dedup();
         kinds

@@ -47,6 +47,26 @@ impl OutputObject {
     }
 }
 
+/// Rows as compressed bytes: see `clients/python/notarium/tables`.
+const ARROW_TABLE: &str = "application/vnd.notarium.table+arrow";
+
+/// The output without the form of a table in which no key could be masked.
+pub fn without_arrow(output: Box<RawValue>) -> Box<RawValue> {
+    if !output.get().contains(ARROW_TABLE) {
+        return output;
+    }
+    let read = |text: &str| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text).ok();
+    let Some((mut fields, mut data)) = read(output.get())
+        .and_then(|fields| Some((read(fields.get("data")?.get())?, fields)))
+        .map(|(data, fields)| (fields, data))
+    else {
+        return output;
+    };
+    data.remove(ARROW_TABLE);
+    fields.insert("data".to_owned(), raw_json(serde_json::to_string(&data).unwrap_or_default()));
+    raw_json(serde_json::to_string(&fields).unwrap_or_default())
+}
+
 /// The object at `place` without what goes into `large_parts`.
 fn without_large(
     object: &RawValue,

@@ -361,3 +361,23 @@ fn keys_are_masked_before_anything_is_kept_and_one_that_is_cut_does_not_slip_thr
         assert!(text.contains(mask) && !text.ends_with(&key[key.len() - 6..]), "cut at {cut}: {text}");
     }
 }
+
+#[test]
+fn no_rows_are_kept_in_a_form_in_which_keys_cannot_be_masked() {
+    let output = || {
+        let data = json!({"application/vnd.notarium.table+arrow": "AAAA", "text/plain": "x"});
+        KernelOutput::Object {
+            output: raw(&json!({"output_type": "display_data", "data": data, "metadata": {}})),
+            display_id: None,
+        }
+    };
+    let text = |mut collector: OutputCollector| match collector.handle(0, output()).remove(0) {
+        Emit::Append { object, .. } => object.output.get().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert!(text(collector()).contains("table+arrow"));
+    assert_eq!(
+        text(collector().masking_keys()),
+        r#"{"data":{"text/plain":"x"},"metadata":{},"output_type":"display_data"}"#
+    );
+}

@@ -56,7 +56,8 @@ function partial(head: { rows: number; columns_left_out?: number; table?: string
 
 function columnOf({ name, type, kind, missing, is_index }: TableColumn): Column {
   const isNumeric = kind === "integer" || kind === "number";
-  return { name, note: type, kind, isNumeric, missing: missing ?? "NaN", ...(is_index && { isIndex: true }) };
+  const shown = is_index ? { isIndex: true } : { note: type };
+  return { name, kind, isNumeric, missing: missing ?? "NaN", ...shown };
 }
 
 function fieldOf(value: Value, { isIndex, missing = "NaN" }: Column): Field {

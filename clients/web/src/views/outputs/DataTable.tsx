@@ -241,7 +241,7 @@ function Word({ table, rows: { problem, isChanged, total }, look, hasFrame }: Wo
     const isSorted = look.sorting !== undefined || look.filters.length > 0 || look.search.trim() !== "";
     return (
       <p className="notice small" role="status">
-        {problem ? `${goneWords(problem.text)}: ${here}.` : `Only the first rows were recorded: ${here}.`}
+        {problem ? `${problem.text}: ${here}.` : `Only the first rows were recorded: ${here}.`}
         {isSorted && " Sorting and filtering use only these."}
       </p>
     );
@@ -254,10 +254,6 @@ function Word({ table, rows: { problem, isChanged, total }, look, hasFrame }: Wo
     );
   return null;
 }
-
-/** The kernel's own sentence says it well where it has lost the table; a kernel that ended is the same to a reader. */
-const goneWords = (text: string) =>
-  text.startsWith("The kernel no longer") || /kernel/.test(text) ? "The kernel no longer has this table" : text;
 
 interface FootProps {
   table: Table;

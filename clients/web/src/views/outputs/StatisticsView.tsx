@@ -97,5 +97,8 @@ function Numbers({ statistics }: { statistics: Statistics }) {
   );
 }
 
-const words = (value: unknown) =>
-  typeof value === "number" && Number.isInteger(value) ? value.toLocaleString() : shortened(String(value));
+function words(value: unknown): string {
+  if (typeof value !== "number" || (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e15)))
+    return shortened(String(value));
+  return value.toLocaleString(undefined, { maximumFractionDigits: 6 });
+}

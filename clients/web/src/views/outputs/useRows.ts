@@ -31,15 +31,15 @@ export interface Rows {
 
 type Refusal = Extract<KernelAnswer, { refused: unknown }>["refused"];
 
-/** What no later question changes. */
-const GONE: Refusal["code"][] = [
-  "unknown_table",
-  "unknown_kernel_session",
-  "no_kernel",
-  "unknown_notebook",
-  "forbidden",
-  "agent_too_old",
-];
+/** What no later question changes, in words. */
+const GONE: Partial<Record<Refusal["code"], string>> = {
+  unknown_table: "The kernel no longer has this table",
+  unknown_kernel_session: "The kernel no longer has this table",
+  no_kernel: "The kernel no longer has this table",
+  unknown_notebook: "You can no longer read this notebook",
+  forbidden: "Only people who can run code can read more rows",
+  agent_too_old: "The kernel’s runtime agent is too old to give more rows",
+};
 const COPIED_AT_ONCE = 5_000;
 /** Of a copy: more would fill the clipboard, and the page. */
 const MOST_COPIED = 10_000_000;
@@ -166,7 +166,8 @@ export function refusalOf(answer: KernelAnswer | undefined): { text: string; isG
   const { code, message } = answer.refused;
   if (code === "kernel_busy") return { text: "The kernel is busy. Try again when it is idle.", isGone: false };
   if (code === "agent_unreachable") return { text: "The kernel can’t be reached.", isGone: false };
-  return { text: message, isGone: GONE.includes(code) };
+  const gone = GONE[code];
+  return { text: gone ?? message, isGone: gone !== undefined };
 }
 
 /** All rows that pass, in their order, as CSV; of very many the first. */
