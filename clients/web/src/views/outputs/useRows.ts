@@ -52,7 +52,7 @@ interface Wanted extends Look {
 }
 
 export function useRows(table: Table, frame: FrameInKernel | undefined, wanted: Wanted): Rows {
-  const { sorting, filters, search, first, count } = wanted;
+  const { sorting, filters, search, first, count, isComing } = wanted;
   const isWhole = table.total === undefined && (table.columnsLeftOut ?? 0) === 0;
   const isPlain = !sorting && filters.length === 0 && search.trim() === "";
   const local = useMemo(
@@ -60,46 +60,25 @@ export function useRows(table: Table, frame: FrameInKernel | undefined, wanted: 
     [table, sorting, filters, search],
   );
   const isHere = isWhole || !frame || (isPlain && first + count <= table.rows.length);
-  const { page, problem, isAsking } = usePage(frame, wanted, isHere);
-  if (!isHere && page && !problem?.isGone && !isSameShape(table, page)) {
-    const changed = { text: "Its columns have changed since it was shown", isGone: true };
-    return {
-      shown: local.slice(first, first + count),
-      found: local.length,
-      total: table.total ?? table.rows.length,
-      isAsking,
-      isLive: false,
-      isChanged: false,
-      problem: changed,
-    };
-  }
-  if (!isHere && page && !problem?.isGone) {
-    const { data, matching, rows, is_changed } = page;
-    const shown = page.first === first ? rowsOfPage(page) : [];
-    return {
-      shown: data.length > 0 ? shown : [],
-      found: matching,
-      total: rows,
-      isAsking,
-      isLive: true,
-      isChanged: is_changed ?? false,
-      ...(problem && { problem }),
-    };
-  }
-  const shown = local.slice(first, first + count);
+  const asked = usePage(frame, wanted, isHere);
+  const { page, isAsking } = asked;
+  const isOther = page !== undefined && !isSameShape(table, page);
+  const problem = isOther ? OTHER_COLUMNS : asked.problem;
   const total = table.total ?? table.rows.length;
-  // While the first answer is on its way the pages are those of the whole.
-  const found = isPlain && !problem && (!isHere || wanted.isComing) ? total : local.length;
-  return {
-    shown,
-    found,
-    total,
-    isAsking: isAsking && !isHere,
-    isLive: false,
-    isChanged: false,
-    ...(problem && !isWhole && { problem }),
-  };
+  const here = { total, isAsking: false, isLive: false, isChanged: false };
+  if (!isHere && !problem?.isGone) {
+    const why = problem && { problem };
+    // Until the first answer the rows stay as they were: sorted they would look like the first of all.
+    if (!page) return { ...here, shown: table.rows.slice(0, count), found: total, isAsking, ...why };
+    const { matching, rows, is_changed: isChanged = false } = page;
+    return { shown: rowsOfPage(page), found: matching, total: rows, isAsking, isLive: true, isChanged, ...why };
+  }
+  const hasMore = !isWhole && !problem?.isGone && (frame !== undefined || isComing);
+  const shown = local.slice(first, first + count);
+  return { ...here, shown, found: isPlain && hasMore ? total : local.length, ...(problem?.isGone && !isWhole && { problem }) };
 }
+
+const OTHER_COLUMNS = { text: "Its columns have changed since it was shown", isGone: true };
 
 function isSameShape({ columns }: Table, page: TablePage): boolean {
   return (
@@ -121,8 +100,14 @@ function usePage(frame: FrameInKernel | undefined, { sorting, filters, search, f
   const number = useRef(0);
   const isGone = asked.problem?.isGone ?? false;
   const typed = useLate(search);
+  const isTyping = typed !== search;
   useEffect(() => {
-    if (!frame || isHere || isGone) return;
+    if (!isHere) return;
+    number.current += 1;
+    setAsked(({ problem }) => ({ isAsking: false, ...(problem?.isGone && { problem }) }));
+  }, [isHere]);
+  useEffect(() => {
+    if (!frame || isHere || isGone || isTyping) return;
     const own = (number.current += 1);
     setAsked((before) => ({ ...(before.page && { page: before.page }), isAsking: true }));
     void askTable(frame, { sorting, filters, search: typed }, first, count).then((answer) => {
@@ -135,8 +120,8 @@ function usePage(frame: FrameInKernel | undefined, { sorting, filters, search, f
           isAsking: false,
         }));
     });
-  }, [frame, isHere, isGone, sorting, filters, typed, first, count, attempt, again]);
-  return asked;
+  }, [frame, isHere, isGone, isTyping, sorting, filters, typed, first, count, attempt, again]);
+  return isTyping ? { ...asked, isAsking: !isHere } : asked;
 }
 
 /** What is typed is asked for when a pause follows. */
