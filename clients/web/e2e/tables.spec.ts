@@ -94,8 +94,7 @@ test("5 × 40 has 40 columns, a Series is a table, and a table of 120 rows is he
   await expect(sheets.nth(1).locator(".foot")).toContainText("120 rows × 1 column");
   // One column is not as wide as the page.
   expect((await sheets.nth(1).boundingBox())?.width).toBeLessThan(520);
-  await command(page, "shut down kernel");
-  await page.keyboard.press("Enter");
+  await server.command("kernels", "shutdown", idOf(page));
   await expect(page.locator(".button.kernel")).not.toContainText("Idle");
   await sheets
     .nth(1)
