@@ -8,7 +8,7 @@ use notarium_core::Millis;
 use notarium_store::Sqlite;
 use notarium_store::accounts::{AccountChange, AccountError, AccountStore, TokenKind, User};
 
-use super::sessions::{ONE_TIME_MS, first_admin, mint_for, system_audit};
+use super::sessions::{ONE_TIME_MS, first_admin, mint_for, needs_password, system_audit};
 use super::{Accounts, AuthError, OneTimeToken, TokenText, values};
 
 /// What a one-time token is good for.
@@ -20,11 +20,6 @@ pub struct OneTimeUse {
     /// The exchange sends a name and a login too.
     pub needs_login: bool,
     pub needs_password: bool,
-}
-
-/// An owner who has a password gets in without a new one.
-pub(super) fn needs_password(kind: TokenKind, user: &User) -> bool {
-    kind == TokenKind::Reset || (kind == TokenKind::Owner && user.password_hash.is_none())
 }
 
 impl Accounts {

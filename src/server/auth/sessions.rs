@@ -14,7 +14,7 @@ use notarium_wire::rest::Profile;
 use ulid::Ulid;
 
 use super::browser_keys::{Proof, hash_of_key};
-use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, one_time, values};
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
 /// How long a session lasts; signing in again makes another.
@@ -180,7 +180,7 @@ impl Accounts {
         profile: Option<Profile>,
         password: Option<String>,
         client: ClientInfo<'_>,
-        needs_password: bool,
+        is_remote: bool,
     ) -> Result<SignedIn, AuthError> {
         self.throttle().attempt_from(client.address)?;
         if let Some(link) = TokenText::parse(text).filter(|text| text.kind == TokenKind::Link) {
@@ -191,7 +191,7 @@ impl Accounts {
         }
         let (token, mut user) = self.one_time(text).await?;
         let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
-        if password.is_none() && needs_password && one_time::needs_password(token.kind(), &user) {
+        if password.is_none() && is_remote && needs_password(token.kind(), &user) {
             return Err(AuthError::invalid("the first sign-in chooses a password: send password too"));
         }
         if token.kind() == TokenKind::Reset {
@@ -458,6 +458,11 @@ fn new_owner(now: Millis) -> User {
 
 pub(super) fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry {
     AuditEntry { at: now, actor: Actor::System.key(), action: action.to_owned(), subject: user.id.to_string() }
+}
+
+/// An owner who has a password gets in without a new one.
+pub(super) fn needs_password(kind: TokenKind, user: &User) -> bool {
+    kind == TokenKind::Reset || (kind == TokenKind::Owner && user.password_hash.is_none())
 }
 
 fn check_has_login(user: &User) -> Result<(), AuthError> {
