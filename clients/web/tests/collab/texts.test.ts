@@ -50,7 +50,7 @@ test("text in a cell that another deletes is kept as a copy", async () => {
   ann.type("a", " mine");
   server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
   ann.net.deliver("down");
-  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "This cell was deleted." }]);
+  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "This cell was deleted.", isForbidden: false }]);
   ann.net.deliverAll();
   await vi.advanceTimersByTimeAsync(0);
   expect([ann.copies.length, ann.texts.cells()]).toEqual([1, []]);
@@ -74,7 +74,7 @@ test("a refused change goes as a copy, and the editor shows the server's text", 
   ann.net.current.onmessage?.({ data: JSON.stringify({ reject }) });
   await vi.advanceTimersByTimeAsync(0);
   expect([ann.copies, ann.shown("a")]).toEqual([
-    [{ cellId: "a", text: "one\ntwo!", reason: "Your role does not allow it." }],
+    [{ cellId: "a", text: "one\ntwo!", reason: "Your role does not allow it.", isForbidden: true }],
     "one\ntwo",
   ]);
 });
