@@ -23,6 +23,7 @@ pub mod context;
 mod demo;
 mod exec;
 pub mod failure;
+mod file_changes;
 mod find;
 mod follow;
 mod graph;
@@ -192,8 +193,8 @@ commands! {
     Connections(schema::ConnectionsArgs) in notebook => schema::connections,
     /// List the variables of a notebook's kernel, or show the rows of a data frame among them.
     Variables(variables::VariablesArgs) in notebook => variables::variables,
-    /// List the files beside a notebook: those of the folder in which its kernels start.
-    Files(working_files::FilesArgs) in notebook => working_files::files,
+    /// List the files beside a notebook: those of the folder in which its kernels start; rename, delete and restore them.
+    Files(working_files::FilesArgs) => working_files::files,
     /// Bring files to that folder, where code reads them.
     Upload(working_files::UploadArgs) in notebook => working_files::upload,
     /// Fetch a file from that folder.

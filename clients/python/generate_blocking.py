@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "notarium"
-MODULES = ["outputs", "runs", "comments", "cells", "history", "assistants", "notebook", "client"]
+MODULES = ["outputs", "runs", "comments", "cells", "history", "assistants", "files", "notebook", "client"]
 # In the order in which they are written.
 FACES = [
     "Output",
@@ -41,6 +41,7 @@ from . import aio
 from .client import NotebookInfo
 from .comments import Comment
 from .event import Event
+from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
-use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, WrittenFile};
+use notarium_wire::{ClientMessage, FileAnswer, FileEntry, FileRefusal, FileRequest, MAX_LISTED_FILES, WrittenFile};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
@@ -47,7 +47,10 @@ impl Transfers {
         let client = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).tcp_keepalive(KEEPALIVE).build()?;
         let (base, token) = (http_address(server)?, token.to_owned());
         let places = Arc::new(Semaphore::new(MAX_AT_ONCE));
-        Ok(Self { folder: Arc::new(folder), client, base, token, places })
+        let folder = Arc::new(folder);
+        let tidied = folder.clone();
+        spawn_blocking(move || tidied.tidy_trash());
+        Ok(Self { folder, client, base, token, places })
     }
 
     /// Does what was asked and answers.
@@ -76,6 +79,7 @@ impl Transfers {
                     Err(refused) => Err(refused),
                 }
             }
+            change => self.beside(move |folder| changed(folder, change)).await,
         };
         answer(answered.unwrap_or_else(FileAnswer::from));
     }
@@ -144,6 +148,18 @@ impl Transfers {
     }
 }
 
+/// What changes names alone.
+fn changed(folder: &WorkingFolder, request: FileRequest) -> Result<FileAnswer, Refused> {
+    match request {
+        FileRequest::Move { from, to } => folder.relocate(&from, &to).map(FileAnswer::Moved),
+        FileRequest::Remove { path } => folder.remove(&path).map(FileAnswer::Trashed),
+        FileRequest::Trash { limit } => folder.trash(limit.min(MAX_LISTED_FILES)).map(FileAnswer::Trash),
+        FileRequest::Restore { id, to } => folder.restore(&id, to.as_deref()).map(FileAnswer::Moved),
+        FileRequest::EmptyTrash { id } => folder.empty_trash(id.as_deref(), MAX_LISTED_FILES).map(FileAnswer::Trash),
+        _ => Err(Refused::new(FileRefusal::SystemRefused, "the runtime agent does not know this: update it")),
+    }
+}
+
 fn broken(error: &tokio::task::JoinError) -> Refused {
     Refused::new(FileRefusal::SystemRefused, format!("the runtime agent made a mistake ({error}): please report it"))
 }
@@ -182,7 +198,7 @@ impl Outgoing {
         let mut piece = vec![0; PIECE_BYTES.min(usize::try_from(self.left).unwrap_or(PIECE_BYTES))];
         let count = self.file.read(&mut piece).await?;
         if count == 0 {
-            return Err(changed());
+            return Err(torn());
         }
         piece.truncate(count);
         self.digest.update(&piece);
@@ -200,7 +216,7 @@ impl Outgoing {
         }
         let (file, size_bytes) = (self.file.try_clone().await?.into_std().await, self.size_bytes);
         let holds = spawn_blocking(move || beginning(&file, size_bytes)).await.map_err(io::Error::other)??;
-        if holds == self.digest.clone().finalize()[..] { Ok(()) } else { Err(changed()) }
+        if holds == self.digest.clone().finalize()[..] { Ok(()) } else { Err(torn()) }
     }
 }
 
@@ -208,7 +224,7 @@ fn change(metadata: &std::fs::Metadata) -> Change {
     (metadata.len(), metadata.modified().ok())
 }
 
-fn changed() -> io::Error {
+fn torn() -> io::Error {
     io::Error::other("the file was changed while it was read")
 }
 
@@ -219,7 +235,7 @@ fn beginning(file: &File, size_bytes: u64) -> io::Result<Vec<u8>> {
         let wanted = PIECE_BYTES.min(usize::try_from(size_bytes - at).unwrap_or(PIECE_BYTES));
         let count = file.read_at(&mut piece[..wanted], at)?;
         if count == 0 {
-            return Err(changed());
+            return Err(torn());
         }
         digest.update(&piece[..count]);
         at += count as u64;
@@ -264,8 +280,8 @@ mod tests {
         assert_eq!(sent(&long(), |_| {}).await.unwrap(), long());
         assert_eq!(sent(&long(), |path| append(path, b"one line more")).await.unwrap(), long(), "a log that grows");
         let shrunk = |path: &std::path::Path| std::fs::write(path, b"short").unwrap();
-        assert_eq!(sent(&long(), shrunk).await.unwrap_err().to_string(), changed().to_string());
+        assert_eq!(sent(&long(), shrunk).await.unwrap_err().to_string(), torn().to_string());
         let rewritten = |path: &std::path::Path| std::fs::write(path, vec![7; long().len() + 9]).unwrap();
-        assert_eq!(sent(&long(), rewritten).await.unwrap_err().to_string(), changed().to_string());
+        assert_eq!(sent(&long(), rewritten).await.unwrap_err().to_string(), torn().to_string());
     }
 }

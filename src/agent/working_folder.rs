@@ -5,13 +5,18 @@
 //!
 //! **Invariants.** What was opened lies below the folder, whatever links and renames do meanwhile: paths are resolved by the
 //! system from the folder's descriptor, and places are judged by the descriptor that came of it. A file that comes has its name
-//! when all of it is on the disk, or never.
+//! when all of it is on the disk, or never. What is moved, taken away or brought back replaces nothing.
 
 mod beneath;
 mod incoming;
+mod moving;
 mod places;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_changes;
+mod trash;
+mod tree;
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
@@ -79,6 +84,7 @@ impl From<Refused> for FileAnswer {
 pub(crate) struct WorkingFolder {
     path: PathBuf,
     places: Places,
+    keeps: trash::Keeps,
 }
 
 /// Something that was opened below the folder.
@@ -90,7 +96,9 @@ struct Found {
 
 impl WorkingFolder {
     pub fn new(path: &Path, places: Places) -> Self {
-        Self { path: path.canonicalize().unwrap_or_else(|_| path.to_owned()), places }
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let places = places.hiding(path.join(trash::TRASH));
+        Self { path, places, keeps: trash::Keeps::default() }
     }
 
     /// A page of a folder, by name.
@@ -187,8 +195,7 @@ impl WorkingFolder {
         let hidden = self.places.hidden_in(&folder.real);
         let is_shown = |name: &CStr| {
             let bytes = name.to_bytes();
-            let is_dot = bytes == b"." || bytes == b"..";
-            !is_dot && (all || !bytes.starts_with(b".")) && !hidden.contains(OsStr::from_bytes(bytes))
+            !tree::is_dots(name) && (all || !bytes.starts_with(b".")) && !hidden.contains(OsStr::from_bytes(bytes))
         };
         let mut names = Vec::new();
         for (count, entry) in Dir::read_from(&folder.descriptor)?.enumerate() {
@@ -260,9 +267,17 @@ fn check_new_name(name: &str) -> Result<(), Refused> {
         _ if name.chars().any(char::is_control) => {
             "a name has no line breaks or other controls: choose another".to_owned()
         }
+        _ if name.chars().any(turns_text) => {
+            "a name has no signs that turn the direction of text: choose another".to_owned()
+        }
         _ => return Ok(()),
     };
     Err(Refused::new(FileRefusal::InvalidPath, words))
+}
+
+/// Signs of Unicode that let a name look like another. Scripts from right to left need none of them.
+fn turns_text(char: char) -> bool {
+    matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn check_regular(path: &str, stat: &Stat) -> Result<(), Refused> {

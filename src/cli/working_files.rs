@@ -1,4 +1,4 @@
-//! Files beside a notebook: list, upload, download.
+//! Files beside a notebook: list, upload, download; `file_changes` has the rest.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::io::ReaderStream;
 
 use super::client::{NotebookClient, with_query};
-use super::{Ended, Failure, print};
+use super::file_changes::FilesCommand;
+use super::{Context, Ended, Failure, print};
 
 fn id(kernel: &Option<KernelSessionId>) -> Option<&str> {
     kernel.as_ref().map(KernelSessionId::as_str)
@@ -22,7 +23,33 @@ fn id(kernel: &Option<KernelSessionId>) -> Option<&str> {
 // --- files ---
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "Examples:
+  notarium files analysis data/2026
+  notarium files mv analysis losses.csv data/
+  notarium files rm analysis old.csv
+
+A notebook whose title is mv, rm, restore or trash is named by its id.")]
 pub struct FilesArgs {
+    #[command(subcommand)]
+    change: Option<FilesCommand>,
+    /// Id or title.
+    #[arg(required = true)]
+    notebook: Option<String>,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+pub async fn files(FilesArgs { change, notebook, list: args }: FilesArgs, context: &Context) -> Ended {
+    match (change, notebook) {
+        (Some(change), _) => change.run(context).await,
+        (None, Some(notebook)) => list(args, context.notebook(&notebook).await?).await,
+        (None, None) => Err(Failure::usage("name a notebook")),
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
     /// The kernel whose folder is meant; else the one that a cell would run on now, or the only runtime agent's.
     #[arg(long, value_name = "KERNEL")]
     kernel: Option<KernelSessionId>,
@@ -40,7 +67,7 @@ pub struct FilesArgs {
     json: bool,
 }
 
-pub async fn files(args: FilesArgs, notebook: NotebookClient) -> Ended {
+async fn list(args: ListArgs, notebook: NotebookClient) -> Ended {
     let all = args.all.then_some("true");
     let (mut files, mut next, mut is_cut) = (Vec::new(), None::<String>, false);
     let mut whose = String::new();
@@ -67,7 +94,7 @@ pub async fn files(args: FilesArgs, notebook: NotebookClient) -> Ended {
     Ok(())
 }
 
-fn word(kind: FileKind) -> &'static str {
+pub fn word(kind: FileKind) -> &'static str {
     match kind {
         FileKind::File => "file",
         FileKind::Folder => "folder",
@@ -109,7 +136,7 @@ pub async fn upload(args: UploadArgs, notebook: NotebookClient) -> Ended {
 }
 
 /// What stands there; `None`: nothing.
-async fn about(notebook: &NotebookClient, path: &str, kernel: Option<&str>) -> Result<Option<FileEntry>, Failure> {
+pub async fn about(notebook: &NotebookClient, path: &str, kernel: Option<&str>) -> Result<Option<FileEntry>, Failure> {
     match notebook.get::<FileEntry>(&with_query("/files/about", &[("path", Some(path)), ("kernel", kernel)])).await {
         Ok(entry) => Ok(Some(entry)),
         Err(failure) if failure.has_code("not_found") => Ok(None),

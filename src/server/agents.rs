@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILES,
+    CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILE_CHANGES,
+    WORKING_FILES,
 };
 
 use crate::auth::Authenticated;
@@ -46,6 +47,8 @@ pub struct Offer {
 pub struct Knows {
     /// `file_request`.
     pub files: bool,
+    /// Those that move files or go to the trash.
+    pub file_changes: bool,
     /// The question `describe`.
     pub schemas: bool,
     /// The questions about variables and tables.
@@ -55,7 +58,12 @@ pub struct Knows {
 impl Knows {
     pub fn of(features: &[String]) -> Self {
         let says = |wanted: &str| features.iter().any(|feature| feature == wanted);
-        Self { files: says(WORKING_FILES), schemas: says(CONNECTION_SCHEMAS), tables: says(KERNEL_TABLES) }
+        Self {
+            files: says(WORKING_FILES),
+            file_changes: says(WORKING_FILE_CHANGES),
+            schemas: says(CONNECTION_SCHEMAS),
+            tables: says(KERNEL_TABLES),
+        }
     }
 }
 

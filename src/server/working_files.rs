@@ -11,7 +11,8 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use notarium_core::{AgentId, Document, KernelPhase, KernelSessionId, NotebookId, Operation, default_session};
 use notarium_wire::{
-    FileAnswer, FileEntry, FileRefusal, FileRequest, FolderPage, KernelStatus, ServerMessage, WrittenFile,
+    FileAnswer, FileEntry, FileRefusal, FileRequest, FolderPage, KernelStatus, MAX_LISTED_FILES, MovedFile,
+    ServerMessage, TrashPage, TrashedFile, WrittenFile,
 };
 use tokio::sync::{Notify, oneshot};
 use ulid::Ulid;
@@ -88,6 +89,40 @@ impl<'a> FileAsker<'a> {
         }
     }
 
+    pub async fn relocate(&self, from: String, to: String) -> Result<MovedFile, Problem> {
+        moved(self.change(FileRequest::Move { from, to }).await?)
+    }
+
+    pub async fn remove(&self, path: String) -> Result<TrashedFile, Problem> {
+        match self.change(FileRequest::Remove { path }).await? {
+            FileAnswer::Trashed(trashed) => Ok(trashed),
+            other => Err(problem(other)),
+        }
+    }
+
+    pub async fn trash(&self) -> Result<TrashPage, Problem> {
+        trash_page(self.change(FileRequest::Trash { limit: MAX_LISTED_FILES }).await?)
+    }
+
+    pub async fn restore(&self, id: String, to: Option<String>) -> Result<MovedFile, Problem> {
+        moved(self.change(FileRequest::Restore { id, to }).await?)
+    }
+
+    pub async fn empty_trash(&self, id: Option<String>) -> Result<TrashPage, Problem> {
+        trash_page(self.change(FileRequest::EmptyTrash { id }).await?)
+    }
+
+    /// As [`Self::ask`], of an agent that knows such requests.
+    async fn change(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
+        if self.agent.knows.file_changes {
+            return self.ask(request).await;
+        }
+        let name = &self.agent.name;
+        let message =
+            format!("the runtime agent {name} is too old to rename or delete files: update it, and restart it");
+        Err(refused(FileRefusal::AgentTooOld, message))
+    }
+
     async fn ask(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
         let waits = self.begin(String::new(), None)?;
         self.send(waits.id, request)?;
@@ -159,6 +194,20 @@ impl<'a> FileAsker<'a> {
             Offered::Full => Err(refused(FileRefusal::Busy, "the runtime agent is behind: try again in a moment")),
             Offered::Closed => Err(problem(unreachable())),
         }
+    }
+}
+
+fn moved(answer: FileAnswer) -> Result<MovedFile, Problem> {
+    match answer {
+        FileAnswer::Moved(moved) => Ok(moved),
+        other => Err(problem(other)),
+    }
+}
+
+fn trash_page(answer: FileAnswer) -> Result<TrashPage, Problem> {
+    match answer {
+        FileAnswer::Trash(page) => Ok(page),
+        other => Err(problem(other)),
     }
 }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A runtime agent that says this in `hello.features` answers `file_request`.
 pub const WORKING_FILES: &str = "working_files";
+/// A runtime agent that says this in `hello.features` also moves files, and has a trash: `move`, `remove`, `restore`, `trash`, `empty_trash`.
+pub const WORKING_FILE_CHANGES: &str = "working_file_changes";
 /// Entries of one page of a folder at most.
 pub const MAX_LISTED_FILES: u32 = 1_000;
 /// Longest path, in bytes.
@@ -55,6 +57,37 @@ pub enum FileRequest {
         /// A larger one is refused.
         max_bytes: u64,
     },
+    /// Another name or place for a file, a folder or a link. Nothing is replaced. The answer is `moved`.
+    Move {
+        /// Below the working folder.
+        from: String,
+        /// Below the working folder, with the new name. Folders on the way are made.
+        to: String,
+    },
+    /// A file, a folder or a link goes to the trash. The answer is `trashed`.
+    Remove {
+        /// Below the working folder.
+        path: String,
+    },
+    /// What the trash holds: the answer is `trash`.
+    Trash {
+        /// Entries at most.
+        limit: u32,
+    },
+    /// Back from the trash. Nothing is replaced. The answer is `moved`.
+    Restore {
+        /// Its entry in the trash.
+        id: String,
+        /// Where to; absent: where it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
+    /// Deletes for good. The answer is `trash`, with what is left.
+    EmptyTrash {
+        /// One entry; absent: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
 }
 
 /// What a runtime agent says to it.
@@ -67,6 +100,12 @@ pub enum FileAnswer {
     Found(FileEntry),
     /// To `write`.
     Written(WrittenFile),
+    /// To `move` and `restore`.
+    Moved(MovedFile),
+    /// To `remove`.
+    Trashed(TrashedFile),
+    /// To `trash` and `empty_trash`.
+    Trash(TrashPage),
     /// It was not done.
     Refused {
         /// For programs.
@@ -131,6 +170,47 @@ pub struct WrittenFile {
     pub replaced: bool,
 }
 
+/// A file, folder or link that has another name or place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MovedFile {
+    /// Where it was, below the working folder.
+    pub from: String,
+    /// Where it is.
+    pub path: String,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// An entry of the trash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrashedFile {
+    /// By which it is restored.
+    pub id: String,
+    /// Where it was, below the working folder.
+    pub path: String,
+    /// What it is.
+    pub kind: FileKind,
+    /// All of it; of a folder with very many files, of those that were counted.
+    pub size_bytes: u64,
+    /// By the clock of that machine.
+    pub removed_at: Millis,
+}
+
+/// What the trash of a working folder holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TrashPage {
+    /// The last removed first.
+    pub files: Vec<TrashedFile>,
+    /// Entries in all.
+    pub count: u32,
+    /// Of all entries.
+    pub size_bytes: u64,
+    /// Entries are deleted for good after so long.
+    pub kept_days: u32,
+    /// The oldest are deleted for good when all are larger; the last one stays.
+    pub max_bytes: u64,
+}
+
 /// Why nothing was done. Each ends with its HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -161,7 +241,7 @@ pub enum FileRefusal {
     UnknownKernelSession,
     /// The runtime agent cannot be reached, or left before it answered. 503
     AgentUnreachable,
-    /// The runtime agent is older than this, and knows of no files. 501
+    /// The runtime agent is older than this, and knows of no files or cannot change them. 501
     AgentTooOld,
     /// Too many files are on their way. 429
     Busy,

@@ -90,3 +90,40 @@ async fn files_go_up_and_down_and_nothing_is_replaced_unasked() {
     assert!(!world.folder.path().join("secret").exists());
     agent.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_get_other_names_and_come_back_from_the_trash() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Notes", "1").await;
+    let (agent, work) = agent(&world).await;
+    while world.run(&["files", "Notes"]).await.code != 0 {}
+    std::fs::create_dir(work.join("data")).unwrap();
+    std::fs::write(work.join("a.csv"), "1").unwrap();
+    std::fs::write(work.join("b.csv"), "2").unwrap();
+    let refused = world.run(&["files", "mv", "Notes", "a.csv", "b.csv"]).await.fails(1);
+    assert!(refused.contains("exists"), "{refused}");
+    world.run(&["files", "mv", "Notes", "a.csv", "c.csv"]).await.ok();
+    world.run(&["files", "mv", &notebook, "b.csv", "c.csv", "data"]).await.ok();
+    assert_eq!(std::fs::read_to_string(work.join("data/c.csv")).unwrap(), "1");
+    world.run(&["files", "mv", "Notes", "data/b.csv", "./"]).await.ok();
+    assert!(work.join("b.csv").exists());
+
+    let removed = world.run(&["files", "rm", "Notes", "data", "b.csv"]).await;
+    assert!(removed.err.contains("notarium files restore"), "{removed:?}");
+    assert!(!work.join("data").exists() && !work.join("b.csv").exists());
+    let trash = world.run(&["files", "trash", "Notes", "--json"]).await.json();
+    let id =
+        trash.as_array().unwrap().iter().find(|it| it["path"] == "b.csv").unwrap()["id"].as_str().unwrap().to_owned();
+    world.run(&["files", "restore", "Notes", "data"]).await.ok();
+    world.run(&["files", "restore", "Notes", &id, "--to", "again.csv"]).await.ok();
+    assert_eq!(std::fs::read_to_string(work.join("again.csv")).unwrap(), "2");
+    let gone = world.run(&["files", "restore", "Notes", &id]).await.fails(1);
+    assert!(gone.contains("not in the trash"), "{gone}");
+
+    world.run(&["files", "rm", "Notes", "again.csv"]).await;
+    let refused = world.run(&["files", "trash", "Notes", "--empty"]).await.fails(2);
+    assert!(refused.contains("--yes"), "{refused}");
+    let emptied = world.run(&["files", "trash", "Notes", "--empty", "--yes"]).await;
+    assert!(emptied.err.contains("0 entries"), "{emptied:?}");
+    agent.abort();
+}

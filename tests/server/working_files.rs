@@ -367,3 +367,88 @@ async fn an_upload_that_is_given_up_leaves_nothing() {
     assert_eq!(scene.download("new.bin").await.text, "whole");
     agent.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_moved_and_come_back_from_the_trash_and_nothing_is_recorded() {
+    let scene = Scene::new().await;
+    let agent = scene.agent("gpu").await;
+    let before = scene.http.get("/api/notebooks/n").await.ok()["version"].clone();
+    std::fs::write(scene.work("a.csv"), "1").unwrap();
+    std::fs::write(scene.work("b.csv"), "2").unwrap();
+    assert_eq!(scene.http.get(FILES).await.ok()["can_change"], true);
+    let mv =
+        async |from: &str, to: &str| scene.http.post(&format!("{FILES}/move"), json!({"from": from, "to": to})).await;
+    assert_eq!(mv("a.csv", "b.csv").await.refused(409), "file_exists");
+    assert_eq!(mv("a.csv", "../b").await.refused(400), "invalid_path");
+    assert_eq!(mv("keys", "b").await.refused(403), "out_of_reach");
+    assert_eq!(mv("a.csv", "data/new/c.csv").await.ok()["path"], "data/new/c.csv");
+    assert_eq!(std::fs::read_to_string(scene.work("data/new/c.csv")).unwrap(), "1");
+
+    let remove = async |path: &str| scene.http.delete(&format!("{FILES}/content?path={path}")).await;
+    let folder = remove("data").await.ok();
+    let file = remove("b.csv").await.ok();
+    assert_eq!(remove("b.csv").await.refused(404), "not_found");
+    assert_eq!((folder["kind"].as_str(), folder["size_bytes"].as_u64()), (Some("folder"), Some(1)));
+    assert!(scene.http.get(FILES).await.ok()["files"].as_array().unwrap().is_empty());
+    let trash = scene.http.get(&format!("{FILES}/trash")).await.ok();
+    assert_eq!((trash["count"].as_u64(), trash["agent"].as_str()), (Some(2), Some("gpu")), "{trash:#}");
+
+    // Another process of the agent knows it still.
+    agent.abort();
+    let _ = agent.await;
+    scene.http.until("/api/notebooks/n/kernels", |it| it["kernelspecs"].as_array().unwrap().is_empty()).await;
+    assert_eq!(scene.http.get(&format!("{FILES}/trash")).await.refused(503), "agent_unreachable");
+    let agent = scene.agent("other").await;
+    let restore = async |trashed: &serde_json::Value, body| {
+        let id = trashed["id"].as_str().unwrap();
+        scene.http.post(&format!("{FILES}/trash/{id}/restore"), body).await
+    };
+    assert_eq!(restore(&folder, json!({})).await.ok()["path"], "data");
+    assert_eq!(std::fs::read_to_string(scene.work("data/new/c.csv")).unwrap(), "1");
+    std::fs::write(scene.work("b.csv"), "newer").unwrap();
+    assert_eq!(restore(&file, json!({})).await.refused(409), "file_exists");
+    assert_eq!(restore(&file, json!({"to": "b (2).csv"})).await.ok()["path"], "b (2).csv");
+    assert_eq!(restore(&file, json!({})).await.refused(404), "not_found");
+    let gone = remove("b.csv").await.ok()["id"].as_str().unwrap().to_owned();
+    let left = scene.http.delete(&format!("{FILES}/trash/{gone}")).await.ok();
+    assert_eq!(left["count"], 0);
+    assert_eq!(scene.http.delete(&format!("{FILES}/trash")).await.ok()["count"], 0);
+    assert_eq!(scene.http.get("/api/notebooks/n").await.ok()["version"], before, "the record has grown");
+    agent.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_not_run_code_changes_no_files_and_an_old_agent_says_that_it_cannot() {
+    let scene = Scene::new().await;
+    let agent = scene.agent("gpu").await;
+    std::fs::write(scene.work("a"), "1").unwrap();
+    let id = scene.http.delete(&format!("{FILES}/content?path=a")).await.ok()["id"].as_str().unwrap().to_owned();
+    let bob = scene.server.person("Bob").await;
+    let http = scene.server.http(&bob);
+    for role in ["viewer", "commenter", "author"] {
+        let subject = json!({"kind": "user", "id": bob.id.as_str()});
+        scene.http.put("/api/notebooks/n/access", json!({"subject": subject, "role": role})).await.ok();
+        let restore = format!("{FILES}/trash/{id}/restore");
+        assert_eq!(http.post(&restore, json!({})).await.refused(403), "forbidden", "{role}");
+        let mv = json!({"from": "data", "to": "b"});
+        assert_eq!(http.post(&format!("{FILES}/move"), mv).await.refused(403), "forbidden", "{role}");
+        assert_eq!(http.get(&format!("{FILES}/trash")).await.refused(403), "forbidden", "{role}");
+        for path in [format!("{FILES}/content?path=data"), format!("{FILES}/trash"), format!("{FILES}/trash/{id}")] {
+            assert_eq!(http.delete(&path).await.refused(403), "forbidden", "{role} {path}");
+        }
+    }
+    assert!(scene.work("data").exists());
+    agent.abort();
+    let _ = agent.await;
+    scene.http.until("/api/notebooks/n/kernels", |it| it["kernelspecs"].as_array().unwrap().is_empty()).await;
+    let (mut old, _) = scene.puppet(&[WORKING_FILES]).await;
+    assert_eq!(scene.http.delete(&format!("{FILES}/content?path=data")).await.refused(501), "agent_too_old");
+    let http = scene.http.clone();
+    let listing = tokio::spawn(async move { http.get(FILES).await });
+    let (id, FileRequest::List { .. }) = asked(&mut old).await else {
+        panic!("it was asked for what it does not know")
+    };
+    let page = notarium_wire::FolderPage::default();
+    old.sender().ephemeral(ClientMessage::AnswerFile { id, answer: FileAnswer::Listed(page) });
+    assert_eq!(listing.await.unwrap().ok()["can_change"], false);
+}

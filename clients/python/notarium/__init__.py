@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         WaitTimeout,
     )
     from .event import Event
+    from .files import FileInfo, TrashedFile
     from .graph import Dependencies, Graph
     from .history import Verification
     from .kernel import call_function, progress, tool
@@ -77,6 +78,7 @@ _HOMES = {
     "Comment": "comments",
     "Dependencies": "graph",
     "Event": "event",
+    **dict.fromkeys(("FileInfo", "TrashedFile"), "files"),
     "Graph": "graph",
     "NotebookInfo": "client",
     "TurnFailed": "assistants",
@@ -99,6 +101,7 @@ __all__ = [
     "Dependencies",
     "Disconnected",
     "Event",
+    "FileInfo",
     "Forbidden",
     "Graph",
     "History",
@@ -120,6 +123,7 @@ __all__ = [
     "TableRows",
     "Thread",
     "ToolCall",
+    "TrashedFile",
     "Turn",
     "TurnFailed",
     "Unauthenticated",

@@ -10,6 +10,7 @@ from .assistants import ToolCall, Turn
 from .cells import Cell, PastCell
 from .client import Client, NotebookInfo, connect
 from .comments import Comment, Thread
+from .files import FileInfo, TrashedFile
 from .graph import Dependencies, Graph
 from .history import History, Verification
 from .notebook import Notebook, PastNotebook
@@ -26,6 +27,7 @@ __all__ = [
     "ConnectionInfo",
     "ConnectionSchema",
     "Dependencies",
+    "FileInfo",
     "Graph",
     "History",
     "Kernel",
@@ -39,6 +41,7 @@ __all__ = [
     "TableRows",
     "Thread",
     "ToolCall",
+    "TrashedFile",
     "Turn",
     "Variable",
     "Verification",

@@ -13,6 +13,7 @@ from . import aio
 from .client import NotebookInfo
 from .comments import Comment
 from .event import Event
+from .files import FileInfo, TrashedFile
 from .graph import Graph
 from .history import Verification
 from .portal import Face, Portal, unwrap
@@ -835,6 +836,38 @@ class Notebook(Face[aio.Notebook]):
 
     def _repr_html_(self) -> str:
         return self._aio._repr_html_()
+
+    def files(self, path: str = "", *, hidden: bool = False) -> list[FileInfo]:
+        """What a folder holds, by name; of the kernels' own folder without `path`. `Unavailable`: no runtime agent is there."""
+        return self._portal.call(self._aio.files(path, hidden=hidden))
+
+    def upload_file(self, content: bytes | str | os.PathLike[str], to: str, *, overwrite: bool = False) -> FileInfo:
+        """Brings bytes, or a file of this machine, to a path there. `Conflict`: it exists, and `overwrite` is not set."""
+        return self._portal.call(self._aio.upload_file(content, to, overwrite=overwrite))
+
+    def download_file(self, path: str, to: str | os.PathLike[str] | None = None) -> bytes:
+        """The bytes of a file, written to `to` where there is one."""
+        return self._portal.call(self._aio.download_file(path, to))
+
+    def move_file(self, path: str, to: str) -> str:
+        """Another name or place for a file or folder; gives it. `Conflict`: there is something of that name."""
+        return self._portal.call(self._aio.move_file(path, to))
+
+    def remove_file(self, path: str) -> TrashedFile:
+        """Moves a file or folder to the trash: `restore_file` brings it back."""
+        return self._portal.call(self._aio.remove_file(path))
+
+    def file_trash(self) -> list[TrashedFile]:
+        """What is in the trash, the last removed first."""
+        return self._portal.call(self._aio.file_trash())
+
+    def restore_file(self, file: TrashedFile | str, to: str | None = None) -> str:
+        """Brings back what is in the trash, or was last at a path; gives its path. `Conflict`: there is something of that name."""
+        return self._portal.call(self._aio.restore_file(file, to))
+
+    def empty_file_trash(self) -> None:
+        """Deletes all that is in the trash for good."""
+        self._portal.call(self._aio.empty_file_trash())
 
     def close(self) -> None:
         """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""

@@ -14,6 +14,7 @@ from .comments import Thread
 from .document import Json
 from .errors import Disconnected, NotFound
 from .event import Event, as_time
+from .files import WorkingFiles
 from .graph import Graph, of_json
 from .history import EventStream, History, Verification, verify
 from .ids import new_id
@@ -123,7 +124,7 @@ class PastNotebook:
         return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
 
 
-class Notebook(PastNotebook):
+class Notebook(PastNotebook, WorkingFiles):
     """A live notebook: it changes as people, programs and assistants change it.
 
     >>> cell = await nb.append("1 + 1")

@@ -345,3 +345,32 @@ async with notarium.aio.connect({server.url!r}, {server.token!r}) as nt, nt.open
 """
     nb.append(code).run().wait(60).raise_for_status()
     assert [cell.source for cell in nb.cells][1:] == ["# written from inside", "# and awaited"]
+
+
+def test_files_beside_the_notebook_are_brought_moved_deleted_and_restored(nb: notarium.Notebook, tmp_path: Path) -> None:
+    folder = f"shelf-{time.time_ns()}"
+    stored = nb.upload_file(b"a,b\n1,2\n", f"{folder}/losses.csv")
+    assert (stored.path, stored.size_bytes) == (f"{folder}/losses.csv", 8)
+    with pytest.raises(notarium.Conflict) as caught:
+        nb.upload_file(b"other", stored.path)
+    assert caught.value.code == "file_exists"
+    (tmp_path / "new.csv").write_text("new")
+    nb.upload_file(tmp_path / "new.csv", f"{folder}/new.csv")
+    with pytest.raises(notarium.Conflict):
+        nb.move_file(stored.path, f"{folder}/new.csv")
+    assert nb.move_file(stored.path, f"{folder}/old.csv") == f"{folder}/old.csv"
+    assert [(file.name, file.kind, file.size_bytes) for file in nb.files(folder)] == [
+        ("new.csv", "file", 3),
+        ("old.csv", "file", 8),
+    ]
+    removed = nb.remove_file(folder)
+    assert (removed.path, removed.kind, removed.size_bytes) == (folder, "folder", 11)
+    assert removed in nb.file_trash()
+    with pytest.raises(notarium.NotFound):
+        nb.download_file(f"{folder}/old.csv")
+    assert nb.restore_file(removed) == folder
+    assert nb.download_file(f"{folder}/old.csv", tmp_path / "fetched.csv") == b"a,b\n1,2\n"
+    nb.remove_file(folder)
+    assert nb.restore_file(folder, to=f"{folder} again") == f"{folder} again"
+    with pytest.raises(notarium.NotFound, match="not in the trash"):
+        nb.restore_file(folder)

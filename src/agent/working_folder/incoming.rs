@@ -139,7 +139,7 @@ fn check_free(folder: &OwnedFd, name: &str, path: &str, overwrite: bool) -> Resu
     Err(Refused::new(FileRefusal::WrongKind, format!("'{path}' {words}")))
 }
 
-fn exists(path: &str) -> Refused {
+pub(super) fn exists(path: &str) -> Refused {
     Refused::new(FileRefusal::FileExists, format!("'{path}' exists: ask for it to be replaced, or choose another name"))
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use notarium_wire::FileRefusal;
+use rustix::fs::Stat;
 
 use super::Refused;
 use crate::kernel::LaunchOptions;
@@ -33,6 +34,12 @@ impl Places {
         Self { hidden: hidden.to_vec(), read_only: read_only.to_vec(), shown: shown.to_vec(), identities }
     }
 
+    /// Another place is hidden from people: the agent's own.
+    pub fn hiding(mut self, place: PathBuf) -> Self {
+        self.hidden.push(place);
+        self
+    }
+
     /// Those of the kernels that are launched so.
     pub fn of(launch: &LaunchOptions) -> Self {
         let shown = launch.sandbox.as_ref().map(|sandbox| sandbox.plan().shown.as_slice());
@@ -58,6 +65,22 @@ impl Places {
             }
             Reach::Hidden => Err(refused(path, "it is hidden from kernels")),
         }
+    }
+
+    /// Refuses what kernels do not write, and a folder in which such a place lies.
+    pub fn check_movable(&self, real: &Path, path: &str) -> Result<(), Refused> {
+        self.check_writable(real, path)?;
+        let mut places = self.hidden.iter().chain(&self.read_only);
+        if places.any(|place| place.starts_with(real)) {
+            return Err(refused(path, "something lies in it that kernels do not write"));
+        }
+        Ok(())
+    }
+
+    /// Something hidden, wherever it lies now.
+    pub fn is_hidden(&self, stat: &Stat) -> bool {
+        #[allow(clippy::unnecessary_cast, reason = "other systems have other types for it")]
+        self.identities.contains(&(stat.st_dev as u64, stat.st_ino as u64))
     }
 
     /// The names in a folder that are hidden places.

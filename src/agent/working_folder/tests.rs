@@ -7,13 +7,13 @@ use notarium_wire::FileRefusal as R;
 use super::*;
 
 /// A folder `work` with a secret beside it, and one in it that is hidden.
-struct Scene {
-    folder: tempfile::TempDir,
-    working: WorkingFolder,
+pub(super) struct Scene {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) working: WorkingFolder,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let work = base.join("work");
@@ -27,7 +27,7 @@ impl Scene {
         Self { working: WorkingFolder::new(&work, places), folder }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join("work").join(name)
     }
 
@@ -36,7 +36,7 @@ impl Scene {
         page.files.into_iter().map(|entry| entry.name).collect()
     }
 
-    fn open(&self, path: &str) -> Result<String, R> {
+    pub(super) fn open(&self, path: &str) -> Result<String, R> {
         let (file, _) = self.working.open(path).map_err(|refused| refused.code)?;
         Ok(std::io::read_to_string(file).unwrap())
     }
@@ -48,7 +48,7 @@ impl Scene {
     }
 
     /// What lies in the folder of the scene, incomplete files included.
-    fn all(&self) -> Vec<String> {
+    pub(super) fn all(&self) -> Vec<String> {
         let page = self.working.list("", None, 1_000, true).unwrap();
         page.files.into_iter().map(|entry| entry.name).collect()
     }
@@ -196,8 +196,9 @@ fn nothing_is_stored_where_kernels_do_not_write_or_under_an_odd_name() {
         assert_eq!(scene.store(path, true), Err(expected), "{path:?}");
     }
     assert_eq!(std::fs::read_to_string(scene.path(".bashrc")).unwrap(), "old");
-    assert_eq!(scene.store("été 😀 'quoted' \u{202e}name", false), Ok(false));
-    assert!(scene.names("").contains(&"été 😀 'quoted' \u{202e}name".to_owned()));
+    assert_eq!(scene.store("txt.\u{202e}exe", true), Err(R::InvalidPath), "a name that looks like another");
+    assert_eq!(scene.store("été 😀 'quoted' שם", false), Ok(false));
+    assert!(scene.names("").contains(&"été 😀 'quoted' שם".to_owned()));
 }
 
 #[test]

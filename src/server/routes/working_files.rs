@@ -4,15 +4,16 @@ use axum::Json;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use notarium_core::{Actor, NotebookId, Operation, Scope};
-use notarium_wire::rest::{FileList, FilePlace, FileTarget, ListFiles};
-use notarium_wire::{FileEntry, MAX_LISTED_FILES, WrittenFile};
+use notarium_core::{Actor, KernelSessionId, NotebookId, Operation, Scope};
+use notarium_wire::rest::{FileList, FilePlace, FileTarget, FileTrash, ListFiles, MoveFile, RestoreFile, TrashPlace};
+use notarium_wire::{FileEntry, MAX_LISTED_FILES, MovedFile, TrashPage, TrashedFile, WrittenFile};
 use tokio::sync::oneshot;
 
 use super::files::attachment;
+use crate::agents::Reachable;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{NoContent, Params, QueryOf};
+use crate::extract::{JsonBody, NoContent, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::working_files::{Download, FileAsker};
@@ -49,6 +50,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .takes_bytes(BYTES)
         .answers::<WrittenFile>("200", "application/json")
         .answers::<WrittenFile>("201", "application/json");
+    let router = changes(router, run);
     let agent = Guard::Scope(Scope::Agent);
     router
         .group("working files", "/api/transfers")
@@ -61,6 +63,31 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .says("For runtime agents: the bytes of a file that `file_request` said would come.")
         .on(agent, Method::GET, "/{transfer}", fetch)
         .answers_plain("200", BYTES)
+}
+
+fn changes(router: GuardedRouter<App>, run: Guard) -> GuardedRouter<App> {
+    router
+        .says(
+            "Moves a file or folder to the trash of its runtime agent, where it is kept for 30 days, or as long as the trash has room. \
+             A program that has it open goes on writing to it there.",
+        )
+        .on(run, Method::DELETE, "/content", remove)
+        .says(
+            "Gives a file, folder or link another name or place. What exists is never replaced (`file_exists`); folders on the way \
+             are made.",
+        )
+        .on(run, Method::POST, "/move", relocate)
+        .says("What the trash beside the notebook holds, the last removed first.")
+        .on(run, Method::GET, "/trash", trash)
+        .says(
+            "Brings a file or folder back from the trash, where it was or to another place. What exists is never replaced \
+             (`file_exists`).",
+        )
+        .on(run, Method::POST, "/trash/{entry}/restore", restore)
+        .says("Deletes one entry of the trash for good.")
+        .on(run, Method::DELETE, "/trash/{entry}", delete)
+        .says("Deletes for good all that is in the trash.")
+        .on(run, Method::DELETE, "/trash", empty_trash)
 }
 
 // --- people ---
@@ -78,8 +105,9 @@ async fn list(
     }
     let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
     let page = asker.list(path, after, limit, all).await?;
-    let (agent, agent_name) = (asker.agent.id.clone(), asker.agent.name.clone());
-    Ok(Json(FileList { page, agent, agent_name, max_file_bytes: app.limits.max_working_file_bytes }))
+    let Reachable { id: agent, name: agent_name, knows, .. } = asker.agent.clone();
+    let max_file_bytes = app.limits.max_working_file_bytes;
+    Ok(Json(FileList { page, agent, agent_name, max_file_bytes, can_change: knows.file_changes }))
 }
 
 async fn look(
@@ -124,6 +152,89 @@ async fn upload(
     tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, size_bytes, sha256, replaced, "a file was uploaded");
     let status = if written.replaced { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(written)).into_response())
+}
+
+async fn relocate(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    JsonBody(MoveFile { from, to, kernel }): JsonBody<MoveFile>,
+) -> Result<Json<MovedFile>, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let moved = asker.relocate(from, to).await?;
+    let MovedFile { from, path, .. } = &moved;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, from, path, "a file was moved");
+    Ok(Json(moved))
+}
+
+async fn remove(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(FilePlace { path, kernel }): QueryOf<FilePlace>,
+) -> Result<Json<TrashedFile>, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let trashed = asker.remove(path).await?;
+    let TrashedFile { id, path, size_bytes, .. } = &trashed;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path, id, size_bytes, "a file went to the trash");
+    Ok(Json(trashed))
+}
+
+async fn restore(
+    State(app): State<App>,
+    who: Authenticated,
+    Params((notebook, entry)): Params<(NotebookId, String)>,
+    OptionalJson(RestoreFile { to, kernel }): OptionalJson<RestoreFile>,
+) -> Result<Json<MovedFile>, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    let moved = asker.restore(entry, to).await?;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, path = moved.path, "a file was restored");
+    Ok(Json(moved))
+}
+
+async fn trash(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(TrashPlace { kernel }): QueryOf<TrashPlace>,
+) -> Result<Json<FileTrash>, Problem> {
+    let asker = FileAsker::new(&app, &who, &notebook, kernel.as_ref()).await?;
+    Ok(Json(of_agent(&asker, asker.trash().await?)))
+}
+
+async fn delete(
+    State(app): State<App>,
+    who: Authenticated,
+    Params((notebook, entry)): Params<(NotebookId, String)>,
+    QueryOf(TrashPlace { kernel }): QueryOf<TrashPlace>,
+) -> Result<Json<FileTrash>, Problem> {
+    emptied(&app, &who, &notebook, kernel.as_ref(), Some(entry)).await
+}
+
+async fn empty_trash(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(TrashPlace { kernel }): QueryOf<TrashPlace>,
+) -> Result<Json<FileTrash>, Problem> {
+    emptied(&app, &who, &notebook, kernel.as_ref(), None).await
+}
+
+async fn emptied(
+    app: &App,
+    who: &Authenticated,
+    notebook: &NotebookId,
+    kernel: Option<&KernelSessionId>,
+    entry: Option<String>,
+) -> Result<Json<FileTrash>, Problem> {
+    let asker = FileAsker::new(app, who, notebook, kernel).await?;
+    let page = asker.empty_trash(entry.clone()).await?;
+    tracing::info!(%notebook, actor = ?who.actor, agent = %asker.agent.id, entry, "files in the trash were deleted for good");
+    Ok(Json(of_agent(&asker, page)))
+}
+
+fn of_agent(asker: &FileAsker<'_>, page: TrashPage) -> FileTrash {
+    FileTrash { page, agent: asker.agent.id.clone(), agent_name: asker.agent.name.clone() }
 }
 
 fn declared_bytes(headers: &HeaderMap) -> Option<u64> {

@@ -2,7 +2,8 @@
 
 use notarium_core::{Actor, Door};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILES, WelcomeMessage,
+    CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
+    WelcomeMessage,
 };
 
 use super::follow::Follow;
@@ -103,7 +104,7 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let always = ["kernel_questions", "comms", WORKING_FILES, CONNECTION_SCHEMAS, KERNEL_TABLES];
+    let always = ["kernel_questions", "comms", WORKING_FILES, WORKING_FILE_CHANGES, CONNECTION_SCHEMAS, KERNEL_TABLES];
     let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }

@@ -4,7 +4,7 @@ use notarium_core::{AgentId, KernelSessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::working_files::FolderPage;
+use crate::working_files::{FolderPage, TrashPage};
 
 /// Which folder is listed, and how much of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -59,4 +59,52 @@ pub struct FileList {
     pub agent_name: String,
     /// Largest file that is let through.
     pub max_file_bytes: u64,
+    /// Files can be moved, and go to a trash: the runtime agent is new enough.
+    #[serde(default)]
+    pub can_change: bool,
+}
+
+/// Another name or place for a file or folder.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveFile {
+    /// Below the working folder.
+    pub from: String,
+    /// Below the working folder, with the new name. Folders on the way are made; what exists is never replaced (`file_exists`).
+    pub to: String,
+    /// The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// Where something goes that comes back from the trash.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreFile {
+    /// Below the working folder; absent: where it was. What exists is never replaced (`file_exists`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// Whose trash is meant.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrashPlace {
+    /// The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's.
+    pub kernel: Option<KernelSessionId>,
+}
+
+/// What the trash of a folder holds, and whose it is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FileTrash {
+    /// The last removed first, at most 1,000.
+    #[serde(flatten)]
+    pub page: TrashPage,
+    /// The runtime agent on whose machine the folder is.
+    pub agent: AgentId,
+    /// Its name, for people.
+    pub agent_name: String,
 }

@@ -4,6 +4,8 @@ import type { CellType } from "../protocol/messages.ts";
 export interface CopiedCell {
   cell_type: CellType;
   source: string;
+  /** Pictures of a text cell, as nbformat has them. */
+  attachments?: Record<string, unknown>;
 }
 
 /** What JupyterLab names cells on the clipboard. */
@@ -15,13 +17,15 @@ interface NbformatCell {
   cell_type: string;
   source: string | string[];
   metadata?: { notarium?: { cell_type?: string } };
+  attachments?: unknown;
 }
 
 /** Cells that nbformat does not know are Markdown there, and say here what they were. */
 export function toNbformat(cells: readonly CopiedCell[]): string {
-  const all = cells.map(({ cell_type, source }) => {
+  const all = cells.map(({ cell_type, source, attachments }) => {
     if (cell_type === "code") return { cell_type, source, metadata: {}, outputs: [], execution_count: null };
-    if (cell_type === "markdown" || cell_type === "raw") return { cell_type, source, metadata: {} };
+    if (cell_type === "markdown" || cell_type === "raw")
+      return { cell_type, source, metadata: {}, ...(attachments && { attachments }) };
     return { cell_type: "markdown", source, metadata: { notarium: { cell_type } } };
   });
   return JSON.stringify(all);
@@ -37,9 +41,10 @@ export function fromNbformat(text: string): CopiedCell[] | undefined {
   }
   const cells = Array.isArray(value) ? value : (value as { cells?: unknown } | null)?.cells;
   if (!Array.isArray(cells) || cells.length === 0 || !cells.every(isCell)) return undefined;
-  return cells.map(({ cell_type, source, metadata }) => ({
+  return cells.map(({ cell_type, source, metadata, attachments }) => ({
     cell_type: kind(metadata?.notarium?.cell_type ?? cell_type),
     source: (Array.isArray(source) ? source.join("") : source).replaceAll(/\r\n?/g, "\n"),
+    ...(isBundles(attachments) && { attachments }),
   }));
 }
 
@@ -49,11 +54,16 @@ function isCell(value: unknown): value is NbformatCell {
   return typeof cell_type === "string" && isText;
 }
 
+function isBundles(value: unknown): value is Record<string, unknown> {
+  const isObject = (each: unknown) => typeof each === "object" && each !== null && !Array.isArray(each);
+  return isObject(value) && Object.values(value as object).every(isObject) && Object.keys(value as object).length > 0;
+}
+
 function kind(word: string): CellType {
   return (["code", "markdown", "raw", "sql", "prompt"] as const).find((each) => each === word) ?? "raw";
 }
 
-const KINDS: Record<string, CellType> = { py: "code", sql: "sql", md: "markdown", markdown: "markdown", txt: "raw", csv: "raw" };
+const KINDS: Record<string, CellType> = { py: "code", sql: "sql", md: "markdown", markdown: "markdown", txt: "raw" };
 
 /** What a file becomes in a notebook; nothing where it is no text that a cell could hold. */
 export function cellsOfFile(name: string, text: string): CopiedCell[] {

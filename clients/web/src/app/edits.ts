@@ -79,7 +79,7 @@ export class Edits {
 
   copy(): void {
     const cells = this.#store.selected.flatMap((id) => this.#store.document.cells.get(id) ?? []);
-    keep(cells.map(({ cell_type, source }) => ({ cell_type, source })));
+    keep(cells.map(({ cell_type, source, attachments }) => ({ cell_type, source, ...(attachments && { attachments }) })));
   }
 
   /** One text of several cells, with the type of the first; one alone takes in the one below. */
@@ -104,9 +104,9 @@ export class Edits {
   paste(cells: CopiedCell[] = kept(), to?: Place): Place {
     const after = this.#store.selected.at(-1);
     let place: Place = to ?? (after === undefined ? "end" : { after });
-    const commands: Command[] = cells.map(({ cell_type, source }) => {
+    const commands: Command[] = cells.map(({ cell_type, source, attachments }) => {
       const cell_id = newId();
-      const insert = { InsertCell: { cell_id, cell_type, source, place } };
+      const insert = { InsertCell: { cell_id, cell_type, source, place, ...(attachments && { attachments }) } };
       place = { after: cell_id };
       return insert;
     });

@@ -2,11 +2,15 @@
 import type { components } from "../protocol/rest.ts";
 import { Problem } from "../transport/rest.ts";
 import { newId } from "../transport/ids.ts";
+import { nameParts, nextName, shownName } from "./readers.ts";
 import { sizeWords } from "./sizes.ts";
 import type { NotebookStore } from "./store.ts";
 
 export type FileList = components["schemas"]["FileList"];
 export type FileEntry = components["schemas"]["FileEntry"];
+export type FileTrash = components["schemas"]["FileTrash"];
+export type TrashedFile = components["schemas"]["TrashedFile"];
+type MovedFile = components["schemas"]["MovedFile"];
 
 /** A file on its way. */
 export interface Moving {
@@ -21,12 +25,22 @@ export interface Moving {
   words?: string;
 }
 
-interface Upload {
+export interface UploadOptions {
+  /** A name that is taken gets a number; else a person decides. */
+  isNumbered?: boolean;
+  /** When it is there, under this path. */
+  then?: (path: string) => void;
+}
+
+interface Upload extends UploadOptions {
   moving: Moving;
   file: File;
 }
 
 const KEPT_MS = 10_000;
+const TAKEN = "A file with this name exists";
+/** Numbers that are tried for a name. */
+const MOST_NUMBERS = 100;
 
 export const below = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
@@ -35,6 +49,8 @@ export class Files {
   moving: readonly Moving[] = [];
   /** Somebody looks: what ends is not told by other means. */
   isShown = false;
+  /** Counts what this page changed in the folder: lists are fetched anew. */
+  changes = 0;
   readonly #listeners = new Set<() => void>();
   readonly #uploads = new Map<string, Upload>();
   readonly #ends = new Map<string, AbortController>();
@@ -52,17 +68,99 @@ export class Files {
     return this.store.session.rest.get<FileList>(`${this.#base}?${query}`);
   }
 
+  // Names
+
+  async rename(from: string, to: string): Promise<string> {
+    const { path } = await this.store.session.rest.json<MovedFile>("POST", `${this.#base}/move`, { from, to });
+    this.#changed();
+    return path;
+  }
+
+  /** To the trash, with a way back. */
+  async remove(path: string): Promise<void> {
+    const trashed = await this.#delete<TrashedFile>(`/content?${new URLSearchParams({ path })}`);
+    this.store.toast({
+      text: `“${shownName(nameParts(path).name)}” moved to the trash`,
+      action: { label: "Undo", run: () => void this.#undo(trashed) },
+    });
+  }
+
+  async #undo({ id, path }: TrashedFile): Promise<void> {
+    const name = shownName(nameParts(path).name);
+    const other = nextName(path);
+    const failed = (error: unknown) => this.store.toast({ text: `${name}: ${problemWords(error)}`, isError: true });
+    await this.restore(id).catch((error: unknown) => {
+      if (!isTaken(error)) return failed(error);
+      const label = `Restore as “${shownName(nameParts(other).name)}”`;
+      const run = () => void this.restore(id, other).catch(failed);
+      this.store.toast({ text: `“${name}” exists again`, isError: true, action: { label, run } });
+    });
+  }
+
+  trash(): Promise<FileTrash> {
+    return this.store.session.rest.get<FileTrash>(`${this.#base}/trash`);
+  }
+
+  async restore(id: string, to?: string): Promise<string> {
+    const body = to === undefined ? {} : { to };
+    const address = `${this.#base}/trash/${encodeURIComponent(id)}/restore`;
+    const { path } = await this.store.session.rest.json<MovedFile>("POST", address, body);
+    this.#changed();
+    return path;
+  }
+
+  /** Deletes one entry for good, or all. */
+  emptyTrash(id?: string): Promise<FileTrash> {
+    return this.#delete(`/trash${id === undefined ? "" : `/${encodeURIComponent(id)}`}`);
+  }
+
+  async #delete<T>(below: string): Promise<T> {
+    const answer = await this.store.session.rest.send(this.#base + below, { method: "DELETE" });
+    this.#changed();
+    return (await answer.json()) as T;
+  }
+
+  /** The beginning of a file, and whether there is more. */
+  async beginning(path: string, most: number, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; isCut: boolean }> {
+    const answer = await this.store.session.rest.send(this.#content(path), { signal });
+    const reader = answer.body?.getReader();
+    const bytes = new Uint8Array(most);
+    let length = 0;
+    try {
+      for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+        const piece = next.value.subarray(0, most - length);
+        bytes.set(piece, length);
+        length += piece.length;
+        if (piece.length < next.value.length) return { bytes, isCut: true };
+      }
+    } finally {
+      // Who wants no more ends the request.
+      await reader?.cancel();
+    }
+    return { bytes: bytes.subarray(0, length), isCut: false };
+  }
+
+  // Uploads and downloads
+
   /** One after the other, into a folder; those that are too large are told at once. */
-  upload(folder: string, files: File[], maxBytes: number): void {
+  upload(folder: string, files: File[], maxBytes = Infinity, options: UploadOptions = {}): void {
     for (const file of files) {
       const path = below(folder, file.name);
       const moving: Moving = { id: newId(), name: file.name, path, way: "up", size: file.size, moved: 0, state: "waiting" };
       this.moving = [...this.moving, moving];
-      this.#uploads.set(moving.id, { moving, file });
+      this.#uploads.set(moving.id, { moving, file, ...options });
       if (file.size > maxBytes) this.#change(moving.id, { state: "failed", words: `Too large (at most ${sizeWords(maxBytes)})` });
       else this.#enqueue(moving.id, false);
     }
     this.#tell();
+  }
+
+  /** What was taken gets another name. */
+  keepBoth(id: string): void {
+    const upload = this.#uploads.get(id);
+    if (!upload) return;
+    upload.isNumbered = true;
+    this.again(id, false);
   }
 
   /** What was taken is replaced; what failed is tried again. */
@@ -118,17 +216,32 @@ export class Files {
     const upload = this.#uploads.get(id);
     if (!upload) return;
     const { rest } = this.store.session;
-    const { path, name } = upload.moving;
     this.#change(id, { state: "going" });
     await this.#follow(id, async (signal) => {
       // Asked before the bytes go: an answer in the middle of them may not be heard.
-      if (!overwrite && (await this.#isThere(path, signal))) throw new Problem(409, "file_exists", "A file with this name exists");
+      const path = overwrite ? upload.moving.path : await this.#free(upload, signal);
       const moved = (bytes: number) => this.#change(id, { moved: bytes });
       await rest.upload(this.#content(path, overwrite), upload.file, moved, signal);
       this.#uploads.delete(id);
-      this.#change(id, { state: "done", words: "" });
-      if (!this.isShown) this.store.toast({ text: `Uploaded ${name}` });
+      const name = nameParts(path).name;
+      this.#change(id, { state: "done", name, path, words: "" });
+      this.#changed();
+      if (!this.isShown && !upload.then) this.store.toast({ text: `Uploaded ${shownName(name)}` });
+      upload.then?.(path);
+      setTimeout(() => this.dismiss(id), KEPT_MS);
     });
+  }
+
+  /** The path at which nothing is yet. */
+  async #free({ moving, isNumbered }: Upload, signal: AbortSignal): Promise<string> {
+    const { folder, name } = nameParts(moving.path);
+    const tries = isNumbered === true ? MOST_NUMBERS : 1;
+    let free = name;
+    for (let number = 0; number < tries; number++) {
+      if (!(await this.#isThere(below(folder, free), signal))) return below(folder, free);
+      free = nextName(free);
+    }
+    throw new Problem(409, "file_exists", TAKEN);
   }
 
   #isThere(path: string, signal: AbortSignal): Promise<boolean> {
@@ -148,14 +261,15 @@ export class Files {
       await work(end.signal);
     } catch (error) {
       if (end.signal.aborted) return;
-      const isTaken = error instanceof Problem && error.code === "file_exists";
-      const words = (error as Error).message;
-      this.#change(id, isTaken ? { state: "taken", words: "A file with this name exists" } : { state: "failed", words });
-      const name = this.moving.find((each) => each.id === id)?.name;
-      if (!this.isShown) this.store.toast({ text: `${name}: ${words}`, isError: true });
+      this.#change(id, isTaken(error) ? { state: "taken", words: TAKEN } : { state: "failed", words: problemWords(error) });
     } finally {
       this.#ends.delete(id);
     }
+  }
+
+  #changed(): void {
+    this.changes += 1;
+    this.#tell();
   }
 
   #change(id: string, change: Partial<Moving>): void {
@@ -166,6 +280,26 @@ export class Files {
   #tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+export const isTaken = (error: unknown) => error instanceof Problem && error.code === "file_exists";
+
+const WORDS: Record<string, string> = {
+  file_exists: "A file or folder with this name exists. Choose another name.",
+  agent_unreachable: "No runtime agent is connected. The files are on its machine: start it, then try again.",
+  no_kernel: "Several runtime agents could run this notebook. Run a cell first, so that it’s clear whose files you mean.",
+  not_found: "It isn’t there any more. Refresh the list.",
+  disk_full: "The disk is full. Empty the trash or delete files by code, then try again.",
+  forbidden: "You need the right to run code to use files.",
+  unreachable: "No connection. Nothing was changed. Try again.",
+  timeout: "The runtime agent didn’t answer. Refresh the list before you try again.",
+};
+
+/** What a person reads; the server's sentence where there is none here. */
+export function problemWords(error: unknown): string {
+  const { message } = error as Error;
+  const words = error instanceof Problem ? WORDS[error.code] : undefined;
+  return words ?? message.charAt(0).toUpperCase() + message.slice(1);
 }
 
 const known = new WeakMap<NotebookStore, Files>();

@@ -44,7 +44,7 @@ export interface Toast {
 const EDITS =
   /^(Insert|Edit|Delete|Restore|Move|SetCell)|^(ReplaceSource|ChangeCellType|ClearOutputs|Undo|Redo|RenameNotebook|Batch)$/;
 
-export type Panel = "assistant" | "comments" | "history" | "outline" | "variables" | undefined;
+export type Panel = "assistant" | "comments" | "files" | "history" | "outline" | "variables" | undefined;
 
 /** The cells alone: to work in (zen), or to show to others, without code (present). */
 export type View = "zen" | "present";
@@ -70,6 +70,8 @@ export class NotebookStore extends Topics {
   past: number | undefined;
   historyTab: "Trash" | "Timeline" | undefined;
   panel: Panel;
+  /** Files were dropped or pasted: how far they are is shown over the cells. */
+  isMoving = false;
   readonly places = new Places();
   readonly progress = new Progress();
   readonly groups = new Groups();

@@ -28,6 +28,7 @@ export interface PageActions extends EditingPage {
   keys: () => void;
   share: () => void;
   files: () => void;
+  chooseFiles: () => void;
   functions: () => void;
   palette: () => void;
   help: () => void;
@@ -335,6 +336,7 @@ export const actions: Action[] = [
   { id: "functions", title: "Call a function", needs: "run", run: () => page.functions?.() },
   { id: "variables", title: "Show or hide variables", needs: "run", run: (store) => store.show("variables") },
   { id: "files", title: "Files", needs: "run", run: () => page.files?.() },
+  { id: "add-files", title: "Add files or pictures below the cell", needs: "edit", run: () => page.chooseFiles?.() },
   {
     id: "notify",
     title: "Notify me when runs finish",

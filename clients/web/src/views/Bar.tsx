@@ -1,5 +1,18 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, CircleX, Ellipsis, History, House, MessageSquare, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
+import {
+  Bot,
+  CircleX,
+  Ellipsis,
+  FolderOpen,
+  History,
+  House,
+  MessageSquare,
+  Play,
+  Redo2,
+  Share2,
+  Square,
+  Undo2,
+} from "lucide-react";
 import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -54,6 +67,15 @@ export function Bar({ store }: { store: NotebookStore }) {
         <Bot size={17} />
       </button>
       <CommentsButton store={store} />
+      <button
+        className="button bare icon wide"
+        aria-pressed={store.panel === "files"}
+        onClick={() => store.show("files")}
+        aria-label="Files"
+        title="Files"
+      >
+        <FolderOpen size={16} />
+      </button>
       <button
         className="button bare icon"
         aria-pressed={store.panel === "history"}

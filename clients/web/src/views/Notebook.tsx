@@ -23,7 +23,7 @@ import { Notices } from "./Notices.tsx";
 import { Markdown } from "./Rendered.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
-import { fileDrop } from "./fileDrop.ts";
+import { chooseFiles, fileDrop } from "./fileDrop.ts";
 import { comment } from "./marks.ts";
 import { useAnchors } from "./useAnchors.ts";
 import { useAttention } from "./useAttention.ts";
@@ -39,6 +39,7 @@ const Past = part(() => import("./Past.tsx"));
 const Share = part(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
 const Files = part(() => import("./Files.tsx"));
 const Variables = part(() => import("./Variables.tsx"));
+const Uploads = part(() => import("./Uploads.tsx"));
 const FunctionForm = part(() => import("./FunctionForm.tsx"));
 const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
@@ -97,7 +98,7 @@ export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Pr
 
 function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "files" | "functions">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share" | "functions">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
@@ -120,11 +121,12 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
       help: open("help"),
       keys: open("keys"),
       share: open("share"),
-      files: open("files"),
+      files: () => store.show("files"),
       functions: open("functions"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
       comment,
+      chooseFiles: () => chooseFiles(store),
     });
   }, [store]);
   useEffect(() => {
@@ -193,6 +195,12 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
             <Comments store={store} />
           </Boundary>
         )}
+        {store.panel === "files" && (
+          <Boundary what="The files" close={() => store.show("files")}>
+            <Files store={store} />
+          </Boundary>
+        )}
+        {store.isMoving && store.panel !== "files" && <Uploads store={store} />}
         {store.panel === "history" && (
           <Boundary what="The history" close={() => store.show("history")}>
             <History store={store} />
@@ -208,7 +216,6 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
             {palette === "keys" && <Keys close={close} />}
             {palette === "share" && <Share store={store} close={close} />}
             {palette === "functions" && <FunctionForm store={store} close={close} />}
-            {palette === "files" && <Files store={store} close={close} />}
             {(palette === "palette" || palette === "help") && <Palette store={store} mode={palette} close={close} />}
           </Boundary>
         )}

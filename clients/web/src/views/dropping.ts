@@ -1,6 +1,13 @@
-// Files that are dropped into the list: a notebook's cells, or one cell of its text. Loaded when the first file is dragged over it.
-import { cellsOfFile } from "../app/clipboard.ts";
+// Files that come into the list of cells. A notebook or a program becomes cells, a picture a text cell, data a file beside the
+// notebook and a cell that reads it. Loaded when the first file comes.
+import { EditorView } from "@codemirror/view";
+import { type CopiedCell, cellsOfFile } from "../app/clipboard.ts";
+import { filesOf } from "../app/files.ts";
+import { addPicture, isPictureFile, pictureCell } from "../app/pictures.ts";
+import { isData, readingCell } from "../app/readers.ts";
 import type { NotebookStore } from "../app/store.ts";
+import type { Command, Place } from "../protocol/messages.ts";
+import { newId } from "../transport/ids.ts";
 import { dropLine, placeAt } from "./dragging.ts";
 
 const MOST_BYTES = 20_000_000;
@@ -18,18 +25,124 @@ export async function dropped(
   list: HTMLElement,
   event: Pick<DragEvent, "clientX" | "clientY">,
   files: File[],
+  hasFolders = false,
 ): Promise<void> {
+  const place = placeAt(list, event)?.place;
   left();
-  let place = placeAt(list, event)?.place;
-  for (const file of files) {
-    const cells = file.size > MOST_BYTES ? [] : cellsOfFile(file.name, await file.text());
-    if (cells.length === 0) store.toast({ text: refusal(file), isError: true });
-    else place = store.edits.paste(cells, place ?? "end");
+  if (hasFolders) store.toast({ text: "Folders can’t be dropped. Drop the files in them.", isError: true });
+  await arrive(store, files, place ?? "end");
+}
+
+/** Into the text of a cell where that is a picture's place, else below it. */
+export async function pasted(store: NotebookStore, cell: string | undefined, files: File[], isInEditor: boolean): Promise<void> {
+  const isText = cell !== undefined && store.document.cells.get(cell)?.cell_type === "markdown";
+  const intoText = isInEditor && isText && store.mayEdit ? files.filter(isPictureFile) : [];
+  const below = [];
+  for (const file of intoText) if (!(await intoEditor(store, cell ?? "", file))) below.push(file);
+  below.push(...files.filter((file) => !intoText.includes(file)));
+  await arrive(store, below, cell === undefined ? "end" : { after: cell });
+}
+
+/** At the caret of the cell's editor; false where the cell has no room. */
+async function intoEditor(store: NotebookStore, cell: string, file: File): Promise<boolean> {
+  try {
+    const reference = await addPicture(store, cell, file);
+    const editor = document.querySelector<HTMLElement>(`.cell[data-cell="${CSS.escape(cell)}"] .cm-editor`);
+    const view = editor && EditorView.findFromDOM(editor);
+    if (reference === undefined || !view) return reference !== undefined;
+    view.dispatch({ ...view.state.replaceSelection(reference), userEvent: "input.paste", scrollIntoView: true });
+    return true;
+  } catch (error) {
+    tell(store, (error as Error).message);
+    return true;
   }
 }
 
-function refusal({ name, size }: File): string {
-  if (size > MOST_BYTES)
-    return `“${name}” is too large for cells (${Math.round(size / 1_000_000)} MB). Import it on the home page.`;
-  return `“${name}” holds no cells: drop a notebook, or a file of Python, SQL, Markdown or text.`;
+function tell(store: NotebookStore, text: string): void {
+  if (text !== "") store.toast({ text, isError: true });
+}
+
+/** One after the other, in their order. */
+async function arrive(store: NotebookStore, files: File[], at: Place): Promise<void> {
+  if (files.length === 0) return;
+  if (store.past !== undefined) return tell(store, "You’re looking at an earlier version. Go back to the present to add files.");
+  if (!store.mayEdit && !store.mayRun) return tell(store, "You can only read this notebook, so you can’t add files.");
+  const places = new Places(store, at);
+  for (const file of files) {
+    try {
+      await arriveOne(store, file, places);
+    } catch (error) {
+      tell(store, (error as Error).message);
+    }
+  }
+}
+
+async function arriveOne(store: NotebookStore, file: File, places: Places): Promise<void> {
+  if (isPictureFile(file) && store.mayEdit) {
+    const cell = await pictureCell(file);
+    return places.put(places.take(), [cell]);
+  }
+  if (!isData(file.name) && store.mayEdit) {
+    const cells = file.size > MOST_BYTES ? [] : cellsOfFile(file.name, await file.text());
+    if (cells.length > 0) return places.put(places.take(), cells);
+  }
+  if (!store.mayRun)
+    throw new Error(`“${file.name}” wasn’t uploaded: you need the right to run code. Ask an owner of this notebook.`);
+  if (isNotebook(file)) throw new Error(`“${file.name}” has no cells, or is too large. Import it on the home page.`);
+  const turn = places.take();
+  const then = (path: string) => {
+    if (store.mayEdit) void places.put(turn, [readingCell(store.document, path)]);
+    else store.toast({ text: `“${path}” uploaded. You can’t add a cell here.` });
+  };
+  store.isMoving = true;
+  store.tell("panel");
+  filesOf(store).upload("", [file], undefined, { isNumbered: true, then });
+}
+
+const isNotebook = ({ name }: File) => name.toLowerCase().endsWith(".ipynb");
+
+/** Where files go that came together: in their order, though an upload may end long after the next. */
+class Places {
+  readonly #store: NotebookStore;
+  readonly #above: string | undefined;
+  readonly #current: string | undefined;
+  /** The last cell of each that is there. */
+  readonly #last: (string | undefined)[] = [];
+
+  constructor(store: NotebookStore, at: Place) {
+    const { order } = store.document;
+    this.#store = store;
+    this.#current = store.current;
+    if (typeof at === "string") this.#above = at === "end" ? order.at(-1) : undefined;
+    else this.#above = "after" in at ? at.after : order[order.indexOf(at.before) - 1];
+  }
+
+  take(): number {
+    return this.#last.push(undefined) - 1;
+  }
+
+  /** Takes nobody away from what they type meanwhile. */
+  async put(turn: number, cells: CopiedCell[]): Promise<void> {
+    const store = this.#store;
+    let place = this.#placeOf(turn);
+    let last: string | undefined;
+    const commands = cells.map(({ cell_type, source, attachments }): Command => {
+      const cell_id = newId();
+      const command = { InsertCell: { cell_id, cell_type, source, place, ...(attachments && { attachments }) } };
+      [last, place] = [cell_id, { after: cell_id }];
+      return command;
+    });
+    this.#last[turn] = last;
+    const done = await store.do({ Batch: { commands } });
+    if (!done) this.#last[turn] = undefined;
+    else if (!store.isEditing && (store.current === this.#current || this.#last.includes(store.current))) store.select(last);
+  }
+
+  #placeOf(turn: number): Place {
+    const { cells } = this.#store.document;
+    const before = this.#last.slice(0, turn).findLast((cell) => cell !== undefined) ?? this.#above;
+    if (before === undefined) return "start";
+    // Its neighbour has gone meanwhile.
+    return cells.has(before) || this.#last.includes(before) ? { after: before } : "end";
+  }
 }

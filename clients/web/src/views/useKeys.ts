@@ -6,6 +6,7 @@ import { CELLS_MIME, kept, pasted, toNbformat } from "../app/clipboard.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
 import { actions, isAllowed } from "../commands/table.ts";
+import { isInEditor, pastedFiles } from "./fileDrop.ts";
 
 /** What its keys do in fields of the page too, those of dialogs apart. */
 const OVERALL: ReadonlySet<string> = new Set(["assistant", "find", "palette"]);
@@ -70,9 +71,13 @@ export function useKeys(store: NotebookStore): void {
       event.preventDefault();
       store.edits.paste(pasted(event.clipboardData));
     };
+    // Before the editor, which would take a file for nothing that it knows.
+    const bring = (event: ClipboardEvent) => void ((isOurs(event) || isInEditor(event)) && pastedFiles(store, event));
+    document.addEventListener("paste", bring, true);
     const listeners = { copy, cut: copy, paste };
     for (const [type, listener] of Object.entries(listeners)) document.addEventListener(type as "copy", listener);
     return () => {
+      document.removeEventListener("paste", bring, true);
       for (const [type, listener] of Object.entries(listeners)) document.removeEventListener(type as "copy", listener);
     };
   }, [store]);

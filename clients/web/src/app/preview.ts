@@ -1,0 +1,79 @@
+// What is shown of a file beside the notebook without code: its first part, as a table, text or a picture.
+import { nameParts } from "./readers.ts";
+
+export type PreviewKind = "picture" | "table" | "text";
+
+/** Pictures are shown whole. */
+export const MOST_PICTURE_BYTES = 20_000_000;
+/** Of anything else so much is fetched. */
+export const MOST_TEXT_BYTES = 256 * 1024;
+const MOST_ROWS = 200;
+const MOST_COLUMNS = 100;
+
+const PICTURES: Record<string, string> = {
+  ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", bmp: "image/bmp" },
+  ...{ svg: "image/svg+xml", avif: "image/avif" },
+};
+const PACKED = /\.(gz|bz2|xz|zst|zip|tar|7z)$/i;
+
+export const pictureType = (name: string) => PICTURES[nameParts(name).ending];
+
+export function previewKind(name: string): PreviewKind {
+  if (PACKED.test(name)) return "text";
+  if (pictureType(name) !== undefined) return "picture";
+  return ["csv", "tsv"].includes(nameParts(name).ending) ? "table" : "text";
+}
+
+/** Text, or nothing where the bytes are none. What is cut in the middle of a letter is. */
+export function textOf(bytes: Uint8Array, isCut: boolean): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Rows {
+  head: string[];
+  rows: string[][];
+  /** The file has more than is here. */
+  hasMore: boolean;
+}
+
+/** The rows of a file of separated values; the last one of a part may be torn, and is left out. */
+export function rowsOf(text: string, isCut: boolean): Rows {
+  const separator = separatorOf(text);
+  const all: string[][] = [];
+  let row: string[] = [];
+  let field = "";
+  let isQuoted = false;
+  const endRow = () => {
+    row.push(field);
+    if (row.length > 1 || field !== "") all.push(row.slice(0, MOST_COLUMNS));
+    [row, field] = [[], ""];
+  };
+  let at = 0;
+  for (; at < text.length && all.length <= MOST_ROWS; at++) {
+    const sign = text[at];
+    if (isQuoted) {
+      if (sign !== '"') field += sign;
+      else if (text[at + 1] === '"') ((field += '"'), at++);
+      else isQuoted = false;
+    } else if (sign === '"' && field === "") isQuoted = true;
+    else if (sign === separator) (row.push(field), (field = ""));
+    else if (sign === "\n") endRow();
+    else if (sign !== "\r") field += sign;
+  }
+  const isWhole = at >= text.length;
+  if (isWhole && !isCut && (field !== "" || row.length > 0)) endRow();
+  const [head = [], ...rows] = all;
+  return { head, rows: rows.slice(0, MOST_ROWS), hasMore: !isWhole || isCut };
+}
+
+/** The one that the first line has most of. */
+function separatorOf(text: string): string {
+  const [line = ""] = text.split("\n", 1);
+  const count = (sign: string) => line.split(sign).length;
+  return ["\t", ";", "|"].reduce((best, sign) => (count(sign) > count(best) ? sign : best), ",");
+}

@@ -1,0 +1,144 @@
+// The beginning of a file beside the notebook: as a picture, a table or text.
+import { Dialog } from "@base-ui/react/dialog";
+import { useEffect, useState } from "react";
+import { type Files, problemWords } from "../app/files.ts";
+import { MOST_PICTURE_BYTES, MOST_TEXT_BYTES, type Rows, pictureType, previewKind, rowsOf, textOf } from "../app/preview.ts";
+import { nameParts, shownName } from "../app/readers.ts";
+import { sizeWords } from "../app/sizes.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { readIntoCell } from "./FileMenu.tsx";
+
+interface Props {
+  store: NotebookStore;
+  work: Files;
+  path: string;
+  close: () => void;
+}
+
+type Shown = { picture: string } | { rows: Rows } | { text: string; isCut: boolean } | { note: string };
+
+export default function FilePreview({ store, work, path, close }: Props) {
+  const shown = useBeginning(work, path);
+  const { folder, name } = nameParts(path);
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog preview">
+          <header className="row">
+            <Dialog.Title className="grow">
+              <bdi>{shownName(name)}</bdi>
+            </Dialog.Title>
+            <Dialog.Close className="button">Close</Dialog.Close>
+          </header>
+          <div className="previewed" tabIndex={0} role="region" aria-label={`Preview of ${shownName(name)}`}>
+            {shown ? (
+              <Content shown={shown} name={shownName(name)} />
+            ) : (
+              <p className="quiet empty" role="status">
+                Loading…
+              </p>
+            )}
+          </div>
+          <footer className="row">
+            {store.mayEdit && (
+              <button
+                className="button primary"
+                onClick={() => {
+                  readIntoCell(store, path);
+                  close();
+                }}
+              >
+                Read into a cell
+              </button>
+            )}
+            <button className="button" onClick={() => void work.download(folder, { name, kind: "file" })}>
+              Download
+            </button>
+          </footer>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Content({ shown, name }: { shown: Shown; name: string }) {
+  if ("note" in shown) return <p className="quiet empty">{shown.note}</p>;
+  if ("picture" in shown) return <img src={shown.picture} alt={name} />;
+  if ("rows" in shown) return <Table {...shown.rows} />;
+  return (
+    <>
+      <pre dir="auto">{shown.text}</pre>
+      {shown.isCut && <p className="quiet small">The first {sizeWords(MOST_TEXT_BYTES)}. Download the file to see all of it.</p>}
+    </>
+  );
+}
+
+function Table({ head, rows, hasMore }: Rows) {
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            {head.map((text, at) => (
+              <th key={at} dir="auto">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((text, column) => (
+                <td key={column} dir="auto">
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="quiet small">
+        {hasMore ? `The first ${rows.length} rows.` : rows.length === 1 ? "1 row." : `${rows.length} rows.`}
+      </p>
+    </>
+  );
+}
+
+/** A picture's address is given back when it is no longer shown. */
+function useBeginning(work: Files, path: string): Shown | undefined {
+  const [shown, setShown] = useState<Shown>();
+  useEffect(() => {
+    const end = new AbortController();
+    let address: string | undefined;
+    const show = async () => {
+      const found = await beginning(work, path, end.signal);
+      if (end.signal.aborted) return;
+      if (found instanceof Blob) {
+        address = URL.createObjectURL(found);
+        setShown({ picture: address });
+      } else setShown(found);
+    };
+    show().catch((error: unknown) => !end.signal.aborted && setShown({ note: problemWords(error) }));
+    return () => {
+      end.abort();
+      if (address !== undefined) URL.revokeObjectURL(address);
+    };
+  }, [work, path]);
+  return shown;
+}
+
+async function beginning(work: Files, path: string, signal: AbortSignal): Promise<Shown | Blob> {
+  const kind = previewKind(path);
+  const most = kind === "picture" ? MOST_PICTURE_BYTES : MOST_TEXT_BYTES;
+  const { bytes, isCut } = await work.beginning(path, most, signal);
+  if (bytes.length === 0) return { note: "The file is empty." };
+  if (kind === "picture") {
+    if (isCut) return { note: `Pictures larger than ${sizeWords(most)} have no preview. Read it into a cell or download it.` };
+    return new Blob([bytes], { type: pictureType(path) ?? "" });
+  }
+  const text = textOf(bytes, isCut);
+  if (text === undefined) return { note: "This file has no preview. Read it into a cell or download it." };
+  return kind === "table" ? { rows: rowsOf(text, isCut) } : { text, isCut };
+}

@@ -1,0 +1,262 @@
+//! The trash of a working folder: a hidden folder in it, so that what goes there is renamed and never copied, and is still there
+//! when the agent has been restarted.
+//!
+//! Each entry is a folder `ULID/` with `about.json` and `content`. Code in kernels can write there: nothing that it may have put
+//! there is believed. Links are not followed, and paths are checked like those of people.
+
+use std::ffi::CString;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, SystemTime};
+
+use notarium_wire::{FileKind, FileRefusal, MovedFile, TrashPage, TrashedFile};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, fsync, mkdirat, openat, statat, unlinkat};
+use rustix::io::{Errno, Result as SystemResult};
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+use super::moving::{keep, refusal, rename_free};
+use super::{Refused, WorkingFolder, kind_of, parts, tree};
+
+/// The folder.
+pub(super) const TRASH: &str = ".notarium-trash";
+const ABOUT: &str = "about.json";
+const CONTENT: &str = "content";
+const KEPT_DAYS: u32 = 30;
+const MAX_BYTES: u64 = 2 << 30;
+const MAX_ENTRIES: usize = 1_000;
+/// Entries that are looked at.
+const MAX_SCANNED: usize = 10_000;
+const MAX_ABOUT_BYTES: u64 = 64 << 10;
+/// An entry without content is being made, or what is left of one.
+const MAKING: Duration = Duration::from_secs(600);
+
+/// How much is kept, and for how long. The entry that came last stays, however large it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keeps {
+    pub days: u32,
+    pub bytes: u64,
+    pub entries: usize,
+}
+
+impl Default for Keeps {
+    fn default() -> Self {
+        Self { days: KEPT_DAYS, bytes: MAX_BYTES, entries: MAX_ENTRIES }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    path: String,
+    size_bytes: u64,
+}
+
+impl WorkingFolder {
+    /// Takes a file, a folder or a link away, so that it can be brought back.
+    pub fn remove(&self, path: &str) -> Result<TrashedFile, Refused> {
+        let root = self.root()?;
+        let source = self.movable(root.as_fd(), path)?;
+        let size_bytes = tree::size_bytes(source.folder.as_fd(), &source.name);
+        let system = |error| Refused::system(&source.path, error);
+        let trash = made(root.as_fd())?;
+        let id = Ulid::generate();
+        let about = About { path: source.path.clone(), size_bytes };
+        let entry = begun(&trash, id, &about).map_err(system)?;
+        let from = (source.folder.as_fd(), source.name.as_str());
+        rename_free(from, (entry.as_fd(), CONTENT)).map_err(|error| {
+            self.forget(&trash, id);
+            match error {
+                Errno::XDEV => {
+                    let message = format!("'{path}' lies on another disk than the trash: delete it by code");
+                    Refused::new(FileRefusal::SystemRefused, message)
+                }
+                error => system(error),
+            }
+        })?;
+        keep(&[entry.as_fd(), trash.as_fd(), source.folder.as_fd()]);
+        self.bound(&trash);
+        Ok(TrashedFile {
+            id: id.to_string(),
+            path: source.path,
+            kind: kind_of(&source.stat),
+            size_bytes,
+            removed_at: id.timestamp_ms(),
+        })
+    }
+
+    /// What can be brought back.
+    pub fn trash(&self, limit: u32) -> Result<TrashPage, Refused> {
+        let root = self.root()?;
+        let Some(trash) = opened(root.as_fd())? else { return Ok(self.page(Vec::new(), limit)) };
+        self.bound(&trash);
+        Ok(self.page(entries(&trash), limit))
+    }
+
+    fn page(&self, mut files: Vec<TrashedFile>, limit: u32) -> TrashPage {
+        let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
+        let size_bytes = files.iter().map(|file| file.size_bytes).fold(0, u64::saturating_add);
+        files.truncate(limit as usize);
+        TrashPage { files, count, size_bytes, kept_days: self.keeps.days, max_bytes: self.keeps.bytes }
+    }
+
+    /// Brings something back, where it was or elsewhere.
+    pub fn restore(&self, id: &str, to: Option<&str>) -> Result<MovedFile, Refused> {
+        let root = self.root()?;
+        let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
+        let id = parsed(id).ok_or_else(gone)?;
+        let trash = opened(root.as_fd())?.ok_or_else(gone)?;
+        let (entry, about, kind) = read(&trash, id).ok_or_else(gone)?;
+        let target = self.target(root.as_fd(), to.unwrap_or(&about.path), to.is_some())?;
+        rename_free((entry.as_fd(), CONTENT), (target.folder.as_fd(), &target.name)).map_err(|error| match error {
+            Errno::NOENT => gone(),
+            error => refusal(&about.path, &target.path, error),
+        })?;
+        keep(&[target.folder.as_fd(), entry.as_fd()]);
+        self.forget(&trash, id);
+        Ok(MovedFile { from: about.path, path: target.path, kind })
+    }
+
+    /// Deletes one entry for good, or all.
+    pub fn empty_trash(&self, id: Option<&str>, limit: u32) -> Result<TrashPage, Refused> {
+        let root = self.root()?;
+        let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
+        let Some(trash) = opened(root.as_fd())? else {
+            return if id.is_some() { Err(gone()) } else { self.trash(limit) };
+        };
+        let ids = match id {
+            Some(id) => vec![parsed(id).filter(|id| read(&trash, *id).is_some()).ok_or_else(gone)?],
+            None => ids(&trash),
+        };
+        for id in ids {
+            self.delete(&trash, id).map_err(|error| Refused::system(&id.to_string(), error))?;
+        }
+        self.trash(limit)
+    }
+
+    /// Deletes for good what is too old, and the oldest where all are too much.
+    pub fn tidy_trash(&self) {
+        if let Ok(root) = self.root()
+            && let Ok(Some(trash)) = opened(root.as_fd())
+        {
+            self.bound(&trash);
+        }
+    }
+
+    fn bound(&self, trash: &OwnedFd) {
+        let now = SystemTime::now();
+        let age = |id: Ulid| now.duration_since(id.datetime()).unwrap_or_default();
+        let kept_for = Duration::from_secs(u64::from(self.keeps.days) * 24 * 60 * 60);
+        let (mut count, mut bytes) = (0, 0_u64);
+        // The last that came first.
+        for id in ids(trash) {
+            let Some((_, about, _)) = read(trash, id) else {
+                if age(id) > MAKING {
+                    self.forget(trash, id);
+                }
+                continue;
+            };
+            count += 1;
+            bytes = bytes.saturating_add(about.size_bytes);
+            let is_too_much = count > 1 && (count > self.keeps.entries || bytes > self.keeps.bytes);
+            if (is_too_much || age(id) > kept_for) && self.delete(trash, id).is_err() {
+                tracing::warn!(entry = %id, "an entry of the trash of the working folder cannot be deleted");
+            }
+        }
+    }
+
+    fn delete(&self, trash: &OwnedFd, id: Ulid) -> SystemResult<()> {
+        let name = CString::new(id.to_string()).map_err(|_| Errno::INVAL)?;
+        tree::delete(trash.as_fd(), &name, &|stat| self.places.is_hidden(stat))
+    }
+
+    /// Of an entry without content.
+    fn forget(&self, trash: &OwnedFd, id: Ulid) {
+        if let Err(error) = self.delete(trash, id) {
+            tracing::warn!(%error, "what is left of an entry of the trash cannot be deleted");
+        }
+    }
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+fn opened(root: BorrowedFd<'_>) -> Result<Option<OwnedFd>, Refused> {
+    match openat(root, TRASH, FOLDER, Mode::empty()) {
+        Ok(trash) => Ok(Some(trash)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
+            let message =
+                format!("'{TRASH}' should be the folder of the trash and is something else: rename it by code");
+            Err(Refused::new(FileRefusal::SystemRefused, message))
+        }
+        Err(error) => Err(Refused::system(TRASH, error)),
+    }
+}
+
+fn made(root: BorrowedFd<'_>) -> Result<OwnedFd, Refused> {
+    if let Some(trash) = opened(root)? {
+        return Ok(trash);
+    }
+    match mkdirat(root, TRASH, Mode::from_raw_mode(0o700)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(Refused::system(TRASH, error)),
+    }
+    let trash = opened(root)?.ok_or_else(|| Refused::system(TRASH, Errno::NOENT))?;
+    // Nobody commits it by accident.
+    let _ = write(&trash, ".gitignore", b"*\n");
+    Ok(trash)
+}
+
+fn begun(trash: &OwnedFd, id: Ulid, about: &About) -> SystemResult<OwnedFd> {
+    let name = id.to_string();
+    mkdirat(trash, &name, Mode::from_raw_mode(0o700))?;
+    let entry = openat(trash, &name, FOLDER, Mode::empty())?;
+    let text = serde_json::to_vec(about).map_err(|_| Errno::INVAL)?;
+    let written = write(&entry, ABOUT, &text);
+    if written.is_err() {
+        let _ = unlinkat(&entry, ABOUT, AtFlags::empty());
+        let _ = unlinkat(trash, &name, AtFlags::REMOVEDIR);
+    }
+    written.map(|()| entry)
+}
+
+fn write(folder: &OwnedFd, name: &str, bytes: &[u8]) -> SystemResult<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(openat(folder, name, flags, Mode::from_raw_mode(0o600))?);
+    file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    fsync(&file)
+}
+
+/// The entries, the last that came first.
+fn ids(trash: &OwnedFd) -> Vec<Ulid> {
+    let Ok(listed) = Dir::read_from(trash) else { return Vec::new() };
+    let names = listed.filter_map(Result::ok).take(MAX_SCANNED);
+    let mut ids: Vec<Ulid> = names.filter_map(|entry| parsed(entry.file_name().to_str().ok()?)).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids
+}
+
+/// Only as it is written by us: an id is a name in the trash.
+fn parsed(id: &str) -> Option<Ulid> {
+    id.parse::<Ulid>().ok().filter(|parsed| parsed.to_string() == id)
+}
+
+fn entries(trash: &OwnedFd) -> Vec<TrashedFile> {
+    let entry = |id: Ulid| {
+        let (_, About { path, size_bytes }, kind) = read(trash, id)?;
+        Some(TrashedFile { id: id.to_string(), path, kind, size_bytes, removed_at: id.timestamp_ms() })
+    };
+    ids(trash).into_iter().filter_map(entry).collect()
+}
+
+/// An entry that is whole, with a path that could be one.
+fn read(trash: &OwnedFd, id: Ulid) -> Option<(OwnedFd, About, FileKind)> {
+    let entry = openat(trash, id.to_string(), FOLDER, Mode::empty()).ok()?;
+    let stat = statat(&entry, CONTENT, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = std::fs::File::from(openat(&entry, ABOUT, flags, Mode::empty()).ok()?);
+    let mut text = Vec::new();
+    file.take(MAX_ABOUT_BYTES).read_to_end(&mut text).ok()?;
+    let about: About = serde_json::from_slice(&text).ok()?;
+    let is_path = parts(&about.path).is_ok_and(|parts| !parts.is_empty());
+    is_path.then(|| (entry, about, kind_of(&stat)))
+}
