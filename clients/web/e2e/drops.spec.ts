@@ -17,7 +17,7 @@ const test = base.extend<{ clean: void }, { scene: Scene }>({
     async ({}, use) => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), "notarium-drops-")));
       const server = new TestServer();
-      await server.start(["--working-dir", folder, "--max-file-size", "4MB"]);
+      await server.start(["--working-dir", folder, "--max-file-size", "4MiB"]);
       await use({ server, folder });
       await server.end();
     },
@@ -143,7 +143,7 @@ test("several files go in their order, each as what it is", async ({ browser, sc
 test("a pasted picture is an attachment, shown and exported, and needs no agent @smoke", async ({ browser, scene }) => {
   const page = await person(browser, scene.server);
   await opened(page);
-  await page.route("**/files**", (route) => route.abort());
+  await page.route("**/api/**/files**", (route) => route.abort());
   await paste(page, [{ ...PNG, name: "image.png" }]);
   await expect(page.locator(".cell")).toHaveCount(3);
   const shown = page.locator(".cell").nth(1).getByRole("img", { name: "image" });

@@ -104,7 +104,7 @@ function OpenMenu({ view, path, kind, rename, label }: Props & { label: string }
 }
 
 /** The path is edited: another name, another folder, or both. */
-export function RenameFile({ work, path, done }: { work: Files; path: string; done: () => void }) {
+export function RenameFile({ work, path, done }: { work: Files; path: string; done: (to?: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -114,18 +114,13 @@ export function RenameFile({ work, path, done }: { work: Files; path: string; do
     field.current?.focus();
     field.current?.setSelectionRange(from, from + (name.startsWith(stem) && stem !== "" ? stem.length : name.length));
   }, [path]);
-  const leave = (to: string) => {
-    done();
-    // When the row is there again, the keys are with it.
-    setTimeout(() => rowOf(to)?.focus(), 0);
-  };
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const to = field.current?.value.replace(/^\/+/, "") ?? "";
-    if (to === path || to === "") return leave(path);
+    if (to === path || to === "") return done(path);
     setBusy(true);
     try {
-      leave(await work.rename(path, to));
+      done(await work.rename(path, to));
     } catch (problem) {
       setError(problemWords(problem));
       setBusy(false);
@@ -143,7 +138,7 @@ export function RenameFile({ work, path, done }: { work: Files; path: string; do
         readOnly={isBusy}
         onKeyDown={(event) => {
           event.stopPropagation();
-          if (event.key === "Escape") leave(path);
+          if (event.key === "Escape") done(path);
         }}
         onBlur={() => !isBusy && error === undefined && done()}
       />
@@ -155,6 +150,3 @@ export function RenameFile({ work, path, done }: { work: Files; path: string; do
     </form>
   );
 }
-
-const rowOf = (path: string) =>
-  [...document.querySelectorAll<HTMLElement>(".panel.files [role=treeitem]")].find((row) => row.dataset["path"] === path);

@@ -1,6 +1,6 @@
 // The files beside the notebook as a tree: by pointer, by finger, and by the keys of trees.
 import { ChevronDown, ChevronRight, File as FileIcon, FileX, Folder } from "lucide-react";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { type FileEntry, type Files, below } from "../app/files.ts";
 import { nameParts, shownName } from "../app/readers.ts";
 import { sizeWords } from "../app/sizes.ts";
@@ -29,6 +29,8 @@ interface TreeState {
   setCurrent: (path: string) => void;
   renamed: string | undefined;
   rename: (path: string | undefined) => void;
+  /** The row that gets the keys when it is there. */
+  wanted: { path?: string | undefined };
 }
 
 export function FileTree({ view, root }: { view: TreeView; root: Opened }) {
@@ -36,6 +38,7 @@ export function FileTree({ view, root }: { view: TreeView; root: Opened }) {
   const [current, setCurrent] = useState<string>();
   const [renamed, setRenamed] = useState<string>();
   const tree = useRef<HTMLUListElement>(null);
+  const wanted = useRef<{ path?: string | undefined }>({}).current;
   const state: TreeState = {
     open,
     toggle: (path, isOpen = !open.has(path)) => {
@@ -48,6 +51,7 @@ export function FileTree({ view, root }: { view: TreeView; root: Opened }) {
     setCurrent,
     renamed,
     rename: setRenamed,
+    wanted,
   };
   return (
     <ul
@@ -119,6 +123,12 @@ function Row({ view, state, path, entry, level }: RowProps) {
   const isOpen = state.open.has(path);
   const isFolder = kind === "folder";
   const name = shownName(entry.name);
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (state.wanted.path !== path || state.renamed === path) return;
+    state.wanted.path = undefined;
+    item.current?.focus();
+  });
   const activate = () => {
     state.setCurrent(path);
     if (isFolder) state.toggle(path);
@@ -127,6 +137,7 @@ function Row({ view, state, path, entry, level }: RowProps) {
   const facts = [size_bytes != null && sizeWords(size_bytes), modified_at != null && ago(modified_at)].filter(Boolean).join(" · ");
   return (
     <li
+      ref={item}
       role="treeitem"
       aria-level={level}
       aria-expanded={isFolder ? isOpen : undefined}
@@ -137,7 +148,14 @@ function Row({ view, state, path, entry, level }: RowProps) {
       onFocus={(event) => event.target === event.currentTarget && state.setCurrent(path)}
     >
       {state.renamed === path ? (
-        <RenameFile work={view.work} path={path} done={() => state.rename(undefined)} />
+        <RenameFile
+          work={view.work}
+          path={path}
+          done={(to) => {
+            if (to !== undefined) state.wanted.path = inSight(state.open, to);
+            state.rename(undefined);
+          }}
+        />
       ) : (
         <div
           className={`file-row ${view.over === path && isFolder ? "over" : ""}`}
@@ -180,6 +198,13 @@ function Row({ view, state, path, entry, level }: RowProps) {
       )}
     </li>
   );
+}
+
+/** The path itself, or the closed folder around it. */
+function inSight(open: ReadonlySet<string>, path: string): string {
+  const parts = path.split("/");
+  const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+  return above.find((each) => !open.has(each)) ?? path;
 }
 
 function OpenFolder(props: Omit<RowsProps, "folder">) {

@@ -4,6 +4,11 @@ import type { NotebookStore } from "../app/store.ts";
 
 const load = () => import("./dropping.ts");
 
+/** What comes before its code is there, and that cannot be had, is not lost without a word. */
+function withCode(store: NotebookStore, act: (code: Awaited<ReturnType<typeof load>>) => unknown): void {
+  load().then(act, () => store.toast({ text: "No connection. Add the files again when you’re back online.", isError: true }));
+}
+
 /** A picture of the page itself that is dragged says that it is a file, too. */
 let isOwn = false;
 addEventListener("dragstart", () => (isOwn = true), true);
@@ -38,7 +43,7 @@ export function fileDrop(store: NotebookStore) {
       // The event's files are gone when it is over.
       const files = filesIn(event.dataTransfer);
       const hasFolders = files.length < event.dataTransfer.items.length;
-      void load().then(({ dropped }) => dropped(store, currentTarget, { clientX, clientY }, files, hasFolders));
+      withCode(store, ({ dropped }) => dropped(store, currentTarget, { clientX, clientY }, files, hasFolders));
     },
   };
 }
@@ -50,7 +55,8 @@ export function pastedFiles(store: NotebookStore, event: ClipboardEvent): boolea
   const cell = (event.target as HTMLElement).closest<HTMLElement>(".cell")?.dataset["cell"] ?? store.current;
   event.preventDefault();
   event.stopPropagation();
-  void load().then(({ pasted }) => pasted(store, cell, files, isInEditor(event)));
+  const isInText = isInEditor(event);
+  withCode(store, ({ pasted }) => pasted(store, cell, files, isInText));
   return true;
 }
 
@@ -61,6 +67,6 @@ export function chooseFiles(store: NotebookStore): void {
   const picker = document.createElement("input");
   picker.type = "file";
   picker.multiple = true;
-  picker.onchange = () => void load().then(({ pasted }) => pasted(store, store.current, [...(picker.files ?? [])], false));
+  picker.onchange = () => withCode(store, ({ pasted }) => pasted(store, store.current, [...(picker.files ?? [])], false));
   picker.click();
 }

@@ -3,7 +3,7 @@ import { isData, nameParts, nextName, readingCell, shownName } from "../../src/a
 import { Document } from "../../src/protocol/document.ts";
 
 function documentWith(sources: string[] = [], metadata: Record<string, unknown> = {}): Document {
-  const document = new Document();
+  const document = new Document("n");
   sources.forEach((source, at) => document.cells.set(`c${at}`, { cell_type: "code", source } as never));
   document.metadata = metadata as never;
   return document;
