@@ -1,10 +1,10 @@
 // What is shown of a file beside the notebook without code: its first part, as a table, text or a picture.
 import { nameParts } from "./readers.ts";
 
-export type PreviewKind = "picture" | "table" | "text";
+export type PreviewKind = "picture" | "parquet" | "table" | "text";
 
-/** Pictures are shown whole. */
-export const MOST_PICTURE_BYTES = 20_000_000;
+/** Pictures and Parquet files are fetched whole. */
+export const MOST_WHOLE_BYTES = 20_000_000;
 /** Of anything else so much is fetched. */
 export const MOST_TEXT_BYTES = 256 * 1024;
 const MOST_ROWS = 200;
@@ -21,7 +21,9 @@ export const pictureType = (name: string) => PICTURES[nameParts(name).ending];
 export function previewKind(name: string): PreviewKind {
   if (PACKED.test(name)) return "text";
   if (pictureType(name) !== undefined) return "picture";
-  return ["csv", "tsv"].includes(nameParts(name).ending) ? "table" : "text";
+  const { ending } = nameParts(name);
+  if (ending === "parquet" || ending === "pq") return "parquet";
+  return ending === "csv" || ending === "tsv" ? "table" : "text";
 }
 
 /** Text, or nothing where the bytes are none. What is cut in the middle of a letter is. */
@@ -39,6 +41,8 @@ export interface Rows {
   rows: string[][];
   /** The file has more than is here. */
   hasMore: boolean;
+  /** Of the file, where it says so. */
+  total?: number;
 }
 
 /** The rows of a file of separated values; the last one of a part may be torn, and is left out. */

@@ -2,7 +2,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import { type Files, problemWords } from "../app/files.ts";
-import { MOST_PICTURE_BYTES, MOST_TEXT_BYTES, type Rows, pictureType, previewKind, rowsOf, textOf } from "../app/preview.ts";
+import { MOST_WHOLE_BYTES, MOST_TEXT_BYTES, type Rows, pictureType, previewKind, rowsOf, textOf } from "../app/preview.ts";
 import { nameParts, shownName } from "../app/readers.ts";
 import { sizeWords } from "../app/sizes.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -74,7 +74,8 @@ function Content({ shown, name }: { shown: Shown; name: string }) {
   );
 }
 
-function Table({ head, rows, hasMore }: Rows) {
+function Table({ head, rows, hasMore, total }: Rows) {
+  const of = total === undefined ? "" : ` of ${total.toLocaleString()}`;
   return (
     <>
       <table>
@@ -100,7 +101,7 @@ function Table({ head, rows, hasMore }: Rows) {
         </tbody>
       </table>
       <p className="quiet small">
-        {hasMore ? `The first ${rows.length} rows.` : rows.length === 1 ? "1 row." : `${rows.length} rows.`}
+        {hasMore ? `The first ${rows.length}${of} rows.` : rows.length === 1 ? "1 row." : `${rows.length} rows.`}
       </p>
     </>
   );
@@ -131,14 +132,26 @@ function useBeginning(work: Files, path: string): Shown | undefined {
 
 async function beginning(work: Files, path: string, signal: AbortSignal): Promise<Shown | Blob> {
   const kind = previewKind(path);
-  const most = kind === "picture" ? MOST_PICTURE_BYTES : MOST_TEXT_BYTES;
+  const isWhole = kind === "picture" || kind === "parquet";
+  const most = isWhole ? MOST_WHOLE_BYTES : MOST_TEXT_BYTES;
   const { bytes, isCut } = await work.beginning(path, most, signal);
   if (bytes.length === 0) return { note: "The file is empty." };
-  if (kind === "picture") {
-    if (isCut) return { note: `Pictures larger than ${sizeWords(most)} have no preview. Read it into a cell or download it.` };
-    return new Blob([bytes], { type: pictureType(path) ?? "" });
-  }
+  if (isWhole && isCut) return { note: `Larger than ${sizeWords(most)}: no preview. Read it into a cell or download it.` };
+  if (kind === "picture") return new Blob([bytes], { type: pictureType(path) ?? "" });
+  if (kind === "parquet") return parquet(bytes);
   const text = textOf(bytes, isCut);
-  if (text === undefined) return { note: "This file has no preview. Read it into a cell or download it." };
+  if (text === undefined) return NONE;
   return kind === "table" ? { rows: rowsOf(text, isCut) } : { text, isCut };
+}
+
+const NONE = { note: "This file has no preview. Read it into a cell or download it." };
+
+async function parquet(bytes: Uint8Array<ArrayBuffer>): Promise<Shown> {
+  const { parquetRows } = await import("../outputs/parquet.ts");
+  const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  // Other compressions than usual ones, or no Parquet at all.
+  return parquetRows(whole).then(
+    (rows) => ({ rows }),
+    () => NONE,
+  );
 }
