@@ -680,6 +680,76 @@ export interface paths {
         /** Uploads a file; the body is the bytes. It has its name when all of it is on the disk there; an upload that breaks off leaves nothing. A file that exists is refused (`file_exists`) unless `overwrite` is true. */
         put: operations["put_notebooks_notebook_files_content"];
         post?: never;
+        /** Moves a file or folder to the trash of its runtime agent, where it is kept for 30 days, or as long as the trash has room. A program that has it open goes on writing to it there. */
+        delete: operations["delete_notebooks_notebook_files_content"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives a file, folder or link another name or place. What exists is never replaced (`file_exists`); folders on the way are made. */
+        post: operations["post_notebooks_notebook_files_move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the trash beside the notebook holds, the last removed first. */
+        get: operations["get_notebooks_notebook_files_trash"];
+        put?: never;
+        post?: never;
+        /** Deletes for good all that is in the trash. */
+        delete: operations["delete_notebooks_notebook_files_trash"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/trash/{entry}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes one entry of the trash for good. */
+        delete: operations["delete_notebooks_notebook_files_trash_entry"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/files/trash/{entry}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Brings a file or folder back from the trash, where it was or to another place. What exists is never replaced (`file_exists`). */
+        post: operations["post_notebooks_notebook_files_trash_entry_restore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3287,6 +3357,11 @@ export interface components {
             agent: components["schemas"]["AgentId"];
             /** @description Its name, for people. */
             agent_name: string;
+            /**
+             * @description Files can be moved, and go to a trash: the runtime agent is new enough.
+             * @default false
+             */
+            can_change?: boolean;
             /** @description By name. */
             files: components["schemas"]["FileEntry"][];
             /** @description The folder holds more than is looked through: what is beyond is not listed, but found by its name. */
@@ -3300,6 +3375,35 @@ export interface components {
             next?: string | null;
             /** @description The folder, below the working folder; empty: that folder itself. */
             path: string;
+        };
+        /** @description What the trash of a folder holds, and whose it is. */
+        FileTrash: {
+            /** @description The runtime agent on whose machine the folder is. */
+            agent: components["schemas"]["AgentId"];
+            /** @description Its name, for people. */
+            agent_name: string;
+            /**
+             * Format: uint32
+             * @description Entries in all.
+             */
+            count: number;
+            /** @description The last removed first. */
+            files: components["schemas"]["TrashedFile"][];
+            /**
+             * Format: uint32
+             * @description Entries are deleted for good after so long.
+             */
+            kept_days: number;
+            /**
+             * Format: uint64
+             * @description The oldest are deleted for good when all are larger; the last one stays.
+             */
+            max_bytes: number;
+            /**
+             * Format: uint64
+             * @description Of all entries.
+             */
+            size_bytes: number;
         };
         /** @description A new notebook made of what another is or was; you are its owner. Needs the right to read the other. */
         Fork: {
@@ -3822,6 +3926,24 @@ export interface components {
         Models: {
             /** @description The first is asked where nobody names one. Empty: nobody answers here. */
             models: components["schemas"]["Model"][];
+        };
+        /** @description A file, folder or link that has another name or place. */
+        MovedFile: {
+            /** @description Where it was, below the working folder. */
+            from: string;
+            /** @description What it is. */
+            kind: components["schemas"]["FileKind"];
+            /** @description Where it is. */
+            path: string;
+        };
+        /** @description Another name or place for a file or folder. */
+        MoveFile: {
+            /** @description Below the working folder. */
+            from: string;
+            /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+            kernel?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Below the working folder, with the new name. Folders on the way are made; what exists is never replaced (`file_exists`). */
+            to: string;
         };
         /** @description A workspace that you are in. */
         MyWorkspace: {
@@ -4576,6 +4698,13 @@ export interface components {
             /** @description Who resolved it. */
             by: components["schemas"]["Actor"];
         };
+        /** @description Where something goes that comes back from the trash. */
+        RestoreFile: {
+            /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+            kernel?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Below the working folder; absent: where it was. What exists is never replaced (`file_exists`). */
+            to?: string | null;
+        };
         /** @description The proof that the browser still has the key of its session. */
         Resume: {
             /** @description From `POST /api/session/challenge`. */
@@ -5115,6 +5244,25 @@ export interface components {
              * @description The version of the event that deleted it.
              */
             deleted_version: number;
+        };
+        /** @description An entry of the trash. */
+        TrashedFile: {
+            /** @description By which it is restored. */
+            id: string;
+            /** @description What it is. */
+            kind: components["schemas"]["FileKind"];
+            /** @description Where it was, below the working folder. */
+            path: string;
+            /**
+             * Format: uint64
+             * @description By the clock of that machine.
+             */
+            removed_at: number;
+            /**
+             * Format: uint64
+             * @description All of it; of a folder with very many files, of those that were counted.
+             */
+            size_bytes: number;
         };
         /** @description A turn that has not ended. */
         Turn: {
@@ -7167,6 +7315,204 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WrittenFile"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_files_content: {
+        parameters: {
+            query: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrashedFile"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_files_move: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveFile"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedFile"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_files_trash: {
+        parameters: {
+            query?: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileTrash"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_files_trash: {
+        parameters: {
+            query?: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileTrash"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_files_trash_entry: {
+        parameters: {
+            query?: {
+                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+            };
+            header?: never;
+            path: {
+                entry: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileTrash"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_files_trash_entry_restore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                entry: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreFile"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedFile"];
                 };
             };
             default: {
