@@ -1049,6 +1049,12 @@ found: FileEntry
 } | {
 written: WrittenFile
 } | {
+moved: MovedFile
+} | {
+trashed: TrashedFile
+} | {
+trash: TrashPage
+} | {
 refused: {
 code: FileRefusal
 /**
@@ -1545,6 +1551,49 @@ size_bytes?: (number | null)
  */
 max_bytes: number
 }
+} | {
+move: {
+/**
+ * Below the working folder.
+ */
+from: string
+/**
+ * Below the working folder, with the new name. Folders on the way are made.
+ */
+to: string
+}
+} | {
+remove: {
+/**
+ * Below the working folder.
+ */
+path: string
+}
+} | {
+trash: {
+/**
+ * Entries at most.
+ */
+limit: number
+}
+} | {
+restore: {
+/**
+ * Its entry in the trash.
+ */
+id: string
+/**
+ * Where to; absent: where it was.
+ */
+to?: (string | null)
+}
+} | {
+empty_trash: {
+/**
+ * One entry; absent: all.
+ */
+id?: (string | null)
+}
 })
 /**
  * What can be wrong with a message or a connection, beside rejections of commands.
@@ -1750,6 +1799,9 @@ FolderPage?: FolderPage
 FileEntry?: FileEntry
 FileKind?: FileKind
 WrittenFile?: WrittenFile
+MovedFile?: MovedFile
+TrashedFile?: TrashedFile
+TrashPage?: TrashPage
 FileRefusal?: FileRefusal
 ServerMessage?: ServerMessage
 WelcomeMessage?: WelcomeMessage
@@ -3046,6 +3098,70 @@ sha256: string
  * It took the place of another.
  */
 replaced: boolean
+}
+/**
+ * A file, folder or link that has another name or place.
+ * 
+ */
+export interface MovedFile {
+/**
+ * Where it was, below the working folder.
+ */
+from: string
+/**
+ * Where it is.
+ */
+path: string
+kind: FileKind
+}
+/**
+ * An entry of the trash.
+ * 
+ */
+export interface TrashedFile {
+/**
+ * By which it is restored.
+ */
+id: string
+/**
+ * Where it was, below the working folder.
+ */
+path: string
+kind: FileKind
+/**
+ * All of it; of a folder with very many files, of those that were counted.
+ */
+size_bytes: number
+/**
+ * By the clock of that machine.
+ */
+removed_at: number
+}
+/**
+ * What the trash of a working folder holds.
+ * 
+ */
+export interface TrashPage {
+/**
+ * The last removed first.
+ */
+files: TrashedFile[]
+/**
+ * Entries in all.
+ */
+count: number
+/**
+ * Of all entries.
+ */
+size_bytes: number
+/**
+ * Entries are deleted for good after so long.
+ */
+kept_days: number
+/**
+ * The oldest are deleted for good when all are larger; the last one stays.
+ */
+max_bytes: number
 }
 /**
  * Who the client is, and what the server allows it.
