@@ -73,7 +73,7 @@ async function edit(page: Page, at: number): Promise<void> {
   await page.keyboard.press("Control+End");
 }
 
-test("at 400 ms: typing, running, undo, a comment, deleting and restoring, find @smoke", async ({ browser, rough }) => {
+test("at 400 ms: typing, running, undo, a comment, deleting and restoring, find", async ({ browser, rough }) => {
   const page = await opened(browser, rough, "first = 1", "second = 2", "third = 3");
   await edit(page, 0);
   await page.keyboard.type("0 + 32");
@@ -113,7 +113,7 @@ test("at 400 ms: typing, running, undo, a comment, deleting and restoring, find 
   expect(await sources(page, rough.server)).toEqual(["first = 10 + 32\nfirst", "second = 2", "third = 3"]);
 });
 
-test("offline in the middle: what is typed, moved and deleted meanwhile is there once, in its order @smoke", async ({
+test("offline in the middle: what is typed, moved and deleted meanwhile is there once, in its order", async ({
   browser,
   rough,
 }) => {
@@ -204,7 +204,7 @@ async function compose(cdp: CDPSession, ...steps: string[]): Promise<void> {
   await cdp.send("Input.insertText", { text: steps.at(-1) ?? "" });
 }
 
-test("composed text and scripts from right to left, while another writes in the cell @smoke", async ({ browser, rough }) => {
+test("composed text and scripts from right to left, while another writes in the cell", async ({ browser, rough }) => {
   const page = await opened(browser, rough, "# x", "# y");
   const other = await far(browser, rough);
   await other.goto(page.url());
