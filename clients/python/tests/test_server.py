@@ -347,7 +347,7 @@ async with notarium.aio.connect({server.url!r}, {server.token!r}) as nt, nt.open
     assert [cell.source for cell in nb.cells][1:] == ["# written from inside", "# and awaited"]
 
 
-def test_files_beside_the_notebook_are_brought_moved_deleted_and_restored(nb: notarium.Notebook, tmp_path: Path) -> None:
+def test_files_are_brought_moved_deleted_and_restored(nb: notarium.Notebook, tmp_path: Path) -> None:
     folder = f"shelf-{time.time_ns()}"
     stored = nb.upload_file(b"a,b\n1,2\n", f"{folder}/losses.csv")
     assert (stored.path, stored.size_bytes) == (f"{folder}/losses.csv", 8)
