@@ -346,7 +346,7 @@ export class NotebookStore extends Topics {
   async do(body: Command, options?: { correlationId?: string }): Promise<Done | undefined> {
     try {
       const done = await this.replica.command(body, options);
-      for (const notice of done.outcome.notices ?? []) this.toast({ text: notice });
+      for (const notice of done.outcome.notices ?? []) this.toast({ text: sentenceOf(numbered(notice, this.document.order)) });
       return done;
     } catch (error) {
       // What was on its way when the role was lowered shares one notice with the text that was.
@@ -382,9 +382,10 @@ export class NotebookStore extends Topics {
     const known = this.groups.words(next.correlation_id)?.replace(/^undid: /, "");
     const there = next.cells?.filter((id) => this.document.cells.has(id)) ?? [];
     const [only] = there;
-    const one = only === undefined ? "" : ` (cell ${this.document.order.indexOf(only) + 1})`;
-    const place = there.length > 1 ? ` (${there.length} cells)` : one;
-    return `${name}: ${known ?? "your last change"}${place}`;
+    const cell = only === undefined || there.length > 1 ? undefined : `cell ${this.document.order.indexOf(only) + 1}`;
+    const words =
+      known ?? (there.length > 1 ? `your last change (${there.length} cells)` : `your last change${cell ? ` in ${cell}` : ""}`);
+    return `${name}: ${cell ? words.replace(/\ba cell\b/, cell) : words}`;
   }
 
   // What an assistant changed

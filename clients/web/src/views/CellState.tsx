@@ -92,7 +92,7 @@ function Clock({ store, run }: { store: NotebookStore; run: Execution }) {
   const took = run.started_at && end ? end - run.started_at : undefined;
   return (
     <span className="count" title={runSentence(run, name)}>
-      <span aria-hidden>{isFinished(run.status) ? (run.execution_count ?? "") : "*"}</span>
+      <span aria-hidden>{isFinished(run.status) ? run.execution_count && `[${run.execution_count}]` : "[*]"}</span>
       {took !== undefined && (isRunning || took >= 100) && <span className="took">{shortDuration(took)}</span>}
     </span>
   );

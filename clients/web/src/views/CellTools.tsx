@@ -153,7 +153,7 @@ function CellMenu({ store, place, act, opened }: MenuProps) {
                     }}
                   >
                     {action.title}
-                    <kbd>{keyWords(action)}</kbd>
+                    {keyWords(action) !== "" && <kbd>{keyWords(action)}</kbd>}
                   </Menu.Item>
                 ))}
               </Menu.Group>

@@ -3,6 +3,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { RotateCcw } from "lucide-react";
 import { type KeyboardEvent, useState, useSyncExternalStore } from "react";
 import { duplicates, keysOf, onKeysChanged, ownKeys, pressOf, setKeys } from "../commands/keys.ts";
+import { foundActions } from "../commands/search.ts";
 import { type Action, actions, isMac, keyLabel } from "../commands/table.ts";
 
 /** The second of two presses in a row comes within this. */
@@ -13,7 +14,7 @@ export function Keys({ close }: { close: () => void }) {
   const [text, setText] = useState("");
   const [recording, setRecording] = useState<string>();
   const twice = duplicates(actions);
-  const shown = actions.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()));
+  const shown = foundActions(actions, text);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>

@@ -3,6 +3,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { keysOf } from "../commands/keys.ts";
+import { foundActions } from "../commands/search.ts";
 import { type Action, actions, isAllowed, keyLabel } from "../commands/table.ts";
 
 interface Props {
@@ -21,9 +22,9 @@ export function Palette({ store, mode, close }: Props) {
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
   const list = useRef<HTMLUListElement>(null);
-  const words = text.toLowerCase().split(/\s+/);
-  const found = actions.filter(
-    (action) => isAllowed(action, store) && words.every((word) => action.title.toLowerCase().includes(word)),
+  const found = foundActions(
+    actions.filter((action) => isAllowed(action, store)),
+    text,
   );
   const active = found[Math.min(index, found.length - 1)];
   useEffect(() => void list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [active]);

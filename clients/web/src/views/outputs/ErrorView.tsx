@@ -73,11 +73,18 @@ function FrameView({ store, run, frame }: { store: NotebookStore; run: Execution
   return (
     <div className="trace">
       <p className="mono small">
-        {frame.title} <Line store={store} run={run} frame={frame} />
+        {titleOf(store, run, frame)} <Line store={store} run={run} frame={frame} />
       </p>
       <Code text={frame.text} />
     </div>
   );
+}
+
+/** `Cell In[5], line 2` is `Cell 3 [5], line 2` where the cell still shows that run. */
+function titleOf(store: NotebookStore, run: Execution | undefined, frame: Frame): string {
+  const cell = cellOf(store, run, frame.count);
+  const place = cell === undefined ? "" : `${store.document.order.indexOf(cell) + 1} `;
+  return frame.title.replace(/^(?:Cell |Input )?In ?\[(\d+)\]/, `Cell ${place}[$1]`);
 }
 
 function Code({ text }: { text: string }) {
