@@ -1,4 +1,5 @@
 // What the tab says while nobody looks at it: a mark on its icon, and a notification when long work has ended.
+import { settings } from "./settings.ts";
 
 export type Mark = "running" | "done" | "failed" | "asks" | undefined;
 
@@ -54,8 +55,13 @@ export async function allowNotifications(): Promise<boolean> {
   return "Notification" in globalThis && (await Notification.requestPermission()) === "granted";
 }
 
+/** The browser allows it, and the person wants it (Settings). */
+export function mayNotify(): boolean {
+  return settings().notify && "Notification" in globalThis && Notification.permission === "granted";
+}
+
 export function notify(title: string, text: string, tookMs: number): void {
-  if (!document.hidden || tookMs < LONG_MS || !("Notification" in globalThis) || Notification.permission !== "granted") return;
+  if (!document.hidden || tookMs < LONG_MS || !mayNotify()) return;
   const shown = new Notification(title, { body: text, tag: "notarium-runs" });
   shown.onclick = () => window.focus();
 }

@@ -12,11 +12,17 @@ export interface Settings {
   width: "text" | "wide" | "full";
   /** As the system asks, or more in any case. */
   contrast: "system" | "more";
+  /** Mistakes in Python are marked while one writes. */
+  diagnostics: boolean;
+  /** By the system's notifications, when the page is not looked at. */
+  notify: boolean;
 }
+
+export type Flag = "vim" | "wrap" | "lineNumbers" | "closeBrackets" | "diagnostics" | "notify";
 
 export const DEFAULTS: Settings = {
   ...{ vim: false, wrap: false, lineNumbers: false, closeBrackets: true, indent: "4", fontSize: 13.5 },
-  ...{ width: "text", contrast: "system" },
+  ...{ width: "text", contrast: "system", diagnostics: true, notify: true },
 };
 export const FONT_SIZES = { least: 10, most: 24 };
 const KEY = "notarium.editor";
@@ -32,11 +38,11 @@ export function settingsFrom(text: string | null | undefined): Settings {
   } catch {
     // Somebody else's bytes: the defaults stand.
   }
-  const flag = (name: "vim" | "wrap" | "lineNumbers" | "closeBrackets") =>
-    typeof kept[name] === "boolean" ? kept[name] : DEFAULTS[name];
+  const flag = (name: Flag) => (typeof kept[name] === "boolean" ? kept[name] : DEFAULTS[name]);
   const size = Number(kept.fontSize);
   return {
     ...{ vim: flag("vim"), wrap: flag("wrap"), lineNumbers: flag("lineNumbers"), closeBrackets: flag("closeBrackets") },
+    ...{ diagnostics: flag("diagnostics"), notify: flag("notify") },
     indent: (["2", "4", "8", "tab"] as const).find((each) => each === kept.indent) ?? DEFAULTS.indent,
     width: (["text", "wide", "full"] as const).find((each) => each === kept.width) ?? DEFAULTS.width,
     contrast: (["system", "more"] as const).find((each) => each === kept.contrast) ?? DEFAULTS.contrast,

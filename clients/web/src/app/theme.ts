@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 
 const KEY = "notarium.theme";
 const THEMES = ["system", "light", "dark"] as const;
-type Theme = (typeof THEMES)[number];
+export type Theme = (typeof THEMES)[number];
 
 export function theme(): Theme {
   return THEMES.find((each) => each === localStorage.getItem(KEY)) ?? "system";
@@ -15,10 +15,21 @@ export function applyTheme(): void {
 
 export function nextTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] ?? "system";
+  chooseTheme(next);
+  return next;
+}
+
+export function chooseTheme(next: Theme): void {
   localStorage.setItem(KEY, next);
   applyTheme();
   for (const listener of listeners) listener();
-  return next;
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, theme);
 }
 
 const listeners = new Set<() => void>();

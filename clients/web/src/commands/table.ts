@@ -3,6 +3,7 @@ import { allowNotifications } from "../app/attention.ts";
 import { download } from "../app/download.ts";
 import { headingLevel } from "../app/headings.ts";
 import { go } from "../app/route.ts";
+import { change } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { type EditingPage, type EditorCommand, editing } from "./editing.ts";
@@ -341,9 +342,10 @@ export const actions: Action[] = [
     id: "notify",
     title: "Notify me when runs finish",
     run: (store) =>
-      void allowNotifications().then((isOn) =>
-        store.toast({ text: isOn ? "Notifications are on" : "This browser blocks notifications for this site" }),
-      ),
+      void allowNotifications().then((isOn) => {
+        change({ notify: isOn });
+        store.toast({ text: isOn ? "Notifications are on" : "This browser blocks notifications for this site" });
+      }),
   },
   { id: "edit-keys", title: "Customize keyboard shortcuts", run: () => page.keys?.() },
   { id: "theme", title: "Theme: light / dark / system", run: () => page.theme?.() },

@@ -1,5 +1,5 @@
 // All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
-import { LogOut, Search, ShieldAlert, Upload } from "lucide-react";
+import { LogOut, Search, Settings2, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Boundary } from "./Broken.tsx";
 import { arrived, madeNew } from "../app/arrivals.ts";
@@ -16,6 +16,7 @@ import { NewNotebook } from "./NewNotebook.tsx";
 import { type Line, NotebookRow, type Said, type Workspace } from "./NotebookRow.tsx";
 
 const Account = part(() => import("./Account.tsx"));
+const Settings = part(() => import("./Settings.tsx"));
 
 type Waiting = components["schemas"]["WaitingCall"];
 
@@ -45,6 +46,7 @@ export function Home({ session, signOut }: Props) {
   const [words, setWords] = useState<Said | undefined>(session.arrival?.isBad ? undefined : session.arrival?.text);
   const [sort, setSort] = useState<Sort>(keptSort);
   const [isAccountOpen, setIsAccountOpen] = useState(false);
+  const [isSettingsOpen, setIsSettingsOpen] = useState(false);
   const [progress, setProgress] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
@@ -124,6 +126,9 @@ export function Home({ session, signOut }: Props) {
         ) : (
           <span className="quiet">{session.me.name}</span>
         )}
+        <button className="button bare icon" onClick={() => setIsSettingsOpen(true)} aria-label="Settings" title="Settings">
+          <Settings2 size={16} />
+        </button>
         <button className="button bare icon" onClick={signOut} aria-label="Sign out" title="Sign out">
           <LogOut size={16} />
         </button>
@@ -133,6 +138,11 @@ export function Home({ session, signOut }: Props) {
           <Boundary what="Your account" close={() => setIsAccountOpen(false)}>
             <Account session={session} close={() => setIsAccountOpen(false)} />
           </Boundary>
+        </Suspense>
+      )}
+      {isSettingsOpen && (
+        <Suspense>
+          <Settings close={() => setIsSettingsOpen(false)} />
         </Suspense>
       )}
       <div className="row tools" role="search">

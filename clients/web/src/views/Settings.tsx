@@ -1,18 +1,23 @@
-// How the editor is to be: for this person, on this machine. Loaded when it is opened.
-import { useRef } from "react";
+// How a person wants the page: in this browser. Loaded when it is opened.
+import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { Dialog } from "@base-ui/react/dialog";
-import { FONT_SIZES, type Settings as Values, change, useSettings } from "../app/settings.ts";
+import { allowNotifications, mayNotify } from "../app/attention.ts";
+import { FONT_SIZES, type Flag, type Settings as Values, change, useSettings } from "../app/settings.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { type Theme, chooseTheme, useTheme } from "../app/theme.ts";
+import { useTopics } from "../app/topics.ts";
+import { page } from "../commands/table.ts";
 
-const FLAGS: [keyof Values & ("vim" | "wrap" | "lineNumbers" | "closeBrackets"), string, string][] = [
-  ["lineNumbers", "Line numbers", ""],
-  ["wrap", "Wrap long lines", ""],
-  ["closeBrackets", "Close brackets and quotes", ""],
+const FLAGS: [Exclude<Flag, "notify">, string, string?][] = [
+  ["lineNumbers", "Line numbers"],
+  ["wrap", "Wrap long lines"],
+  ["closeBrackets", "Close brackets and quotes"],
+  ["diagnostics", "Mark mistakes in Python"],
   ["vim", "Vim keys", "Esc leaves a mode, Shift+Esc the cell"],
 ];
 
-export default function Settings({ close }: { close: () => void }) {
-  const values = useSettings();
-  const first = useRef<HTMLInputElement>(null);
+export default function Settings({ store, close }: { store?: NotebookStore; close: () => void }) {
+  const first = useRef<HTMLSelectElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
@@ -22,60 +27,138 @@ export default function Settings({ close }: { close: () => void }) {
             <Dialog.Title className="grow">Settings</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
-          {FLAGS.map(([name, title, note], index) => (
-            <label key={name} className="setting">
-              <span className="grow">
-                {title}
-                {note && <span className="quiet small"> {note}</span>}
-              </span>
-              <input
-                ref={index === 0 ? first : undefined}
-                type="checkbox"
-                checked={values[name]}
-                onChange={({ target }) => change({ [name]: target.checked })}
-              />
-            </label>
-          ))}
-          <label className="setting">
-            <span className="grow">Indent with</span>
-            <select value={values.indent} onChange={({ target }) => change({ indent: target.value as Values["indent"] })}>
-              <option value="2">2 spaces</option>
-              <option value="4">4 spaces</option>
-              <option value="8">8 spaces</option>
-              <option value="tab">Tabs</option>
-            </select>
-          </label>
-          <label className="setting">
-            <span className="grow">Code font size</span>
-            <input
-              type="range"
-              min={FONT_SIZES.least}
-              max={FONT_SIZES.most}
-              step={0.5}
-              value={values.fontSize}
-              aria-valuetext={`${values.fontSize} pixels`}
-              onChange={({ target }) => change({ fontSize: Number(target.value) })}
-            />
-            <span className="quiet small">{values.fontSize} px</span>
-          </label>
-          <label className="setting">
-            <span className="grow">Cell width</span>
-            <select value={values.width} onChange={({ target }) => change({ width: target.value as Values["width"] })}>
-              <option value="text">Readable</option>
-              <option value="wide">Wide</option>
-              <option value="full">Full window</option>
-            </select>
-          </label>
-          <label className="setting">
-            <span className="grow">Contrast</span>
-            <select value={values.contrast} onChange={({ target }) => change({ contrast: target.value as Values["contrast"] })}>
-              <option value="system">System</option>
-              <option value="more">High</option>
-            </select>
-          </label>
+          <Appearance first={first} />
+          <Editing />
+          <Notifications />
+          {store && <OfNotebook store={store} close={close} />}
           <p className="quiet small">Saved in this browser only.</p>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+function Appearance({ first }: { first: RefObject<HTMLSelectElement | null> }) {
+  const values = useSettings();
+  const theme = useTheme();
+  return (
+    <>
+      <label className="setting">
+        <span className="grow">Theme</span>
+        <select ref={first} value={theme} onChange={({ target }) => chooseTheme(target.value as Theme)}>
+          <option value="system">System</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <label className="setting">
+        <span className="grow">Contrast</span>
+        <select value={values.contrast} onChange={({ target }) => change({ contrast: target.value as Values["contrast"] })}>
+          <option value="system">System</option>
+          <option value="more">High</option>
+        </select>
+      </label>
+      <label className="setting">
+        <span className="grow">Code font size</span>
+        <input
+          type="range"
+          min={FONT_SIZES.least}
+          max={FONT_SIZES.most}
+          step={0.5}
+          value={values.fontSize}
+          aria-valuetext={`${values.fontSize} pixels`}
+          onChange={({ target }) => change({ fontSize: Number(target.value) })}
+        />
+        <span className="quiet small">{values.fontSize} px</span>
+      </label>
+      <label className="setting">
+        <span className="grow">Cell width</span>
+        <select value={values.width} onChange={({ target }) => change({ width: target.value as Values["width"] })}>
+          <option value="text">Readable</option>
+          <option value="wide">Wide</option>
+          <option value="full">Full window</option>
+        </select>
+      </label>
+    </>
+  );
+}
+
+function Check({ title, checked, set }: { title: ReactNode; checked: boolean; set: (isOn: boolean) => void }) {
+  return (
+    <label className="setting">
+      <span className="grow">{title}</span>
+      <input type="checkbox" checked={checked} onChange={({ target }) => set(target.checked)} />
+    </label>
+  );
+}
+
+function Noted({ words, note }: { words: string; note: string }) {
+  return (
+    <>
+      {words} <span className="quiet small">{note}</span>
+    </>
+  );
+}
+
+function Editing() {
+  const values = useSettings();
+  return (
+    <>
+      {FLAGS.map(([name, words, note]) => (
+        <Check
+          key={name}
+          title={note ? <Noted words={words} note={note} /> : words}
+          checked={values[name]}
+          set={(isOn) => change({ [name]: isOn })}
+        />
+      ))}
+      <label className="setting">
+        <span className="grow">Indent with</span>
+        <select value={values.indent} onChange={({ target }) => change({ indent: target.value as Values["indent"] })}>
+          <option value="2">2 spaces</option>
+          <option value="4">4 spaces</option>
+          <option value="8">8 spaces</option>
+          <option value="tab">Tabs</option>
+        </select>
+      </label>
+    </>
+  );
+}
+
+/** What the browser has not allowed is asked for at the click. */
+function Notifications() {
+  useSettings();
+  const [isBlocked, setIsBlocked] = useState(false);
+  const set = async (isOn: boolean) => {
+    setIsBlocked(isOn && !(await allowNotifications()));
+    change({ notify: isOn });
+  };
+  const title = (
+    <>
+      Notify me when runs finish
+      {isBlocked && <span className="bad small"> This browser blocks notifications for this site</span>}
+    </>
+  );
+  return <Check title={title} checked={mayNotify()} set={(isOn) => void set(isOn)} />;
+}
+
+function OfNotebook({ store, close }: { store: NotebookStore; close: () => void }) {
+  useTopics(store, "panel");
+  return (
+    <>
+      <Check title="Show authors of lines" checked={store.authors.isShown} set={() => store.authors.toggle()} />
+      <div className="setting">
+        <span className="grow">Keyboard shortcuts</span>
+        <button
+          className="button"
+          onClick={() => {
+            close();
+            page.keys?.();
+          }}
+        >
+          Customize
+        </button>
+      </div>
+    </>
   );
 }

@@ -62,7 +62,7 @@ export function Tools({ store }: { store: NotebookStore }) {
       )}
       {open && (
         <Boundary key={typeof open === "object" ? open.cell : open} what="This dialog" close={close}>
-          {open === "settings" && <Settings close={close} />}
+          {open === "settings" && <Settings store={store} close={close} />}
           {typeof open === "object" && <Runs store={store} cell={open.cell} run={open.run} close={close} />}
         </Boundary>
       )}
