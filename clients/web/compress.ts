@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
+/** Kept compressed alone: the worker that reads it unpacks it (src/python/worker.ts). */
+const PACKED = /\.wasm$/;
 const WORTHWHILE = /\.(js|css|svg|html)$/;
 
 /** The best takes half a minute for the libraries that draw charts, and saves 5 % of them. */
@@ -15,8 +17,9 @@ export function compress(): Plugin {
     apply: "build",
     writeBundle({ dir }) {
       for (const name of readdirSync(dir ?? "", { recursive: true, encoding: "utf8" })) {
-        if (!WORTHWHILE.test(name)) continue;
         const path = join(dir ?? "", name);
+        if (PACKED.test(name)) writeFileSync(path, gzipSync(readFileSync(path), { level: 9 }));
+        if (!WORTHWHILE.test(name)) continue;
         const bytes = readFileSync(path);
         writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
         const quality = bytes.length > LARGE_BYTES ? 9 : 11;

@@ -24,6 +24,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
+  worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.NOTARIUM_SERVER ?? "http://127.0.0.1:8787", ws: true, changeOrigin: true } } },
   test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -25,6 +25,9 @@ const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-sr
     style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'";
 
+/// A worker's policy is that of its own script, not the page's: ruff is WebAssembly, and fetches itself. Other files ignore it.
+const WORKER_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+
 /// The page; `None` where the client was not built when this program was.
 pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
     let file = find("/index.html")?;
@@ -61,6 +64,7 @@ pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Respo
     let file = find(&format!("/assets/{name}")).ok_or_else(missing)?;
     let mut answer = send(file, &headers);
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(WORKER_POLICY));
     Ok(answer)
 }
 

@@ -147,8 +147,10 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
     // Where a provider's redirect led the page is the program's own.
     if (!existsSync(place)) return route.continue();
     const file = readFileSync(place);
-    if (path.startsWith("/assets/"))
-      return route.fulfill({ body: file, contentType: PAGE_TYPES[path.split(".").at(-1) ?? ""] ?? "" });
+    if (path.startsWith("/assets/")) {
+      const contentType = PAGE_TYPES[path.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+      return route.fulfill({ body: file, contentType, headers: { "content-security-policy": WORKER_POLICY } });
+    }
     const headers = { "content-security-policy": path === "/" ? policy(new URL(route.request().url()).host) : FRAME_POLICY };
     return route.fulfill({ body: file.toString().replaceAll("{nonce}", "once"), contentType: "text/html", headers });
   });
@@ -158,6 +160,7 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
 export const policy = (host: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-once'; img-src 'self' data: blob:; font-src 'self'; ` +
   `connect-src 'self'; frame-src ${host}/frame.html; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 export const FRAME_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; " +
   "media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";

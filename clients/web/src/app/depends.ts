@@ -60,7 +60,7 @@ export interface Names {
   used: Set<string>;
 }
 
-type Node = ReturnType<typeof parser.parse>["topNode"];
+export type Node = ReturnType<typeof parser.parse>["topNode"];
 
 /** By the syntax alone: what `exec`, `globals()` or a star import does is not seen. */
 export function namesOf(source: string): Names {
@@ -116,14 +116,14 @@ class Reader {
   }
 }
 
-function childrenOf(node: Node): Node[] {
+export function childrenOf(node: Node): Node[] {
   const all: Node[] = [];
   for (let child = node.firstChild; child; child = child.nextSibling) all.push(child);
   return all;
 }
 
 /** The children of a statement that it gives a value to. */
-function boundBy(node: Node): Node[] {
+export function boundBy(node: Node): Node[] {
   const children = childrenOf(node);
   const upTo = (word: string) =>
     children
@@ -144,7 +144,7 @@ function boundBy(node: Node): Node[] {
 }
 
 const isTarget = ({ name }: Node) => name !== "AssignOp" && name !== "TypeDef";
-const isPattern = ({ name }: Node) => ["TupleExpression", "ArrayExpression", "ParenthesizedExpression"].includes(name);
+export const isPattern = ({ name }: Node) => ["TupleExpression", "ArrayExpression", "ParenthesizedExpression"].includes(name);
 
 /** `import a.b as c, d` and `from m import e as f`: c, d and f; `import a.b` gives `a`. */
 function imported(children: Node[]): Node[] {
@@ -168,7 +168,7 @@ function between(children: Node[], begin: string, end: string): Node[] {
 
 const afterAs = (children: Node[]) => children.filter((_, at) => children[at - 1]?.name === "as");
 
-function variablesIn(node: Node): Node[] {
+export function variablesIn(node: Node): Node[] {
   return node.name === "VariableName"
     ? [node]
     : childrenOf(node)
@@ -177,7 +177,7 @@ function variablesIn(node: Node): Node[] {
 }
 
 /** All names that a function or comprehension binds, however deep. */
-function allBound(node: Node): Node[] {
+export function allBound(node: Node): Node[] {
   const own = boundBy(node)
     .filter((each) => each.name === "VariableName" || isPattern(each))
     .flatMap(variablesIn);

@@ -7,6 +7,7 @@ import { change } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { type EditingPage, type EditorCommand, editing } from "./editing.ts";
+import { type PythonPage, python } from "./python.ts";
 
 export interface Action {
   id: string;
@@ -24,7 +25,7 @@ export interface Action {
 }
 
 /** What the page itself does; it registers these when it is there. */
-export interface PageActions extends EditingPage {
+export interface PageActions extends EditingPage, PythonPage {
   copy: () => void;
   keys: () => void;
   share: () => void;
@@ -149,6 +150,7 @@ export const actions: Action[] = [
       void store.runs.start(store.document.order.slice(Math.max(0, store.document.order.indexOf(store.current ?? "")))),
   },
   ...editing(page),
+  ...python(page),
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
   { id: "kernel", title: "Kernel details", run: () => page.kernel?.() },

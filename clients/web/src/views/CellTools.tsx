@@ -18,7 +18,7 @@ const GROUPS: Action[][] = [
   named("insert-above", "insert-below", "insert-prompt"),
   named("copy", "cut", "paste", "merge"),
   named("type-code", "type-markdown", "type-raw", "type-sql", "type-prompt"),
-  named("toggle-source", "toggle-outputs", "clear-outputs", "runs"),
+  named("format", "toggle-source", "toggle-outputs", "clear-outputs", "runs"),
   named("comment", "pin", "skip", "copy-link"),
 ];
 

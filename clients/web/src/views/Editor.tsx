@@ -13,6 +13,7 @@ import { showAuthors } from "../editor/authors.ts";
 import { setPeers } from "../editor/peers.ts";
 import { setThreads } from "../editor/threads.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
+import { usePython } from "./usePython.ts";
 
 export interface EditorProps {
   store: NotebookStore;
@@ -79,6 +80,8 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   useEffect(() => {
     mounted.current?.setReadOnly(!mayEdit);
   }, [mayEdit]);
+
+  usePython(view, { store, id, type, isEditing, settings });
 
   /** The click that the caret has gone to. */
   const met = useRef<EditorProps["at"]>(undefined);

@@ -1,0 +1,97 @@
+// What the page does with Python by itself: format cells, go to definitions, mark mistakes. Ruff is loaded at the first use.
+import { diff } from "@codemirror/merge";
+import { ChangeSet } from "@codemirror/state";
+import type { ChangeSet as Wire, Command } from "../protocol/messages.ts";
+import { newId } from "../transport/ids.ts";
+import * as ruff from "../python/client.ts";
+import type { Finding } from "../python/notebook.ts";
+import { type CodeCell, definitionOf } from "./definitions.ts";
+import { settings } from "./settings.ts";
+import { readHeader } from "./sqlHeader.ts";
+import type { NotebookStore } from "./store.ts";
+
+const LIMITS = { scanLimit: 500, timeout: 100 };
+
+/** Code cells as they are shown, what is typed too. */
+function codeCells(store: NotebookStore): CodeCell[] {
+  const { order, cells } = store.document;
+  return order
+    .filter((id) => cells.get(id)?.cell_type === "code")
+    .map((id) => ({ id, source: store.texts.shown(id) ?? cells.get(id)?.source ?? "" }));
+}
+
+/** Names that queries give their results. */
+function queryNames(store: NotebookStore): string[] {
+  return [...store.document.cells.values()].flatMap(({ cell_type, source }) =>
+    cell_type === "sql" ? (readHeader(source).variable ?? []) : [],
+  );
+}
+
+/** Of one cell, among all of them; nothing where ruff cannot be had. */
+export async function findings(store: NotebookStore, cell: string): Promise<Finding[]> {
+  const found = await ruff.check(codeCells(store), queryNames(store));
+  return found?.get(cell) ?? [];
+}
+
+/** Opens the definition of the name at the caret. Whether there is one. */
+export function goToDefinition(store: NotebookStore, cell: string, at: number): boolean {
+  const definition = definitionOf(codeCells(store), cell, at);
+  if (!definition) return false;
+  // So that one can go back.
+  store.places.visit(cell);
+  store.unfold(definition.cell);
+  store.goTo(definition.cell, definition);
+  return true;
+}
+
+export function changesBetween(before: string, after: string): ChangeSet {
+  const parts = diff(before, after, LIMITS).map(({ fromA, toA, fromB, toB }) => ({
+    ...{ from: fromA, to: toA, insert: after.slice(fromB, toB) },
+  }));
+  return ChangeSet.of(parts, before.length);
+}
+
+/** Formats cells as one step of undo. `edit` takes the change of the cell whose editor is open: its own history has it then. */
+export async function formatCells(
+  store: NotebookStore,
+  ids: readonly string[],
+  edit?: (cell: string, change: ChangeSet) => boolean,
+): Promise<void> {
+  const wanted = new Set(ids);
+  const cells = codeCells(store).filter(({ id }) => wanted.has(id));
+  if (cells.length === 0) return store.toast({ text: "Only Python code cells can be formatted." });
+  const { indent } = settings();
+  try {
+    const all = await Promise.all(cells.map(async ({ id, source }) => ({ id, source, after: await ruff.format(source, indent) })));
+    const changed = all.flatMap(({ id, source, after }) =>
+      after === undefined || after === source ? [] : [{ id, source, after }],
+    );
+    const unread = all.filter(({ source, after }) => after === undefined && source.trim() !== "").length;
+    if (changed.length > 0) await write(store, changed, edit);
+    else
+      store.toast({
+        text: unread === all.length && unread > 0 ? "Can’t format: fix the syntax errors first." : "Already formatted.",
+      });
+  } catch {
+    store.toast({ text: "Couldn’t load the formatter. Check your connection and try again.", isError: true });
+  }
+}
+
+async function write(
+  store: NotebookStore,
+  changed: { id: string; source: string; after: string }[],
+  edit?: (cell: string, change: ChangeSet) => boolean,
+): Promise<void> {
+  const [only] = changed;
+  const isSame = (id: string, source: string) => (store.texts.shown(id) ?? store.document.cells.get(id)?.source) === source;
+  // What was typed meanwhile is not overwritten.
+  if (changed.length === 1 && only && isSame(only.id, only.source) && edit?.(only.id, changesBetween(only.source, only.after)))
+    return;
+  await store.texts.settled(changed.map(({ id }) => id));
+  const base = store.document.version;
+  const commands: Command[] = changed.flatMap(({ id, source, after }) => {
+    if (store.document.cells.get(id)?.source !== source) return [];
+    return [{ EditSource: { cell_id: id, base, change: changesBetween(source, after).toJSON() as Wire } }];
+  });
+  if (commands.length > 0) await store.do({ Batch: { commands } }, { correlationId: newId() });
+}
