@@ -194,6 +194,14 @@ export function kindOf(actor: Actor): string {
   ];
 }
 
+/** Two letters, so that Ann and Anton are told apart: of the first and the last word, else the first two. */
+export function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const [first = "?", last] = [words[0] || "?", words.length > 1 ? words.at(-1) : undefined];
+  const [one = "?", two = ""] = [...first];
+  return one.toUpperCase() + (last ? ([...last][0] ?? "").toUpperCase() : two.toLowerCase());
+}
+
 /** One of twelve hues, the same for a person wherever they are. */
 export function hueOf(text: string): number {
   let sum = 7;

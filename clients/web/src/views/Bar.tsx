@@ -41,12 +41,17 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Kernel store={store} />
       {isRunning ? <ProgressButton store={store} /> : <Failures store={store} />}
       {isRunning ? (
-        <button className="button" aria-label="Stop all" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
+        <button
+          className="button all-runs"
+          aria-label="Stop all"
+          onClick={() => void store.do({ StopAll: {} })}
+          disabled={!store.mayRun}
+        >
           <Square size={14} aria-hidden /> <span className="word">Stop all</span>
         </button>
       ) : (
         <button
-          className="button"
+          className="button all-runs"
           aria-label="Run all"
           onClick={() => void store.runs.start(store.document.order)}
           disabled={!store.mayRun}
@@ -172,7 +177,7 @@ function Steps({ store }: { store: NotebookStore }) {
     { command: "Redo", name: "redo", icon: <Redo2 size={16} /> },
   ] as const;
   return (
-    <span className="steps-back wide">
+    <span className="steps-back">
       {steps.map(({ command, name, icon }) => {
         const words = store.nextWords(name);
         return (

@@ -2,10 +2,11 @@
 import { Bot } from "lucide-react";
 import { type ReactNode, Suspense, memo, useEffect, useRef, useState } from "react";
 import type { AuthoredLine } from "../app/authors.ts";
-import { useSettings } from "../app/settings.ts";
+import { settings, useSettings } from "../app/settings.ts";
+import { readHeader } from "../app/sqlHeader.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { hueOf, kindOf, statusWords } from "../app/words.ts";
+import { hueOf, kindOf, statusWords, initials } from "../app/words.ts";
 import { type Token, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
 import { CellReview, Proposals } from "./CellReview.tsx";
@@ -144,7 +145,7 @@ function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: P
       )}
       {peers.map((peer) => (
         <span key={peer.connection} className={`avatar small peer-hue-${hueOf(peer.name || kindOf(peer.actor))}`} title={peer.name}>
-          {[...(peer.name || "?")][0]?.toUpperCase()}
+          {initials(peer.name || "?")}
         </span>
       ))}
     </div>
@@ -201,6 +202,23 @@ interface StillProps {
   edit: (x: number, y: number) => void;
 }
 
+/** Where lines are wrapped nothing scrolls (media.css). */
+const WRAPPED_PX = 720;
+const COLUMN_PX = 940;
+const AROUND_PX = 104;
+let pageWidth = 0;
+addEventListener("resize", () => (pageWidth = 0));
+
+/** A line may be longer than the cell: then keys must reach it. By counting, since to measure would lay out every cell. */
+function mayScroll(source: string): boolean {
+  pageWidth ||= innerWidth;
+  const { fontSize, wrap } = settings();
+  if (wrap || pageWidth <= WRAPPED_PX) return false;
+  const room = Math.min(COLUMN_PX, pageWidth > 1_100 ? pageWidth - 480 : pageWidth - 380) - AROUND_PX;
+  const fits = Math.max(20, Math.floor(room / (fontSize * 0.601)));
+  return source.length > fits && new RegExp(`[^\\n]{${fits + 1}}`).test(source);
+}
+
 function coloured({ text, className }: Token, index: number) {
   if (!className) return text;
   return (
@@ -245,16 +263,23 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
     );
   }
   const authors = source === cell.source ? store.authors.of(id) : undefined;
+  // The head above the query says what its first line does.
+  const header = readHeader(cell.cell_type === "sql" && store.found !== id ? source : "");
+  const isHeaded = header.from === 0 && header.to > 0 && source[header.to] === "
+";
   return (
     <pre
       ref={place}
-      className={authors ? "source still authored" : "source still"}
+      className={`source still${authors ? " authored" : ""}${isHeaded ? " headed" : ""}`}
+      tabIndex={mayScroll(source) ? 0 : undefined}
       onMouseUp={(event) => {
         // Who marks text to copy it wants no editor.
-        if (getSelection()?.isCollapsed !== false && !event.shiftKey) edit(event.clientX, event.clientY);
+        // The editor shows the head's line, too: what was clicked stands a line lower there.
+        const line = isHeaded ? Math.round(settings().fontSize * 1.55) : 0;
+        if (getSelection()?.isCollapsed !== false && !event.shiftKey) edit(event.clientX, event.clientY + line);
       }}
     >
-      {lineNumbers || authors
+      {lineNumbers || authors || isHeaded
         ? linesOf(tokens).map((line, index) => (
             <span key={index} className={authors ? `line peer-hue-${authors[index]?.hue ?? 0}` : "line"}>
               {authors && <AuthorOf store={store} line={authors[index]} />}
@@ -263,7 +288,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
           ))
         : tokens.map(coloured)}
       {/* A break at the end makes its empty line seen; lines in blocks have theirs. */}
-      {!lineNumbers && !authors && "\n"}
+      {!lineNumbers && !authors && !isHeaded && "\n"}
     </pre>
   );
 }

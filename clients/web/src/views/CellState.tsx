@@ -135,22 +135,33 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
   if (run.status === "ok" && !isStale && !endSentence(run)) return null;
   const isBad = run.status === "error" || run.status === "lost";
   if (run.status === "error" && !isStale && !endSentence(run)) return null;
+  const isChip = isShort(store, run);
   return (
     <>
-      <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
-        {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
-        {isOpen && name !== "You" && name !== "" && <span> · by {name}</span>}
-        {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
-        {isStale && (
-          <span className="stale" title={run.ended_at ? `Ran ${date(run.ended_at)}` : undefined}>
-            {run.status === "ok" && !endSentence(run) ? "" : " · "}Edited since last run
-          </span>
-        )}
-        {isOpen && <Unreachable store={store} id={id} run={run} />}
+      <p className={`state small ${isBad ? "bad" : "quiet"}${isChip ? " chip" : ""}`} role={isOpen ? "status" : undefined}>
+        <span>
+          {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
+          {isOpen && name !== "You" && name !== "" && <span> · by {name}</span>}
+          {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
+          {isStale && (
+            <span className="stale" title={run.ended_at ? `Ran ${date(run.ended_at)}` : undefined}>
+              {run.status === "ok" && !endSentence(run) ? "" : " · "}Edited since last run
+            </span>
+          )}
+          {isOpen && <Unreachable store={store} id={id} run={run} />}
+        </span>
       </p>
       <KernelLog detail={run.notice} />
     </>
   );
+}
+
+/** A few words without a way to anything; the others have a line. */
+function isShort(store: NotebookStore, run: Execution): boolean {
+  if (run.status === "ok") return !endSentence(run);
+  const kernel_session = run.kernel_session ?? defaultKernel(store);
+  const isReachable = kernel_session === undefined || statusOf(store, kernel_session)?.reachable !== false;
+  return ["queued", "assigned", "running"].includes(run.status) && !run.cancel_requested && isReachable;
 }
 
 function Words({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {

@@ -2,7 +2,7 @@
 // Loaded when the first cells have painted; one for all cells, put into the cell that it is for.
 import { Menu } from "@base-ui/react/menu";
 import { ArrowDown, ArrowUp, Code, EllipsisVertical, Trash2, Type } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { createPortal } from "react-dom";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -30,6 +30,7 @@ export default function CellTools({ store }: { store: NotebookStore }) {
   const id = open ?? pointed ?? store.current;
   // Of a cell that has just come the element is there after the page is drawn.
   useEffect(() => void setNode(id === undefined ? null : document.getElementById(`cell-${id}`)));
+  const isPhone = useIsPhone();
   if (!node?.isConnected || id === undefined || !store.document.cells.has(id)) return null;
   const act = (action: Action | undefined) => {
     if (!store.isSelected(id)) store.select(id);
@@ -37,9 +38,15 @@ export default function CellTools({ store }: { store: NotebookStore }) {
     node.focus({ preventScroll: true });
     action?.run(store);
   };
+  const place = isPhone ? node.closest("main") : node;
+  if (!place) return null;
   return createPortal(
     <>
-      <div className="cell-tools" role="toolbar" aria-label={`Cell ${store.document.order.indexOf(id) + 1}`}>
+      <div
+        className={isPhone ? "cell-tools below" : "cell-tools"}
+        role="toolbar"
+        aria-label={`Cell ${store.document.order.indexOf(id) + 1}`}
+      >
         {[
           [byId.get("move-up"), <ArrowUp size={14} key="up" />] as const,
           [byId.get("move-down"), <ArrowDown size={14} key="down" />] as const,
@@ -55,7 +62,7 @@ export default function CellTools({ store }: { store: NotebookStore }) {
         )}
         <CellMenu store={store} place={node.closest("main")} act={act} opened={(isOpen) => setOpen(isOpen ? id : undefined)} />
       </div>
-      {store.mayEdit && (
+      {store.mayEdit && !isPhone && (
         <div className="between">
           <button title="Insert code here" aria-label="Insert code below" onClick={() => store.edits.insert({ after: id })}>
             <Code size={12} aria-hidden /> Code
@@ -70,7 +77,21 @@ export default function CellTools({ store }: { store: NotebookStore }) {
         </div>
       )}
     </>,
-    node,
+    place,
+  );
+}
+
+/** As in media.css. */
+const PHONE = "(max-width: 720px)";
+
+function useIsPhone(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      const query = matchMedia(PHONE);
+      query.addEventListener("change", changed);
+      return () => query.removeEventListener("change", changed);
+    },
+    () => matchMedia(PHONE).matches,
   );
 }
 

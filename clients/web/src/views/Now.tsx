@@ -1,5 +1,5 @@
 // What happens in a notebook of the list this moment: who is there, and what runs.
-import { hueOf } from "../app/words.ts";
+import { hueOf, initials } from "../app/words.ts";
 import { type NotebookNow, nowWords } from "../app/happening.ts";
 
 /** More people are one number. */
@@ -20,7 +20,7 @@ export function Now({ now }: { now: NotebookNow }) {
       <span className="faces" aria-hidden>
         {people.slice(0, SHOWN).map(({ name }, index) => (
           <span key={index} className={`avatar small peer-hue-${hueOf(name)}`}>
-            {[...name][0]?.toUpperCase()}
+            {initials(name)}
           </span>
         ))}
         {people.length > SHOWN && <span className="avatar small more">+{people.length - SHOWN}</span>}

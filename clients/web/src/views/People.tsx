@@ -5,7 +5,7 @@ import { type AgentHere, agentsHere } from "../app/agents.ts";
 import { type AssistantAtWork, assistantsAtWork } from "../app/assistants.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { hueOf, kernelName, kindOf } from "../app/words.ts";
+import { hueOf, kernelName, kindOf, initials } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { PeerState } from "../protocol/messages.ts";
 
@@ -14,7 +14,7 @@ const SHOWN = 5;
 
 export function People({ store }: { store: NotebookStore }) {
   useTopics(store, "presence", "assistants", "kernels", "executions");
-  const peers = [...store.replica.presence.peers.values()].filter(({ actor }) => actor.kind === "user" || actor.kind === "guest");
+  const peers = onePerPerson(store);
   const assistants = assistantsAtWork(store.document);
   const agents = agentsHere(store.document, store.replica.kernels);
   if (peers.length === 0 && assistants.length === 0 && agents.length === 0) return null;
@@ -48,6 +48,19 @@ export function People({ store }: { store: NotebookStore }) {
       )}
     </ul>
   );
+}
+
+/** Whoever has two tabs is one person: where they are in a cell, or the newest of them. */
+function onePerPerson(store: NotebookStore): PeerState[] {
+  const people = new Map<string, PeerState>();
+  for (const peer of store.replica.presence.peers.values()) {
+    if (peer.actor.kind !== "user" && peer.actor.kind !== "guest") continue;
+    // Guests of one link are several people.
+    const person = peer.actor.kind === "user" ? peer.actor.id : peer.connection;
+    const known = people.get(person);
+    if (!known || peer.state?.cell_id || !known.state?.cell_id) people.set(person, peer);
+  }
+  return [...people.values()];
 }
 
 /** One for all of them: what they do is in the panel. */
@@ -109,7 +122,7 @@ function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
         else store.select(cell);
       }}
     >
-      {[...label][0]?.toUpperCase()}
+      {initials(label)}
     </button>
   );
 }

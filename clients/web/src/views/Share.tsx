@@ -5,7 +5,7 @@ import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
-import { date, hueOf } from "../app/words.ts";
+import { date, hueOf, initials } from "../app/words.ts";
 import { isNotProved, linkTo } from "../app/session.ts";
 import type { AccessEntry, Role } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
@@ -160,7 +160,7 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
   return (
     <li className="row">
       <span className={`avatar small peer-hue-${hueOf(name)}`} aria-hidden>
-        {[...name][0]?.toUpperCase()}
+        {initials(name)}
       </span>
       <span className="grow">
         {name}

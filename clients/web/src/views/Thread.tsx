@@ -3,7 +3,7 @@ import { Check, RotateCcw } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { emphasised, type Unsent } from "../app/comments.ts";
 import type { NotebookStore } from "../app/store.ts";
-import { ago, date, hueOf } from "../app/words.ts";
+import { ago, date, hueOf, initials } from "../app/words.ts";
 import type { Comment, Thread as ThreadValue } from "../protocol/messages.ts";
 import { useName } from "./Author.tsx";
 import { CommentField } from "./CommentField.tsx";
@@ -96,7 +96,7 @@ function Said({ store, thread, comment }: { store: NotebookStore; thread: string
     <li className="comment">
       <p className="row tight">
         <span className={`avatar small peer-hue-${hueOf(name)}`} aria-hidden>
-          {[...name][0]?.toUpperCase()}
+          {initials(name)}
         </span>
         <strong className="grow">{name}</strong>
         <time className="quiet small" title={date(posted_at)}>
