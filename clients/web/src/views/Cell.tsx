@@ -265,8 +265,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const authors = source === cell.source ? store.authors.of(id) : undefined;
   // The head above the query says what its first line does.
   const header = readHeader(cell.cell_type === "sql" && store.found !== id ? source : "");
-  const isHeaded = header.from === 0 && header.to > 0 && source[header.to] === "
-";
+  const isHeaded = header.from === 0 && header.to > 0 && source[header.to] === "\n";
   return (
     <pre
       ref={place}
