@@ -35,7 +35,7 @@ test("an agent that dies shows within seconds, and what its kernel ran can be gi
     await expect(page.locator(".cell")).toHaveCount(1);
     const notebook = /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
     await server.command("kernels", "launch", notebook, "--kernelspec", "far");
-    await expect(page.getByRole("button", { name: /far .*: idle/ })).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByRole("button", { name: /\(far\): idle/ })).toBeVisible({ timeout: 60_000 });
     await write(page, "import time\nprint('begun', flush=True)\ntime.sleep(600)");
     await page.keyboard.press("Control+Enter");
     await expect(page.getByText("begun", { exact: true })).toBeVisible({ timeout: 60_000 });
@@ -46,7 +46,7 @@ test("an agent that dies shows within seconds, and what its kernel ran can be gi
     await expect(notice).toBeVisible();
     expect(Date.now() - killed, "told within five seconds").toBeLessThan(5_000);
     await expect(page.locator(".cell").first()).toContainText("The kernel is unreachable");
-    await expect(page.getByRole("button", { name: /far .*: unreachable/ })).toBeVisible();
+    await expect(page.getByRole("button", { name: /\(far\): unreachable/ })).toBeVisible();
 
     await page
       .getByRole("button", { name: /give up/i })

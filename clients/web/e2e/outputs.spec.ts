@@ -75,12 +75,12 @@ test("a table's columns are filtered, renamed, moved and hidden", async ({ brows
     await sheet.getByRole("button", { name: `Column “${column}”` }).click();
     await page.getByRole("menuitem", { name: item }).click();
   };
-  await choose("value", "Filter …");
+  await choose("value", "Filter…");
   await sheet.getByLabel("Value to filter “value” by").fill("27");
   await page.keyboard.press("Enter");
   await expect(sheet.locator("tbody tr")).toHaveCount(3);
   await expect(sheet.locator(".filter-tag")).toHaveText("value ≥ “27”");
-  await choose("name", "Rename …");
+  await choose("name", "Rename…");
   await sheet.getByLabel("New name for “name”").fill("station");
   await page.keyboard.press("Enter");
   await choose("station", "Move right");

@@ -46,6 +46,7 @@ test("all cells are formatted as one step, and a click with Ctrl leads to a func
   await bringIn(page, notebook(...cells), "format.ipynb");
   await page.locator(".cell").first().focus();
   await page.keyboard.press("Control+k");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("tidy all");
   await page.keyboard.press("Enter");
   const sources = page.locator(".cell .source");

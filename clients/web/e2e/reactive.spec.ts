@@ -73,9 +73,7 @@ test("circles, doubles, what failed before it and unknown names are said on thei
   await bringIn(page, notebook(...cells), "Wrong.ipynb");
   await choose(page, "Eager");
   await expect(
-    cell(page, "left-cell").getByText(
-      "Does not run: cells read from each other in a circle: cell 5 (left) → cell 6 (right) → cell 5",
-    ),
+    cell(page, "left-cell").getByText("Can’t run: circular dependency: cell 5 (left) → cell 6 (right) → cell 5"),
   ).toBeVisible();
   await expect(cell(page, "first-cell").getByText("twice is also defined in cell 4")).toBeVisible();
   await expect(cell(page, "lost-cell").getByText("No cell defines nowhere")).toBeVisible();

@@ -78,7 +78,8 @@ export function kernelEnd({ cause, detail }: { cause: unknown; detail?: string |
 /** “the kernel process exited with code 1” is “exit code 1”. */
 function shortDetail(detail: string): string {
   return detail
-    .replace(/^the kernel process exited with code (\d+)( before it answered)?$/, "exit code $1$2")
+    .replace(/^the kernel did not start: /, "the kernel didn’t start: ")
+    .replace(/the kernel process exited with code (\d+)( before it answered)?$/, "exit code $1$2")
     .replace(
       /^the kernel process was (?:killed|ended) by (signal \d+)(?: \((\w+)\))?(, as the system does when memory runs out)?.*$/,
       (_, signal, __, memory) => (memory ? "out of memory" : signal),
