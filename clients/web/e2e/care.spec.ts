@@ -1,6 +1,7 @@
 // Every screen: nothing that axe complains of, in light, dark and on a phone; the main tasks by keys alone; paper; few colours.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { LOOKS } from "./looks.ts";
 import { scenes } from "./scenes.ts";
@@ -16,7 +17,7 @@ async function complaints(page: Page): Promise<string[]> {
 for (const { name, open } of [...scenes, ...scenesOfKernels])
   test(`axe: ${name}`, async ({ browser, server }) => {
     const page = await open(browser, server);
-    for (const look of LOOKS) {
+    for (const look of [...LOOKS, { name: "phone, dark", colorScheme: "dark", width: 390 } as const]) {
       await page.setViewportSize({ width: look.width, height: 800 });
       await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
       expect(await complaints(page), look.name).toEqual([]);
@@ -25,6 +26,27 @@ for (const { name, open } of [...scenes, ...scenesOfKernels])
     expect(wide, "nothing sticks out of a phone").toBeLessThanOrEqual(0);
     await page.context().close();
   });
+
+test("axe: long lines that nobody edits, and comments in fenced code", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const text = {
+    id: "t",
+    cell_type: "markdown",
+    source: "Read it so:\n\n```python\n# the cleaned file\nread()\n```",
+    metadata: {},
+  };
+  await bringIn(page, notebook(python("a", `total = ${"1 + ".repeat(80)}1`), text, python("b", "short = 1")), "long.ipynb");
+  await expect(page.locator(".rendered .tok-comment")).toBeVisible();
+  const long = page.locator(".cell").first().locator(".source");
+  expect(await long.evaluate((node) => node.scrollWidth > node.clientWidth)).toBe(true);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    expect(await complaints(page), colorScheme).toEqual([]);
+  }
+  await expect(long).toHaveAttribute("tabindex", "0");
+  await expect(page.locator(".cell").last().locator(".source")).not.toHaveAttribute("tabindex");
+  await page.context().close();
+});
 
 /** Tab until something has the focus, as who has no pointer does. */
 async function tabTo(page: Page, name: string, role = "button"): Promise<void> {

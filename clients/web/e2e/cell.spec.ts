@@ -61,7 +61,19 @@ test("a finger has the menu at the chosen cell; who may not edit has what is lef
   ).json()) as { token: string };
   await page.setViewportSize({ width: 360, height: 760 });
   await page.locator(".cell").nth(1).focus();
-  await expect(page.locator(".cell").nth(1).locator(".cell-tools")).toBeVisible();
+  const tools = page.getByRole("toolbar", { name: "Cell 2" });
+  await expect(tools).toBeInViewport();
+  // They stand below the page, and lie over nothing of the cell.
+  const [bar, cell] = [await tools.boundingBox(), await page.locator(".cell").nth(1).boundingBox()];
+  expect(bar?.y ?? 0).toBeGreaterThan((cell?.y ?? 0) + (cell?.height ?? 0));
+  for (const button of await tools.getByRole("button").all())
+    expect(
+      await button.evaluate(({ offsetWidth, offsetHeight }: HTMLElement) => Math.min(offsetWidth, offsetHeight)),
+    ).toBeGreaterThanOrEqual(44);
+  await tools.getByRole("button", { name: "Delete cell" }).click();
+  await expect(page.locator(".cell")).toHaveCount(1);
+  await page.getByRole("button", { name: /^Undo: deleted/ }).click();
+  await expect(page.locator(".cell")).toHaveCount(2);
 
   const guest = await (await fresh(browser)).newPage();
   await guest.goto(`${server.url}/#token=${token.token}&notebook=${/n\/([^/]+)/.exec(page.url())?.[1] ?? ""}`);
@@ -71,6 +83,27 @@ test("a finger has the menu at the chosen cell; who may not edit has what is lef
   await expect(guest.getByRole("menuitem", { name: /Copy cells/ })).toBeVisible();
   await expect(guest.getByRole("menuitem", { name: /Change to code/ })).toHaveCount(0);
   await guest.context().close();
+  await page.context().close();
+});
+
+test("the menu of a cell fits a small window, to its last item", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page, notebook(code("a", "one"), code("b", "two")), "menu.ipynb");
+  for (const [width, height] of [
+    [1024, 600],
+    [390, 620],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.locator(".cell").nth(1).focus();
+    await page.getByRole("button", { name: "More about this cell" }).click();
+    const items = page.getByRole("menuitem");
+    await expect(items.first()).toBeInViewport();
+    await page.keyboard.press("End");
+    await expect(items.last()).toBeFocused();
+    await expect(items.last()).toBeInViewport({ ratio: 0.9 });
+    await expect(page.locator(".menu kbd:empty")).toHaveCount(0);
+    await page.keyboard.press("Escape");
+  }
   await page.context().close();
 });
 

@@ -226,7 +226,7 @@ export const scenes: Scene[] = [
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
       await withFiles(page);
-      await palette(page, "files beside");
+      await palette(page, "files");
       await page.getByRole("list", { name: "Files", exact: true }).waitFor();
       return page;
     },
@@ -299,7 +299,7 @@ export const scenes: Scene[] = [
     name: "own-keys",
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
-      await palette(page, "change the keys");
+      await palette(page, "customize keyboard");
       await page.getByRole("dialog").waitFor();
       return page;
     },
