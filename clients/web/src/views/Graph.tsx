@@ -35,7 +35,7 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   ].filter(Boolean);
   if (lines.length === 0) return null;
   return (
-    <p className="state small quiet standing" aria-label="Dependencies">
+    <p className={`state small quiet standing${lines.length === 1 ? " chip" : ""}`} aria-label="Dependencies">
       {lines}
     </p>
   );
