@@ -59,7 +59,7 @@ export async function formatCells(
 ): Promise<void> {
   const wanted = new Set(ids);
   const cells = codeCells(store).filter(({ id }) => wanted.has(id));
-  if (cells.length === 0) return store.toast({ text: "Only Python code cells can be formatted." });
+  if (cells.length === 0) return void store.toast({ text: "Only Python code cells can be formatted." });
   const { indent } = settings();
   try {
     const all = await Promise.all(cells.map(async ({ id, source }) => ({ id, source, after: await ruff.format(source, indent) })));
