@@ -35,7 +35,7 @@ test("@smoke a misspelt name is marked, F12 leads to a definition, and formattin
   expect(await source(server, page.url())).toContain("print(total)");
   await page.keyboard.press("Control+z");
   await expect(page.locator(".editing .cm-content")).toHaveText("print(  total )");
-  await page.keyboard.press("Control+Shift+z");
+  await page.keyboard.press("Control+Shift+Z");
   await expect(page.locator(".editing .cm-content")).toHaveText("print(total)");
   await page.context().close();
 });
