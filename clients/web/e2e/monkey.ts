@@ -41,7 +41,21 @@ const WORDS = [
 /** What is pressed where cells are chosen. */
 const COMMANDS = [
   ..."bamyjkcvz",
-  ...["ArrowDown", "ArrowUp", "d d", "Shift+Z", "Alt+ArrowDown", "Alt+ArrowUp", "Shift+M", "1", "Shift+ArrowDown", "Escape"],
+  ...[
+    "ArrowDown",
+    "ArrowUp",
+    "d d",
+    "d d",
+    "d d",
+    "Alt+ArrowUp",
+    "Shift+Z",
+    "Alt+ArrowDown",
+    "Alt+ArrowUp",
+    "Shift+M",
+    "1",
+    "Shift+ArrowDown",
+    "Escape",
+  ],
 ];
 /** What opens something, from anywhere in the notebook. */
 const OPENERS: [string, Place][] = [
@@ -81,6 +95,8 @@ export class Monkey {
     readonly page: Page,
     readonly actor: string,
     private readonly dice: Dice,
+    /** Who writes less, and moves and deletes more: also what the other is writing in. */
+    private readonly temper: "calm" | "restless" = "calm",
   ) {}
 
   /** Others took away what was written in. Who does not look up goes on with the sentence. */
@@ -94,6 +110,8 @@ export class Monkey {
   }
 
   private choose(): Act {
+    const isRestless = this.temper === "restless" && this.place === "editor" && this.dice.below(3) > 0;
+    if (isRestless) return this.leave();
     const roll = this.dice.below(100);
     if (this.place === "cells") return roll < 55 ? this.command() : roll < 85 ? this.click() : this.open();
     if (roll < 60) return this.write();
