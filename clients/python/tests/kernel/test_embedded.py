@@ -16,6 +16,7 @@ def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
     # The broker runs beside kernels, and is started from a text of its own.
     needed = {path.name for path in (PACKAGE / "sql").glob("*.py")} - {"broker.py"}
     assert set(re.findall(r'"sql/(\w+\.py)"', listed)) == needed
+    assert set(re.findall(r'"tables/(\w+\.py)"', listed)) == {path.name for path in (PACKAGE / "tables").glob("*.py")}
     folder = tmp_path / "notarium"
     (folder / "kernel").mkdir(parents=True)
     (folder / "__init__.py").write_text((AGENT / "embedded.py").read_text())
