@@ -1204,6 +1204,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/table": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rows of a table that an output shows or a variable holds, sorted and filtered. Nothing of it is recorded. */
+        post: operations["post_notebooks_notebook_table"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/table/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a column of such a table holds. Nothing of it is recorded. */
+        post: operations["post_notebooks_notebook_table_summary"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/take-over": {
         parameters: {
             query?: never;
@@ -1461,6 +1495,23 @@ export interface paths {
         put?: never;
         /** Undoes your last groups, or one group by its id. */
         post: operations["post_notebooks_notebook_undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The variables of a kernel: names, types, sizes, and the beginning of what they hold. Nothing of it is recorded. */
+        get: operations["get_notebooks_notebook_variables"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2198,6 +2249,16 @@ export interface components {
         };
         AnyJson: unknown;
         AnyObject: Record<string, unknown>;
+        /** @description Asks what a column of a table in a kernel's memory holds. */
+        AskColumn: {
+            /**
+             * @description The kernel that is asked; absent: the one that a cell would run on now.
+             * @default null
+             */
+            kernel?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Which column of which table. */
+            summarize: components["schemas"]["SummarizeColumn"];
+        };
         /** @description Asks what could stand at a place in code that is being written. */
         AskCompletion: {
             /** @description The text around the place. */
@@ -2223,6 +2284,16 @@ export interface components {
              * @default 0
              */
             detail?: number;
+        };
+        /** @description Asks for rows of a table in a kernel's memory. */
+        AskTable: {
+            /**
+             * @description The kernel that is asked; absent: the one that a cell would run on now.
+             * @default null
+             */
+            kernel?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Which rows of which table. */
+            read: components["schemas"]["ReadTable"];
         };
         /** @description A person's leave for the calls of one conversation. */
         AssistantGrant: {
@@ -2800,6 +2871,38 @@ export interface components {
             nullable: boolean;
             /** @description In the words of the database; at most 200 characters. Empty: SQLite has columns without a type. */
             type: string;
+        };
+        /** @description What a column holds. What makes no sense for its type, or takes too long, is absent. */
+        ColumnSummary: {
+            /** @description The column. */
+            column: components["schemas"]["TableColumn"];
+            /**
+             * Format: uint64
+             * @description How many different values there are.
+             */
+            distinct?: number | null;
+            /** @description The largest value. */
+            max?: unknown;
+            /** @description The arithmetic mean. */
+            mean?: unknown;
+            /** @description The smallest value. */
+            min?: unknown;
+            /**
+             * Format: uint64
+             * @description Rows without a value.
+             */
+            missing: number;
+            /** @description Below which a quarter, half and three quarters of the values lie. */
+            quartiles?: unknown[];
+            /**
+             * Format: uint64
+             * @description Of the table.
+             */
+            rows: number;
+            /** @description The standard deviation of a sample. */
+            std?: unknown;
+            /** @description The most frequent values, at most 5. */
+            top?: components["schemas"]["ValueCount"][];
         };
         /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
         CommandId: string;
@@ -4644,6 +4747,28 @@ export interface components {
              */
             reactivity: components["schemas"]["Reactivity"];
         };
+        /** @description Asks for rows of a table, in an order, of those that pass. */
+        ReadTable: {
+            /**
+             * Format: uint32
+             * @description How many rows; at most 10,000.
+             */
+            count: number;
+            /** @description All of them must pass; at most 20. */
+            filters?: components["schemas"]["TableFilter"][];
+            /**
+             * Format: uint64
+             * @description The first row wanted, of those that pass in their order.
+             * @default 0
+             */
+            first?: number;
+            /** @description The table. */
+            of: components["schemas"]["TableName"];
+            /** @description Only rows with this in the text of a column, in small letters or capitals. At most 1 KiB. */
+            search?: string;
+            /** @description Absent: the order of the table. */
+            sort?: components["schemas"]["TableSort"] | null;
+        };
         /** @description A function that the notebook knows. */
         RegisteredFunction: {
             /** @description As the kernel has described it. */
@@ -4975,6 +5100,16 @@ export interface components {
             /** @constant */
             kind: "agent";
         };
+        /** @description Asks what a column of a table holds. */
+        SummarizeColumn: {
+            /**
+             * Format: uint32
+             * @description Its place in `columns`.
+             */
+            column: number;
+            /** @description The table. */
+            of: components["schemas"]["TableName"];
+        };
         /** @description A table or a view. */
         Table: {
             /** @description The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`. */
@@ -4994,6 +5129,117 @@ export interface components {
             name: string;
             /** @description Its schema. */
             schema: string;
+        };
+        /** @description A column of a table. The columns of the index come first. */
+        TableColumn: {
+            /** @description It is of the index. */
+            is_index?: boolean;
+            /** @description `integer`, `number`, `boolean`, `datetime`, `text` or `any`; others may come. */
+            kind: string;
+            /** @description What the library writes where there is no value. Absent: `NaN`. */
+            missing?: string | null;
+            /** @description As text; names need not differ, and that of an index may be empty. */
+            name: string;
+            /** @description In the library's words: `int64`, `datetime64[ns, UTC]`, `String` … */
+            type: string;
+        };
+        /** @description What the value of a column must be. */
+        TableFilter: {
+            /**
+             * Format: uint32
+             * @description Its place in `columns`.
+             */
+            column: number;
+            /** @description How it is compared: numbers and times as such where `value` is one, everything else as text in small letters. */
+            operator: components["schemas"]["TableOperator"];
+            /**
+             * @description Empty for `empty` and `not_empty`. At most 1 KiB.
+             * @default
+             */
+            value?: string;
+        };
+        /** @description Names a table in a kernel's memory: exactly one of both. */
+        TableName: {
+            /** @description What the output says in `table`: the very frame that it shows, whatever its variable holds by now. */
+            table?: string | null;
+            /** @description A variable that holds a data frame or a series of pandas or polars. */
+            variable?: string | null;
+        };
+        /**
+         * @description How a value is compared.
+         *
+         *     `contains`: Its text has the other.
+         *
+         *     `lacks`: Its text does not have it.
+         *
+         *     `equal`: The same.
+         *
+         *     `not_equal`: Not the same, or missing.
+         *
+         *     `less`: Less than.
+         *
+         *     `at_most`: Less or the same.
+         *
+         *     `more`: More than.
+         *
+         *     `at_least`: More or the same.
+         *
+         *     `empty`: Missing, or an empty text.
+         *
+         *     `not_empty`: Neither.
+         * @enum {string}
+         */
+        TableOperator: "contains" | "lacks" | "equal" | "not_equal" | "less" | "at_most" | "more" | "at_least" | "empty" | "not_empty";
+        /** @description Rows of a table, as it is in the kernel now. */
+        TablePage: {
+            /** @description At most 2,000. */
+            columns: components["schemas"]["TableColumn"][];
+            /**
+             * Format: uint64
+             * @description How many more columns it has.
+             */
+            columns_left_out?: number;
+            /**
+             * @description Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
+             *     beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+             */
+            data: unknown[][];
+            /**
+             * Format: uint64
+             * @description The place of the first row of `data` among those that pass.
+             */
+            first: number;
+            /** @description Its shape, its types or its first rows are others than when the output showed it. */
+            is_changed?: boolean;
+            /** @description Fewer rows than asked for fit in one answer: ask on behind the last. */
+            is_cut?: boolean;
+            /** @description What it is: `pandas.DataFrame`, `polars.Series` … */
+            kind: string;
+            /**
+             * Format: uint64
+             * @description How many of them pass.
+             */
+            matching: number;
+            /**
+             * Format: uint64
+             * @description How many rows it has.
+             */
+            rows: number;
+            /** @description Names the table in later questions. */
+            table: string;
+        };
+        /** @description By which column rows are sorted. Rows without a value come last, equal ones keep their order. */
+        TableSort: {
+            /**
+             * Format: uint32
+             * @description Its place in `columns`.
+             */
+            column: number;
+            /**
+             * @description From the largest to the smallest.
+             * @default false
+             */
+            is_descending?: boolean;
         };
         /** @description Puts somebody in the place of an owner whose account is deactivated. For administrators. */
         TakeOver: {
@@ -5505,6 +5751,49 @@ export interface components {
         };
         /** @description A person with an account. */
         UserId: string;
+        /** @description How often a value is there. */
+        ValueCount: {
+            /**
+             * Format: uint64
+             * @description In so many rows.
+             */
+            count: number;
+            /** @description The value. */
+            value: unknown;
+        };
+        /** @description A variable. */
+        Variable: {
+            /**
+             * Format: uint64
+             * @description Of memory, without what it refers to; absent where that is not known cheaply.
+             */
+            bytes?: number | null;
+            /** @description `read_table` reads it. */
+            is_table?: boolean;
+            /**
+             * Format: uint64
+             * @description Of containers and texts.
+             */
+            length?: number | null;
+            /** @description Its name. */
+            name: string;
+            /** @description The beginning of what it holds. `[hidden]`: its name says that it is a secret. */
+            preview?: string | null;
+            /** @description Of arrays and tables: the length of each axis. */
+            shape?: number[] | null;
+            /** @description Its type, with the module where it is not Python's own. */
+            type: string;
+        };
+        /** @description The variables of a kernel: the user's own, no modules, functions or classes, and none that begins with `_`. */
+        VariableList: {
+            /**
+             * Format: uint64
+             * @description How many more there are.
+             */
+            left_out?: number;
+            /** @description In the order in which they were made first; at most 200, those made last. */
+            variables: components["schemas"]["Variable"][];
+        };
         /** @description What came of reading the record to a version and hashing every event of it. */
         Verification: {
             /** @description The hash of that event. */
@@ -8616,6 +8905,72 @@ export interface operations {
             };
         };
     };
+    post_notebooks_notebook_table: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskTable"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TablePage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_table_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskColumn"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColumnSummary"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_notebooks_notebook_take_over: {
         parameters: {
             query?: never;
@@ -9210,6 +9565,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_variables: {
+        parameters: {
+            query?: {
+                /** @description The kernel that is asked; absent: the one that a cell would run on now. */
+                kernel?: components["schemas"]["KernelSessionId"] | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariableList"];
                 };
             };
             default: {
