@@ -81,7 +81,8 @@ export function Printed({ html }: { html: string }) {
         tabIndex={0}
         role="region"
         aria-label={hasTable ? "Table" : "Output"}
-        dangerouslySetInnerHTML={{ __html: safeHtml(html) }}
+        // A head without words is none: screen readers would announce it.
+        dangerouslySetInnerHTML={{ __html: safeHtml(html).replace(/<th\b[^>]*>\s*<\/th>/g, "<td></td>") }}
       />
       {hasTable && (
         <p className="printed small quiet" title="Run the cell again to sort, filter and page through a data frame.">
