@@ -10,6 +10,7 @@ const SYNONYMS = [
   "restart reset reboot",
   "insert add new create",
   "change convert turn make",
+  "customize change configure own",
   "copy duplicate clone",
   "move shift drag",
   "undo revert back",
@@ -56,6 +57,9 @@ const MORE: Record<string, string> = {
   help: "cheat sheet",
 };
 
+/** They say nothing of what is meant. */
+const SILENT = new Set(["the", "a", "an", "to", "of", "my", "this", "it"]);
+
 const wordsOf = (text: string) =>
   text
     .toLowerCase()
@@ -73,7 +77,10 @@ function rank({ id, title }: Action, asked: string[]): number | undefined {
 
 /** Those that are meant, titles that say it first. */
 export function foundActions(actions: readonly Action[], text: string): Action[] {
-  const asked = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const telling = words.filter((word) => !SILENT.has(word));
+  // Whoever has typed one letter only has not said it yet.
+  const asked = words.length > 1 ? telling : words;
   const ranked = actions.flatMap((action) => {
     const at = rank(action, asked);
     return at === undefined ? [] : [{ action, at }];

@@ -14,6 +14,7 @@ test("other words find the same command", () => {
   expect(first("shortcuts")).toContain("help");
   expect(first("abort")).toEqual(expect.arrayContaining(["stop-all", "interrupt"]));
   expect(first("export")).toContain("download");
+  expect(first("change the keys")[0]).toBe("edit-keys");
 });
 
 test("titles that have the words come first, and what nobody means is not found", () => {
