@@ -36,10 +36,11 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Title store={store} />
       <ConnectionStatus store={store} />
       <span className="grow" />
+      {/* The first of them: what stands beside it does not move when it comes and goes. */}
+      {isRunning ? <ProgressButton store={store} /> : <Failures store={store} />}
       <Steps store={store} />
       <People store={store} />
       <Kernel store={store} />
-      {isRunning ? <ProgressButton store={store} /> : <Failures store={store} />}
       {isRunning ? (
         <button
           className="button all-runs"
@@ -59,7 +60,7 @@ export function Bar({ store }: { store: NotebookStore }) {
           <Play size={14} aria-hidden /> <span className="word">Run all</span>
         </button>
       )}
-      <button className="button bare icon" onClick={() => page.share?.()} aria-label="Share" title="Share">
+      <button className="button bare icon less" onClick={() => page.share?.()} aria-label="Share" title="Share">
         <Share2 size={16} />
       </button>
       <button
@@ -82,7 +83,7 @@ export function Bar({ store }: { store: NotebookStore }) {
         <FolderOpen size={16} />
       </button>
       <button
-        className="button bare icon"
+        className="button bare icon less"
         aria-pressed={store.panel === "history"}
         onClick={() => store.show("history")}
         aria-label="History"

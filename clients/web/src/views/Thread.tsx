@@ -89,14 +89,16 @@ export function Place({ store, cell, quote, range }: PlaceProps) {
 function Said({ store, thread, comment }: { store: NotebookStore; thread: string; comment: Comment }) {
   const [isEditing, setIsEditing] = useState(false);
   const name = useName(store, comment.author);
+  // As others see me.
+  const shown = name === "You" ? store.session.me.name : name;
   const { comment_id, text, posted_at, edited_at, mentions } = comment;
   const names = useNames(store, mentions ?? []);
   const { comments } = store;
   return (
     <li className="comment">
       <p className="row tight">
-        <span className={`avatar small peer-hue-${hueOf(name)}`} aria-hidden>
-          {initials(name)}
+        <span className={`avatar small peer-hue-${hueOf(shown)}`} aria-hidden>
+          {initials(shown)}
         </span>
         <strong className="grow">{name}</strong>
         <time className="quiet small" title={date(posted_at)}>
