@@ -294,7 +294,7 @@ function Foot({ table, arrangement, arrange, wanted, setWanted, rows, copy, copi
         <input
           className="filter"
           type="search"
-          aria-label="Filter the rows"
+          aria-label="Filter rows"
           placeholder="Filter"
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
