@@ -49,6 +49,7 @@ const WORDS: Record<string, Words> = {
   no_input_requested: "Nobody is asking for input anymore.",
   no_kernel: "No kernel is running. Run a cell first.",
   kernel_busy: "The kernel is busy. Wait until it is idle.",
+  unknown_table: "The kernel no longer has this table.",
   kernel_failed: "The kernel couldn’t answer. Try again.",
   agent_unreachable: "The kernel’s machine can’t be reached. Try again later.",
   agent_too_old: "The runtime agent is too old for this. Ask whoever runs it to update it.",

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import type { KernelAnswer, TableName, TablePage } from "../../protocol/messages.ts";
 import { passing } from "../../outputs/columns.ts";
+import { pageWords } from "../../transport/refusals.ts";
 import { type Look, questionOf, rowsOfPage } from "../../outputs/kernelTable.ts";
 import { type Field, type Table, csv, filtered, sorted } from "../../outputs/table.ts";
 
@@ -149,10 +150,11 @@ export function refusalOf(answer: KernelAnswer | undefined): { text: string; isG
   if (!answer) return { text: "Not connected.", isGone: false };
   if (!("refused" in answer)) return { text: "The kernel’s answer can’t be read.", isGone: false };
   const { code, message } = answer.refused;
-  if (code === "kernel_busy") return { text: "The kernel is busy. Try again when it is idle.", isGone: false };
-  if (code === "agent_unreachable") return { text: "The kernel can’t be reached.", isGone: false };
   const gone = GONE[code];
-  return { text: gone ?? message, isGone: gone !== undefined };
+  if (gone !== undefined) return { text: gone, isGone: true };
+  // The kernel's own words about this table say more.
+  const isOwn = (code === "timeout" || code === "kernel_failed") && /^[A-Z]/.test(message);
+  return { text: isOwn ? message : pageWords(code, message), isGone: false };
 }
 
 /** All rows that pass, in their order, as CSV; of very many the first. */
