@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use clap::Args;
 use notarium_core::{Command, NotebookId, RawObject, Version};
-use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates};
+use notarium_wire::rest::{Answer, ExportFormat, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates};
 use reqwest::Method;
 
-use super::client::{Client, NotebookClient, at_version, with_query};
+use super::client::{Client, NotebookClient, with_query};
 use super::{Context, Ended, Failure, NoArgs, find, input, print};
 
 /// The header by which the server names what an export lacks.
@@ -281,18 +281,41 @@ fn show_imported(file: &Path, imported: &ImportAnswer, as_json: bool) -> Ended {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium export analysis -o out.ipynb
+  notarium export analysis -o report.html                      # to read and print: one file that runs nothing
+  notarium export analysis --format md                         # or py: Python with # %% between the cells
   notarium export analysis --at 42 | jupyter nbconvert --stdin --to html --output past")]
 pub struct ExportArgs {
     /// The file; else standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// ipynb, html, md (Markdown) or py (Python); else what the file's ending says, else ipynb.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
     /// As it was at this version; else as it is now.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
 }
 
+impl ExportArgs {
+    fn format(&self) -> Result<ExportFormat, Failure> {
+        let ending = || Some(self.output.as_ref()?.extension()?.to_str()?.to_lowercase());
+        let known = |name: &str| match name {
+            "ipynb" => Some(ExportFormat::Ipynb),
+            "html" | "htm" => Some(ExportFormat::Html),
+            "md" | "markdown" => Some(ExportFormat::Md),
+            "py" => Some(ExportFormat::Py),
+            _ => None,
+        };
+        match &self.format {
+            Some(name) => known(&name.to_lowercase())
+                .ok_or_else(|| Failure::usage(format!("there is no format '{name}': take ipynb, html, md or py"))),
+            None => Ok(ending().as_deref().and_then(known).unwrap_or_default()),
+        }
+    }
+}
+
 pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
-    let Exported { content, missing, threads } = exported(&notebook, args.at).await?;
+    let Exported { content, missing, threads } = exported(&notebook, args.at, args.format()?).await?;
     if threads > 0 {
         let left_out = print::count(threads, "thread");
         print::note(format!("note: the file leaves the comments out ({left_out}): `notarium comments` lists them"));
@@ -304,7 +327,7 @@ pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
     complete(missing)
 }
 
-/// A notebook as .ipynb.
+/// A notebook as a file.
 pub struct Exported {
     pub content: Bytes,
     /// The hashes of large outputs that the server could not read.
@@ -313,8 +336,20 @@ pub struct Exported {
     pub threads: usize,
 }
 
-pub async fn exported(notebook: &NotebookClient, at: Option<Version>) -> Result<Exported, Failure> {
-    let request = notebook.client.request(Method::GET, &notebook.path(&at_version("/export", at)));
+pub async fn exported(
+    notebook: &NotebookClient,
+    at: Option<Version>,
+    format: ExportFormat,
+) -> Result<Exported, Failure> {
+    let at = at.map(|at| at.to_string());
+    let format = match format {
+        ExportFormat::Ipynb => None,
+        ExportFormat::Html => Some("html"),
+        ExportFormat::Md => Some("md"),
+        ExportFormat::Py => Some("py"),
+    };
+    let path = with_query("/export", &[("at", at.as_deref()), ("format", format)]);
+    let request = notebook.client.request(Method::GET, &notebook.path(&path));
     let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
     let answer = notebook.client.send(request).await?;
     let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -10,6 +10,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, Output};
 use notarium_wire::ipynb::{self, Document};
+use notarium_wire::rest::ExportFormat;
 
 use super::agent::KernelArgs;
 use super::client::Client;
@@ -145,7 +146,7 @@ async fn execute(args: &RunArgs, document: &Document, client: &Client, kernelspe
     let mut runs = Runs::enter(notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
-    let Exported { content, missing, .. } = notebooks::exported(&notebook, None).await?;
+    let Exported { content, missing, .. } = notebooks::exported(&notebook, None, ExportFormat::Ipynb).await?;
     notebooks::write_file(&args.output(), &content).await?;
     ended.and_then(|()| notebooks::complete(missing))
 }

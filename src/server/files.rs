@@ -8,3 +8,4 @@ mod long_check;
 pub mod own;
 pub mod parts;
 pub mod pieces;
+pub mod readable;

@@ -456,9 +456,20 @@ class Notebook(PastNotebook, WorkingFiles):
         answer = await self._session.rest.request("POST", f"/api/notebooks/{self.id}/share-links", json=body)
         return str(answer.json()["url"])
 
-    async def export(self, path: str | os.PathLike[str] | None = None, *, version: int | None = None) -> bytes:
-        """The notebook as an `.ipynb` file (nbformat 4.5), now or as it was; written to `path` where there is one."""
-        query = {} if version is None else {"at": version}
+    async def export(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        version: int | None = None,
+        format: str | None = None,
+    ) -> bytes:
+        """The notebook as a file, now or as it was; written to `path` where there is one.
+
+        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`; without it the ending of `path` says it, else `ipynb`.
+        """
+        query: dict[str, Any] = {} if version is None else {"at": version}
+        ending = "" if path is None else Path(path).suffix.lower().lstrip(".")
+        query["format"] = format or (ending if ending in ("html", "md", "py") else "ipynb")
         body = (await self._session.rest.request("GET", f"/api/notebooks/{self.id}/export", params=query)).content
         if path is not None:
             Path(path).write_bytes(body)

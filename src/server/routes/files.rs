@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use notarium_core::{CommandId, Document, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
-use notarium_wire::rest::{AtVersion, ImportAnswer, ImportQuery};
+use notarium_wire::rest::{ExportFormat, ExportQuery, ImportAnswer, ImportQuery};
 use sha2::{Digest, Sha256};
 
 use super::answers::{etag, execute};
@@ -18,7 +18,7 @@ use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
 use crate::blobs;
 use crate::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
-use crate::files::{export, import, pieces};
+use crate::files::{export, import, pieces, readable};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::usage::Account;
@@ -27,6 +27,8 @@ use crate::usage::Account;
 const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
 const IPYNB: &str = "application/x-ipynb+json";
+/// A file is no page of this server, whoever opens its address.
+const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 /// Names the blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 /// How many threads of comments an export leaves out.
@@ -43,7 +45,8 @@ pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRou
         .body_limit(DefaultBodyLimit::max(max_import_bytes))
         .on(Guard::User(Scope::Edit), Method::POST, "/import", import_notebook)
         .says(
-            "The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.\n\nLarge outputs whose bytes are missing or damaged \
+            "The notebook as a file, now or as it was: `ipynb` (nbformat 4.5, the whole notebook), or to read: `html` (one page that runs \
+             nothing), `md` (Markdown), `py` (Python in the percent format, without outputs).\n\nLarge outputs whose bytes are missing or damaged \
              are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated. \
              Comments are not in the file: the header `notarium-left-out-threads` counts their threads.",
         )
@@ -141,16 +144,22 @@ async fn export_notebook(
     State(app): State<App>,
     authenticated: Authenticated,
     Params(notebook): Params<NotebookId>,
-    QueryOf(query): QueryOf<AtVersion>,
+    QueryOf(query): QueryOf<ExportQuery>,
 ) -> Result<Response, Problem> {
+    let format = query.format.unwrap_or_default();
     let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
     let missing = missing_blobs(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
     let threads = state.threads.values().filter(|thread| state.cells.contains_key(&thread.cell_id)).count();
-    let file = allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?;
+    let file = match format {
+        ExportFormat::Ipynb => allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?,
+        other => readable::write(&app, state, other).await?.into(),
+    };
+    let (content_type, ending) = form_of(format);
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(IPYNB)),
-        (header::CONTENT_DISPOSITION, attachment(&format!("{title}.ipynb"))),
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (header::CONTENT_DISPOSITION, attachment(&format!("{title}.{ending}"))),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FILE_POLICY)),
         (header::ETAG, etag(version)),
     ];
     let mut response = (headers, file).into_response();
@@ -163,6 +172,16 @@ async fn export_notebook(
         response.headers_mut().insert(LEFT_OUT_THREADS, HeaderValue::from(threads));
     }
     Ok(response)
+}
+
+/// Its type, and the ending of its name.
+fn form_of(format: ExportFormat) -> (&'static str, &'static str) {
+    match format {
+        ExportFormat::Ipynb => (IPYNB, "ipynb"),
+        ExportFormat::Html => ("text/html; charset=utf-8", "html"),
+        ExportFormat::Md => ("text/markdown; charset=utf-8", "md"),
+        ExportFormat::Py => ("text/x-python; charset=utf-8", "py"),
+    }
 }
 
 /// The hashes of the blobs that the file would hold and that are not to be had.

@@ -54,6 +54,31 @@ pub struct AtVersion {
     pub at: Option<Version>,
 }
 
+/// The form of an exported file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExportFormat {
+    /// nbformat 4.5: the whole notebook.
+    #[default]
+    Ipynb,
+    /// One page that needs no other file and runs nothing.
+    Html,
+    /// Markdown with outputs.
+    Md,
+    /// Python in the percent format (`# %%`), without outputs.
+    Py,
+}
+
+/// Which version is exported, and as what.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportQuery {
+    /// A version of the past; absent: now.
+    pub at: Option<Version>,
+    /// `ipynb` where it is left out.
+    pub format: Option<ExportFormat>,
+}
+
 /// Says that the process answers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {

@@ -22,13 +22,22 @@ function outputsLacked(missing: string | null): string | undefined {
   return `${what} missing in the file: lost or damaged on the server. Ask an administrator to restore from a backup.`;
 }
 
+/** The notebook itself; a page, Markdown or Python to read. */
+export type FileFormat = "ipynb" | "html" | "md" | "py";
+
 /** Saves the file, and says what it lacks. */
-export async function download(rest: Rest, notebook: string, title: string, at?: number): Promise<string | undefined> {
-  const path = `/api/notebooks/${encodeURIComponent(notebook)}/export${at === undefined ? "" : `?at=${at}`}`;
-  const answer = await rest.send(path);
+export async function download(
+  rest: Rest,
+  notebook: string,
+  title: string,
+  at?: number,
+  format: FileFormat = "ipynb",
+): Promise<string | undefined> {
+  const query = new URLSearchParams({ format, ...(at !== undefined && { at: String(at) }) });
+  const answer = await rest.send(`/api/notebooks/${encodeURIComponent(notebook)}/export?${query}`);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.ipynb`;
+  link.download = `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.${format}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
   return lackWords(answer.headers.get(MISSING), answer.headers.get(THREADS));

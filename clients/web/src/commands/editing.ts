@@ -1,4 +1,5 @@
 // Actions of the editor and of what is opened over a notebook.
+import { giveKeys } from "../app/frameKeys.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { Action } from "./table.ts";
 
@@ -35,7 +36,7 @@ export const editing = (page: Partial<EditingPage>): Action[] => [
     id: "output-keys",
     title: "Focus the output",
     editKeys: ["Control+Alt+k"],
-    run: (store) => document.querySelector<HTMLElement>(`[data-cell="${CSS.escape(store.current ?? "")}"] .frame`)?.focus(),
+    run: (store) => giveKeys(document.querySelector(`[data-cell="${CSS.escape(store.current ?? "")}"] .frame`)),
   },
   {
     id: "complete",

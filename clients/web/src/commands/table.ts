@@ -1,6 +1,6 @@
 // Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
 import { allowNotifications } from "../app/attention.ts";
-import { download } from "../app/download.ts";
+import { type FileFormat, download } from "../app/download.ts";
 import { headingLevel } from "../app/headings.ts";
 import { go } from "../app/route.ts";
 import { change } from "../app/settings.ts";
@@ -86,8 +86,8 @@ function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidde
 }
 
 /** The notebook, or the version that is looked at. */
-async function save(store: NotebookStore): Promise<void> {
-  const done = download(store.session.rest, store.id, store.document.title, store.past);
+async function save(store: NotebookStore, format: FileFormat): Promise<void> {
+  const done = download(store.session.rest, store.id, store.document.title, store.past, format);
   const words = await done.catch((error: Error) => error.message);
   if (words) store.toast({ text: words, isError: true });
 }
@@ -328,7 +328,10 @@ export const actions: Action[] = [
         .writeText(`${location.origin}/#/n/${store.id}${store.current === undefined ? "" : `/${store.current}`}`)
         .then(() => store.toast({ text: "Link copied" })),
   },
-  { id: "download", title: "Download as .ipynb", run: (store) => void save(store) },
+  { id: "download", title: "Download as .ipynb", run: (store) => void save(store, "ipynb") },
+  { id: "download-html", title: "Download as HTML", run: (store) => void save(store, "html") },
+  { id: "download-md", title: "Download as Markdown", run: (store) => void save(store, "md") },
+  { id: "download-py", title: "Download as Python (.py)", run: (store) => void save(store, "py") },
   {
     id: "fork",
     title: "Make a copy",

@@ -1,31 +1,16 @@
 // What may hold scripts of others: in a frame on an opaque origin, which reaches neither the page nor the network.
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useIsDark } from "../app/theme.ts";
 import { frameMessage } from "../outputs/frame.ts";
 import type { Drawing } from "../outputs/mime.ts";
 import { scriptsFor } from "../outputs/renderers.ts";
 import type { WidgetChange, WidgetMessage } from "../outputs/widgets.ts";
+import { useFrameKeys } from "../app/frameKeys.ts";
 
 const FRAME = "/frame.html";
 /** It grows at once and shrinks after a moment: what is drawn anew would make the page jump. */
 const SHRINK_MS = 250;
 const MOST_LOADS = 100;
-
-/** The focus is inside: the page is told no more than that it lost it. */
-function useHasKeys(frame: RefObject<HTMLIFrameElement | null>): boolean {
-  const [hasKeys, setHasKeys] = useState(false);
-  useEffect(() => {
-    const look = () => setHasKeys(document.activeElement === frame.current);
-    const back = () => setHasKeys(false);
-    addEventListener("blur", look);
-    addEventListener("focus", back);
-    return () => {
-      removeEventListener("blur", look);
-      removeEventListener("focus", back);
-    };
-  }, [frame]);
-  return hasKeys;
-}
 
 function giveKeysBack(frame: HTMLIFrameElement | null): void {
   if (document.activeElement === frame) frame?.closest<HTMLElement>("[data-cell]")?.focus();
@@ -53,7 +38,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
   const [failure, setFailure] = useState<string>();
   // A frame that is moved in the page is loaded anew; one that says so without end is not listened to.
   const [loads, setLoads] = useState(0);
-  const hasKeys = useHasKeys(frame);
+  const { hasKeys, isStopped, again, connect } = useFrameKeys(frame);
   const isDark = useIsDark();
   // What is drawn for dark alone depends on it: HTML of others is drawn once.
   const dark = isDark && (drawing.kind === "vega" || drawing.kind === "mermaid");
@@ -64,8 +49,11 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
       if (!target || event.source !== target) return;
       const message = frameMessage(event.data);
       clearTimeout(shrinking);
-      if (message?.kind === "ready") setLoads((count) => Math.min(count + 1, MOST_LOADS));
-      else if (message?.kind === "leave") giveKeysBack(frame.current);
+      if (message?.kind === "ready") {
+        connect(target);
+        setLoads((count) => Math.min(count + 1, MOST_LOADS));
+      }
+      if (message?.kind === "leave") giveKeysBack(frame.current);
       else if (message?.kind === "comm") feed?.say(message.message);
       else if (message?.kind === "failed") setFailure(message.why);
       else if (message?.kind === "height") {
@@ -78,7 +66,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
       clearTimeout(shrinking);
       removeEventListener("message", hear);
     };
-  }, [feed]);
+  }, [feed, connect]);
   // What a feed draws is asked of it when it is drawn.
   const kind = drawing.kind;
   const fixed = feed ? undefined : drawing;
@@ -102,6 +90,22 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
       end?.();
     };
   }, [loads, kind, fixed, feed, before, dark]);
+  if (isStopped) {
+    return (
+      <p className="quiet small row" role="status">
+        Stopped: this output kept taking the keyboard.{" "}
+        <button
+          className="button"
+          onClick={() => {
+            setLoads(0);
+            again();
+          }}
+        >
+          Show again
+        </button>
+      </p>
+    );
+  }
   return (
     <>
       {failure && <p className="error small">Couldn’t draw this output. {failure}</p>}

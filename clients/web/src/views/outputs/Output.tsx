@@ -1,11 +1,13 @@
 // One output with what can be done with it: copy, wrap, fold, enlarge, save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
 import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
+import { isImported, showActive, useShowsActive } from "../../app/activeContent.ts";
 import type { NotebookStore } from "../../app/store.ts";
 import { useTopics } from "../../app/topics.ts";
 import { type AllRows, type Group, allRowsOf } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";
+import { isActiveHtml, stillHtml } from "../../outputs/still.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Frame } from "../Frame.tsx";
@@ -195,9 +197,13 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
       return <ArrowTable {...{ store, kernelSession, arrow, text }} />;
     }
     case "frame":
-      return <Drawn store={store} drawing={shape.drawing} title={shape.text} />;
+      return <Drawn store={store} run={run} drawing={shape.drawing} title={shape.text} />;
     case "widget":
-      return <Widget store={store} run={run} model={shape.model} text={shape.text} />;
+      return (
+        <Active store={store} isAsked={isImported(run)} text={shape.text}>
+          <Widget store={store} run={run} model={shape.model} text={shape.text} />
+        </Active>
+      );
     case "json":
       return <JsonTree value={shape.value} />;
     case "file":
@@ -209,20 +215,66 @@ function View({ store, shape, run, isGrowing, allRows, isWrapped, isWhole }: Vie
   }
 }
 
-function Drawn({ store, drawing, title }: { store: NotebookStore; drawing: Drawing; title: string }) {
+interface DrawnProps {
+  store: NotebookStore;
+  run: Execution;
+  drawing: Drawing;
+  title: string;
+}
+
+function Drawn({ store, run, drawing, title }: DrawnProps) {
   useTopics(store, "executions");
-  const before = useBokeh(store, drawing);
+  const { scripts: before, isBrought } = useBokeh(store, drawing);
+  const imported = isImported(run);
+  const shown = useMemo(
+    (): Drawing =>
+      imported && drawing.kind === "html" && !isActiveHtml(drawing.html)
+        ? { kind: "html", html: stillHtml(drawing.html) }
+        : drawing,
+    [imported, drawing],
+  );
   if (drawing.kind === "bokeh" && !before) {
     return <p className="quiet small">Run output_notebook(INLINE) from bokeh.resources in a cell to show Bokeh charts.</p>;
   }
-  return <Frame drawing={drawing} title={title || "Output"} {...(before && { before })} />;
+  const hasScripts = drawing.kind === "bokeh" || (drawing.kind === "html" && isActiveHtml(drawing.html));
+  return (
+    <Active store={store} isAsked={hasScripts && (imported || isBrought)} text={title}>
+      <Frame drawing={shown} title={title || "Output"} {...(before && { before })} />
+    </Active>
+  );
+}
+
+interface ActiveProps {
+  store: NotebookStore;
+  isAsked: boolean;
+  text: string;
+  children: ReactNode;
+}
+
+/** Scripts that a file brought run after the person's word, which holds for the notebook. */
+function Active({ store, isAsked, text, children }: ActiveProps) {
+  const { userId } = store.session;
+  const isShown = useShowsActive(userId, store.id);
+  if (!isAsked || isShown) return children;
+  return (
+    <div className="held-back row small">
+      <p>
+        <span className="quiet">This output came with a file and runs scripts.</span> {text && <code>{text.slice(0, 200)}</code>}
+      </p>
+      <button className="button" onClick={() => showActive(userId, store.id)}>
+        Show active content
+      </button>
+    </div>
+  );
 }
 
 /** Each chart has a frame of its own, and gets the scripts that the notebook has brought for all. */
-function useBokeh(store: NotebookStore, drawing: Drawing): string[] | undefined {
+function useBokeh(store: NotebookStore, drawing: Drawing): { scripts: string[] | undefined; isBrought: boolean } {
   const [scripts, setScripts] = useState<string[]>();
-  const outputs = drawing.kind === "bokeh" ? [...store.document.executions.values()].flatMap((run) => run.outputs ?? []) : [];
-  const loader = outputs.findLast(({ content }) => bokehScripts(content) !== undefined);
+  const runs = drawing.kind === "bokeh" ? [...store.document.executions.values()] : [];
+  const outputs = runs.flatMap((run) => (run.outputs ?? []).map((output) => ({ run, output })));
+  const found = outputs.findLast(({ output }) => bokehScripts(output.content) !== undefined);
+  const loader = found?.output;
   useEffect(() => {
     if (!loader) return;
     void store.session.rest.whole(store.id, loader).then((content) => {
@@ -230,7 +282,7 @@ function useBokeh(store: NotebookStore, drawing: Drawing): string[] | undefined 
       setScripts(script === undefined ? undefined : [script]);
     });
   }, [store, loader]);
-  return scripts;
+  return { scripts, isBrought: isImported(found?.run) };
 }
 
 interface ToolProps {

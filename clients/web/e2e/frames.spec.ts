@@ -1,0 +1,157 @@
+// Outputs with scripts: they get no key that was not meant for them, reach nobody, and those of a file wait for the person's word.
+import { type Socket, createSocket } from "node:dgram";
+import type { Page } from "@playwright/test";
+import { python } from "./cells.ts";
+import { bringIn } from "./demo.ts";
+import { expect, person, saved, test, write } from "./server.ts";
+
+/** A STUN server on loopback that answers nothing and counts what comes. */
+async function listener(): Promise<{ socket: Socket; port: number; heard: () => number }> {
+  const socket = createSocket("udp4");
+  let count = 0;
+  socket.on("message", () => (count += 1));
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  return { socket, port: socket.address().port, heard: () => count };
+}
+
+const connect = (port: number) => `((w) => {
+  const Peer = w.RTCPeerConnection ?? w.webkitRTCPeerConnection;
+  if (!Peer) return "gone";
+  const peer = new Peer({ iceServers: [{ urls: "stun:127.0.0.1:${port}" }] });
+  peer.createDataChannel("x");
+  peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+  return "REACHED";
+})`;
+
+/** Takes the keyboard in an interval, keeps what is typed, and tries every way to a realm that has WebRTC. */
+const hostile = (port: number) => `<p id=told>…</p><input id=trap><script>
+  const keys = [], tried = {};
+  for (const type of ["keydown", "keypress", "keyup", "input", "beforeinput"])
+    addEventListener(type, (event) => keys.push(type + ":" + (event.key ?? event.data)), true);
+  setInterval(() => { if (window.isOff) return; window.focus(); trap.focus(); }, 5);
+  const go = ${connect(port)};
+  const attempt = (name, action) => { try { tried[name] = String(action()); } catch (error) { tried[name] = error.name; } };
+  const child = (fields, where = document.body) => { const made = document.createElement("iframe"); Object.assign(made, fields); where.append(made); return made; };
+  const inside = "<scr" + "ipt>(" + go + ")(window);parent.postMessage('ran','*')</scr" + "ipt>";
+  addEventListener("message", (event) => { if (event.data === "ran") tried.child = "REACHED"; });
+  attempt("own", () => go(window));
+  attempt("blank", () => go(child({}).contentWindow));
+  attempt("indexed", () => { document.body.insertAdjacentHTML("beforeend", "<iframe></iframe>"); return go(window[0]); });
+  attempt("srcdoc", () => child({ srcdoc: inside }).srcdoc.length > 9);
+  attempt("svg", () => child({ srcdoc: "<svg onload=\\"" + "(" + String(go).replaceAll('"', "'") + ")(window);parent.postMessage('ran','*')\\">" }) && "made");
+  attempt("javascript", () => child({ src: "javascript:(" + go + ")(window);parent.postMessage('ran','*')" }) && "made");
+  attempt("blob", () => child({ src: URL.createObjectURL(new Blob([inside], { type: "text/html" })) }) && "made");
+  attempt("shadow", () => { const host = document.createElement("div"); document.body.append(host); child({ srcdoc: inside }, host.attachShadow({ mode: "closed" })); return "made"; });
+  attempt("copied shadow", () => {
+    const host = document.createElement("div"); const root = host.attachShadow({ mode: "closed", clonable: true });
+    child({ srcdoc: inside }, root); document.body.append(host.cloneNode(true)); return "made";
+  });
+  attempt("declared shadow", () => {
+    const host = document.createElement("div"); document.body.append(host);
+    host.setHTMLUnsafe("<div><template shadowrootmode=closed><iframe srcdoc='" + inside.replaceAll("'", "&#39;") + "'></iframe></template></div>");
+    return "made";
+  });
+  attempt("freed", () => {
+    const made = child({ srcdoc: "<p>Still</p>" });
+    setTimeout(() => { const still = document.querySelector("iframe"); if (!still) return; still.removeAttribute("sandbox"); still.srcdoc = inside; }, 50);
+    return "made";
+  });
+  attempt("written", () => document.write("<iframe srcdoc='x'></iframe>"));
+  attempt("replaced", () => { Element.prototype.remove = () => {}; Element.prototype.replaceWith = () => {}; MutationObserver.prototype.disconnect.call(1); });
+  attempt("after", () => child({ srcdoc: inside }) && "made");
+  attempt("worker", () => new Worker(URL.createObjectURL(new Blob(["(" + go + ")(self)"]))) && "made");
+  addEventListener("message", (event) => { tried.port = event.ports.length > 0 ? "REACHED" : tried.port ?? "none"; });
+  parent.postMessage("ready", "*");
+  setInterval(() => { told.textContent = JSON.stringify({ keys: keys.length, typed: trap.value, ...tried }); }, 50);
+</script>`;
+
+const told = (page: Page) => page.frameLocator("iframe.frame").locator("#told");
+
+test("an output that takes the keyboard gets no key, and reaches nobody by WebRTC @smoke", async ({ browser, server }) => {
+  const stun = await listener();
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "import IPython.display as d, base64\n");
+  const source = Buffer.from(hostile(stun.port)).toString("base64");
+  await page.keyboard.insertText(`d.HTML(base64.b64decode("${source}").decode())`);
+  // The person types on while the output appears.
+  await page.keyboard.press("Alt+Enter");
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await page.keyboard.press("Enter");
+  await page.locator(".cell").nth(1).locator(".cm-content").waitFor();
+  const stopped = page.getByText("Stopped: this output kept taking the keyboard.");
+  let typed = "";
+  for (let round = 0; round < 200 && !(await stopped.isVisible()); round += 1) {
+    await page.keyboard.press("x");
+    typed += "x";
+    if (await told(page).isVisible()) {
+      const text = await told(page).textContent({ timeout: 1_000 }).catch(() => null);
+      if (text?.startsWith("{")) {
+        expect(text).toContain('"keys":0,"typed":""');
+        expect(text).toContain('"own":"gone"');
+        expect(text).not.toContain("REACHED");
+      }
+    }
+  }
+  await expect(stopped).toBeInViewport();
+  await page.keyboard.type("yz");
+  const second = page.locator(".cell").nth(1).locator(".cm-content");
+  await expect(second).toBeFocused();
+  await expect(second).toHaveText(`${typed}yz`);
+  await saved(page);
+  const notebook = /#\/n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
+  expect(await server.command("show", notebook)).toContain(`${typed}yz`);
+  expect(stun.heard()).toBe(0);
+  // The listener hears where WebRTC is there.
+  await page.evaluate(`${connect(stun.port)}(window)`);
+  await expect.poll(stun.heard).toBeGreaterThan(0);
+  stun.socket.close();
+});
+
+test("a press in a frame gives it the keyboard, and a key of the page does", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, `from IPython.display import HTML\nHTML("<input id=one><p id=heard></p><script>one.focus();addEventListener('keydown',(e)=>heard.append(e.key))</script>")`);
+  await page.keyboard.press("Control+Enter");
+  const field = page.frameLocator("iframe.frame").locator("#one");
+  await expect(field).toBeVisible({ timeout: 60_000 });
+  await field.click();
+  await expect(page.locator(".frame-hint")).toBeVisible();
+  await page.keyboard.type("abc");
+  await expect(field).toHaveValue("abc");
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".cell")).toBeFocused();
+  await page.keyboard.press("Control+Alt+k");
+  await expect(page.locator(".frame-hint")).toBeVisible();
+  await page.keyboard.type("d");
+  // Its field has lost its own focus: the keys go to the document.
+  await expect(page.frameLocator("iframe.frame").locator("#heard")).toHaveText("abcEscaped");
+});
+
+test("scripts of a file run after Show active content, once for its notebook; its other outputs show at once", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const output = (html: string) => ({ output_type: "display_data", data: { "text/html": html }, metadata: {} });
+  const cells = [
+    { ...python("a", "show()"), execution_count: 1, outputs: [output("<b id=ran>no</b><script>ran.textContent = 'yes'</script>")] },
+    { ...python("b", "look()"), execution_count: 2, outputs: [output('<p style="color: #c00" id=styled>Styled</p>')] },
+    { ...python("c", "sly()"), execution_count: 3, outputs: [output("<svg><p id=sly onpointerenter&#61;1></p></svg><b>Sly</b>")] },
+  ];
+  const metadata = { kernelspec: { name: "python3", display_name: "Python 3" } };
+  await bringIn(page, { nbformat: 4, nbformat_minor: 5, metadata, cells }, "brought.ipynb");
+  const show = page.getByRole("button", { name: "Show active content" });
+  await expect(show).toHaveCount(1);
+  await expect(page.frameLocator(".cell:nth-of-type(2) iframe.frame, iframe.frame >> nth=0").getByText("Styled")).toBeVisible();
+  expect(page.frames().filter((frame) => frame.url().endsWith("/frame.html"))).toHaveLength(2);
+  await page.reload();
+  await show.click();
+  await expect(page.frameLocator("iframe.frame >> nth=0").locator("#ran")).toHaveText("yes");
+  await page.reload();
+  await expect(page.frameLocator("iframe.frame >> nth=0").locator("#ran")).toHaveText("yes");
+  // Of somebody else it is asked again.
+  const other = await person(browser, server);
+  await other.goto(page.url());
+  await expect(other.getByRole("button", { name: "Show active content" })).toHaveCount(1);
+});

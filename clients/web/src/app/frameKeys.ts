@@ -1,0 +1,162 @@
+// The keyboard and the sandboxed frames: a frame keeps it after a press inside it, or when the person hands it over. If an output takes
+// it, it goes back to the element that had it, with the keys pressed meanwhile (the guard in `public/frame.html` kept them from the output).
+import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+
+/** The guard's word of a press arrives within this time after the focus. */
+const GRACE_MS = 80;
+const PRESS_MS = 1_000;
+/** An output that takes the keyboard so often within this time is shown no more. */
+const MOST_TAKES = 3;
+const TAKES_MS = 10_000;
+const GIVE = "notarium-give-keys";
+
+/** Hands the keyboard to a frame, by a key or button of the page. */
+export function giveKeys(frame: Element | null): void {
+  frame?.dispatchEvent(new Event(GIVE));
+}
+
+// --- Focus outside of frames ---
+
+let last: HTMLElement | undefined;
+
+const isFrame = (element: Element | null) => element instanceof HTMLIFrameElement;
+
+if (typeof document !== "undefined") {
+  addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement && !isFrame(target)) last = target;
+  });
+  addEventListener("focusout", () =>
+    queueMicrotask(() => {
+      if (document.activeElement === document.body && document.hasFocus()) last = undefined;
+    }),
+  );
+}
+
+function giveBack(frame: HTMLIFrameElement): void {
+  if (document.activeElement !== frame) return;
+  if (last?.isConnected) last.focus({ preventScroll: true });
+  if (document.activeElement !== frame) return;
+  frame.blur();
+  window.focus();
+}
+
+// --- Keys that the guard kept ---
+
+interface Pressed {
+  key: string;
+  code: string;
+  ctrlKey: boolean;
+  altKey: boolean;
+  metaKey: boolean;
+  shiftKey: boolean;
+}
+
+/** The guard's message; only its own types count. */
+export function pressedKey(data: unknown): Pressed | undefined {
+  const { key, code, ctrlKey, altKey, metaKey, shiftKey } = (data ?? {}) as Record<string, unknown>;
+  if (typeof key !== "string" || typeof code !== "string" || key.length > 20) return undefined;
+  return { key, code, ctrlKey: !!ctrlKey, altKey: !!altKey, metaKey: !!metaKey, shiftKey: !!shiftKey };
+}
+
+/** Presses the key where the focus is, and types its character where nothing else is done with it. */
+function replay(pressed: Pressed): void {
+  const target = document.activeElement;
+  if (!target || target === document.body || isFrame(target)) return;
+  const event = new KeyboardEvent("keydown", { ...pressed, bubbles: true, cancelable: true });
+  const isText = pressed.key.length === 1 && !pressed.ctrlKey && !pressed.metaKey && !pressed.altKey;
+  // The only way to type a character into any field, with its undo and its events.
+  if (target.dispatchEvent(event) && isText) document.execCommand("insertText", false, pressed.key);
+}
+
+// --- One frame ---
+
+export interface FrameKeys {
+  hasKeys: boolean;
+  /** The output took the keyboard again and again. */
+  isStopped: boolean;
+  again: () => void;
+  /** Hands the guard its port; to be called when the frame has loaded. */
+  connect: (target: Window) => void;
+}
+
+export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameKeys {
+  const [hasKeys, setHasKeys] = useState(false);
+  const [isStopped, setStopped] = useState(false);
+  const port = useRef<MessagePort>(undefined);
+  const allowedUntil = useRef(0);
+  const takes = useRef<number[]>([]);
+  const before = useRef<HTMLElement>(undefined);
+  const grant = useCallback(() => {
+    port.current?.postMessage("granted");
+    setHasKeys(true);
+  }, []);
+  const refuse = useCallback(() => {
+    const element = frame.current;
+    if (!element || document.activeElement !== element) return;
+    port.current?.postMessage("refused");
+    before.current = last;
+    giveBack(element);
+    setHasKeys(false);
+    takes.current = [...takes.current.filter((at) => at > performance.now() - TAKES_MS), performance.now()];
+    if (takes.current.length >= MOST_TAKES) setStopped(true);
+  }, [frame]);
+  useEffect(() => {
+    const element = frame.current;
+    let waiting: ReturnType<typeof setTimeout> | undefined;
+    const isHere = () => document.activeElement === element && element !== null;
+    const look = () => {
+      clearTimeout(waiting);
+      if (!isHere()) setHasKeys(false);
+      else if (performance.now() < allowedUntil.current) grant();
+      else waiting = setTimeout(() => (performance.now() < allowedUntil.current ? grant() : refuse()), GRACE_MS);
+    };
+    const back = () => {
+      clearTimeout(waiting);
+      // The window is looked at again, and the frame still has what the person gave it.
+      if (!isHere()) setHasKeys(false);
+    };
+    const give = () => {
+      allowedUntil.current = performance.now() + PRESS_MS;
+      element?.focus();
+      grant();
+    };
+    addEventListener("blur", look);
+    addEventListener("focus", back);
+    element?.addEventListener(GIVE, give);
+    return () => {
+      clearTimeout(waiting);
+      removeEventListener("blur", look);
+      removeEventListener("focus", back);
+      element?.removeEventListener(GIVE, give);
+    };
+  }, [frame, grant, refuse, isStopped]);
+  useEffect(() => {
+    // It may have had the keyboard again when it went.
+    if (isStopped && document.activeElement === document.body) before.current?.focus({ preventScroll: true });
+  }, [isStopped]);
+  const connect = useCallback(
+    (target: Window) => {
+      const { port1, port2 } = new MessageChannel();
+      port.current?.close();
+      port.current = port1;
+      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+        if ((data as { pressed?: unknown } | null)?.pressed === true) {
+          allowedUntil.current = performance.now() + PRESS_MS;
+          if (document.activeElement === frame.current) grant();
+          return;
+        }
+        const pressed = pressedKey(data);
+        if (!pressed) return;
+        refuse();
+        replay(pressed);
+      };
+      target.postMessage("keys", "*", [port2]);
+    },
+    [frame, grant, refuse],
+  );
+  const again = useCallback(() => {
+    takes.current = [];
+    setStopped(false);
+  }, []);
+  return { hasKeys, isStopped, again, connect };
+}

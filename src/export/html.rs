@@ -1,0 +1,95 @@
+//! One file that needs no other: styles and pictures are in it, and it runs nothing.
+
+use std::fmt::Write;
+
+use crate::outputs::{self, Shown};
+use crate::{Cell, Kind, Notebook, ansi, escaped, maths, prose};
+
+/// Allows styles and pictures of the file itself, and nothing else: the last word where sanitising failed.
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const STYLE: &str = include_str!("style.css");
+
+pub fn write(notebook: &Notebook) -> String {
+    let title = escaped(&notebook.title);
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"generator\" content=\"Notarium\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    );
+    let has_title = notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
+    if !has_title {
+        _ = writeln!(out, "<h1 class=\"nb-title\">{title}</h1>");
+    }
+    for cell in &notebook.cells {
+        push_cell(&mut out, cell);
+    }
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn push_cell(out: &mut String, cell: &Cell) {
+    let shown: Vec<Shown> = if cell.are_outputs_hidden {
+        Vec::new()
+    } else {
+        cell.outputs.iter().filter_map(outputs::of).collect()
+    };
+    if cell.is_source_hidden && shown.is_empty() {
+        return;
+    }
+    let class = match cell.kind {
+        Kind::Code => "code",
+        Kind::Sql => "code sql",
+        Kind::Markdown => "markdown",
+        Kind::Prompt => "prompt",
+        Kind::Raw => "raw",
+    };
+    _ = writeln!(out, "<section class=\"nb-cell {class}\">");
+    if !cell.is_source_hidden {
+        push_source(out, cell);
+    }
+    if !shown.is_empty() {
+        out.push_str("<div class=\"nb-outputs\">\n");
+        for each in &shown {
+            push_output(out, each);
+        }
+        out.push_str("</div>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+fn push_source(out: &mut String, cell: &Cell) {
+    match cell.kind {
+        Kind::Markdown => _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", prose::html(&cell.source, &cell.attachments)),
+        Kind::Prompt => {
+            let text = prose::html(&cell.source, &cell.attachments);
+            _ = writeln!(out, "<div class=\"nb-prose nb-question\">\n{text}</div>");
+        }
+        Kind::Code | Kind::Sql => {
+            let count = cell.execution_count.map_or("&nbsp;".to_owned(), |count| count.to_string());
+            let source = escaped(&cell.source);
+            _ = writeln!(out, "<div class=\"nb-source\"><span class=\"nb-count\">[{count}]</span><pre><code>{source}</code></pre></div>");
+        }
+        Kind::Raw => _ = writeln!(out, "<pre class=\"nb-raw\">{}</pre>", escaped(&cell.source)),
+    }
+}
+
+fn push_output(out: &mut String, shown: &Shown) {
+    _ = match shown {
+        Shown::Text { text, is_error_stream: false } => writeln!(out, "<pre class=\"nb-text\">{}</pre>", ansi::html(text)),
+        Shown::Text { text, .. } => writeln!(out, "<pre class=\"nb-text nb-stderr\">{}</pre>", ansi::html(text)),
+        Shown::Error(text) => writeln!(out, "<pre class=\"nb-text nb-error\">{}</pre>", ansi::html(text)),
+        Shown::Html(html) => writeln!(out, "<div class=\"nb-html\">{html}</div>"),
+        Shown::Markdown(text) => writeln!(out, "<div class=\"nb-prose\">{}</div>", prose::html(text, &serde_json::Value::Null)),
+        Shown::Latex(text) => {
+            let bare = text.trim().trim_start_matches('$').trim_end_matches('$');
+            let bare = bare.trim_start_matches("\\displaystyle").trim();
+            writeln!(out, "<div class=\"nb-latex\">{}</div>", maths::mathml(bare, true))
+        }
+        Shown::Note(words) => writeln!(out, "<p class=\"nb-note\">{}</p>", escaped(words)),
+        Shown::Picture { address, alt, width } => {
+            let width = width.map_or(String::new(), |width| format!(" width=\"{width}\""));
+            writeln!(out, "<img class=\"nb-picture\" src=\"{}\" alt=\"{}\"{width}>", escaped(address), escaped(alt))
+        }
+    };
+}
