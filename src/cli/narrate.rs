@@ -165,9 +165,12 @@ impl Narrator {
             Event::ExecutionOutputUpdated(_) => format!("updated a display of {run}"),
             Event::ExecutionOutputsCleared(_) => format!("cleared the outputs of {run}"),
             Event::ExecutionInputRequested(event) => {
-                format!("passed on what {run} asks: {}", print::clean(&event.prompt))
+                format!("reported that {run} is waiting for input: {}", print::clean(&event.prompt))
             }
-            Event::ExecutionInputAnswered(_) => format!("answered what {run} asked"),
+            Event::ExecutionInputAnswered(event) => match &event.value {
+                Some(value) => format!("answered the input of {run}: {}", print::clean(value)),
+                None => format!("answered the input of {run} with a password"),
+            },
             Event::ExecutionCompleted(event) => {
                 let how = match event.outcome.known() {
                     Some(ExecutionOutcome::Ok) => "finished".to_owned(),

@@ -127,7 +127,8 @@ fn cell_heading(
 /// How a run stands, as in `[3] ok after 0.42 s`; with what is odd about its end.
 pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
     let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
-    let status = style(word(&execution.status));
+    let asks = execution.pending_input.is_some() && !execution.status.is_finished();
+    let status = style(if asks { "waiting for input".to_owned() } else { word(&execution.status) });
     let status = match execution.status {
         ExecutionStatus::Ok => status.green(),
         ExecutionStatus::Error | ExecutionStatus::Lost => status.red(),

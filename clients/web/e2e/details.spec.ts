@@ -44,6 +44,7 @@ test("keys go to an output when one says so, and Esc brings them back", async ({
   const cell = { id: "a", cell_type: "code", source: "show()", execution_count: 1, outputs: [output], metadata: {} };
   await bringIn(page, { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell] }, "frame.ipynb");
   const frame = page.locator("iframe.frame");
+  await page.getByRole("button", { name: "Show active content" }).click();
   await expect(page.frameLocator("iframe.frame").locator("#typed")).toBeVisible();
   await page.locator(".cell").focus();
   await expect(page.locator(".frame-hint")).toHaveCount(0);

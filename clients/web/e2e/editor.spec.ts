@@ -172,7 +172,8 @@ test("a cell that moves keeps its frame as it is", async ({ browser, server }) =
   await page.keyboard.press("Control+Enter");
   const typed = page.frameLocator("iframe.frame").locator("#typed");
   await typed.waitFor({ timeout: 60_000 });
-  await typed.fill("still here");
+  await typed.click();
+  await page.keyboard.type("still here");
   await page.locator(".cell").nth(2).focus();
   for (const place of [1, 0]) {
     await page.keyboard.press("Alt+ArrowUp");

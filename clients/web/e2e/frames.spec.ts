@@ -85,7 +85,9 @@ test("an output that takes the keyboard gets no key, and reaches nobody by WebRT
     await page.keyboard.press("x");
     typed += "x";
     if (await told(page).isVisible()) {
-      const text = await told(page).textContent({ timeout: 1_000 }).catch(() => null);
+      const text = await told(page)
+        .textContent({ timeout: 1_000 })
+        .catch(() => null);
       if (text?.startsWith("{")) {
         expect(text).toContain('"keys":0,"typed":""');
         expect(text).toContain('"own":"gone"');
@@ -111,7 +113,10 @@ test("an output that takes the keyboard gets no key, and reaches nobody by WebRT
 test("a press in a frame gives it the keyboard, and a key of the page does", async ({ browser, server }) => {
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
-  await write(page, `from IPython.display import HTML\nHTML("<input id=one><p id=heard></p><script>one.focus();addEventListener('keydown',(e)=>heard.append(e.key))</script>")`);
+  await write(
+    page,
+    `from IPython.display import HTML\nHTML("<input id=one><p id=heard></p><script>one.focus();addEventListener('keydown',(e)=>heard.append(e.key))</script>")`,
+  );
   await page.keyboard.press("Control+Enter");
   const field = page.frameLocator("iframe.frame").locator("#one");
   await expect(field).toBeVisible({ timeout: 60_000 });
@@ -154,4 +159,46 @@ test("scripts of a file run after Show active content, once for its notebook; it
   const other = await person(browser, server);
   await other.goto(page.url());
   await expect(other.getByRole("button", { name: "Show active content" })).toHaveCount(1);
+});
+
+test("two questions of a run and their answers stay in sight, a password's value does not; others answer too", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "from getpass import getpass\na = input('First? ')\nb = getpass('Secret? ')\nprint('done')");
+  await page.keyboard.press("Control+Enter");
+  const field = page.getByLabel("First?");
+  await expect(field).toBeInViewport({ timeout: 60_000 });
+  await expect(page.locator(".cell .state")).toContainText("Waiting for input");
+  await expect(page.locator(".button.kernel")).toHaveAttribute("title", /Waiting for input/);
+  const notebook = /#\/n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
+  expect(await server.command("show", notebook)).toContain("waiting for input");
+  await field.click();
+  await page.keyboard.type("a < b");
+  await page.keyboard.press("Enter");
+  // Somebody else answers the second one.
+  await expect(page.getByLabel("Secret?")).toBeInViewport();
+  const other = await person(browser, server);
+  await other.goto(page.url());
+  await other.getByLabel("Secret?").click();
+  await other.keyboard.type("hushhush");
+  await other.keyboard.press("Enter");
+  await expect(page.locator(".outputs")).toContainText("done");
+  for (const each of [page, other]) {
+    const answers = each.getByLabel("Input", { exact: true }).locator("dd");
+    await expect(answers).toHaveText(["a < b", "Hidden"]);
+    await expect(answers.first()).toBeInViewport();
+  }
+  await page.reload();
+  await expect(page.getByLabel("Input", { exact: true }).locator("dd")).toHaveText(["a < b", "Hidden"]);
+  const events = JSON.stringify(await (await server.send("GET", `/api/notebooks/${notebook}/events?limit=1000`)).json());
+  expect(events).not.toContain("hushhush");
+  // Interrupted while it waits: the question stays, without an answer.
+  await page.locator(".cell").first().focus();
+  await page.keyboard.press("Control+Enter");
+  await expect(field).toBeInViewport();
+  await server.command("interrupt", notebook);
+  await expect(page.getByLabel("Input", { exact: true }).locator("dd")).toHaveText(["No answer"], { timeout: 30_000 });
 });

@@ -1,6 +1,7 @@
 //! Runs: request, list, read, compare, cancel, answer.
 
 mod ends;
+mod inputs;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(run, Method::POST, "", request_runs)
         .says("Runs of all times, the last requested first; without their outputs.")
         .on(read, Method::GET, "", list_runs)
+        .says("Questions that runs asked on stdin, with their answers, the last asked first. Answers to passwords are not in the record.")
+        .on(read, Method::GET, "/inputs", inputs::list)
         .says("A run of any time, with its outputs.")
         .on(read, Method::GET, "/{run}", read_run)
         .says("Compares two runs.")

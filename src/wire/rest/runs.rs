@@ -74,6 +74,32 @@ pub struct Run {
     pub ended_by: Option<Actor>,
 }
 
+/// Questions that runs asked on stdin, the last asked first; at most 200.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RunInputs {
+    /// With their answers.
+    pub inputs: Vec<RunInput>,
+}
+
+/// A question of a run, and its answer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RunInput {
+    /// The run that asked.
+    pub execution_id: ExecutionId,
+    /// The version of the question's event.
+    pub version: Version,
+    /// As it is to be shown.
+    pub prompt: String,
+    /// The answer was hidden, and is not in the record.
+    pub password: bool,
+    /// Who answered; absent: nobody did, or has yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<Actor>,
+    /// The answer; absent for a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
 /// What differs between two runs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {

@@ -15,6 +15,7 @@ import { type Chunk, rechunk } from "./chunks.ts";
 import { Comments, type Marked } from "./comments.ts";
 import { Edits } from "./edits.ts";
 import { Connections } from "./connections.ts";
+import { Inputs } from "./inputs.ts";
 import { Graph, numbered } from "./graph.ts";
 import { Focus } from "./focus.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
@@ -85,6 +86,7 @@ export class NotebookStore extends Topics {
   readonly focus = new Focus();
   readonly edits: Edits;
   readonly runs: Runs;
+  readonly inputs: Inputs;
   readonly comments: Comments;
   readonly authors: Authors;
   readonly graph: Graph;
@@ -129,6 +131,7 @@ export class NotebookStore extends Topics {
       if (event.type === "CellDeleted" && cell_id === this.current) this.#isDeletedHere = this.replica.isOwn(event);
       this.progress.hear(event);
       this.groups.hear(event);
+      this.inputs.hear(event);
       this.#reviewed(this.review.hear(event, before));
       for (const missing of missingIn(event)) this.runs.tellMissing(missing);
     });
@@ -138,6 +141,7 @@ export class NotebookStore extends Topics {
     this.together = new Together(this);
     this.edits = new Edits(this);
     this.runs = new Runs(this);
+    this.inputs = new Inputs(this);
     this.comments = new Comments(this);
     this.authors = new Authors(this);
     this.graph = new Graph(this);

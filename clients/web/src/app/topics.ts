@@ -15,7 +15,8 @@ export type Topic =
   | "past"
   | "current"
   | "connections"
-  | "graph";
+  | "graph"
+  | "inputs";
 
 /** A page that is out of sight has no frames, and its title still tells how a run goes. */
 const HIDDEN_MS = 100;

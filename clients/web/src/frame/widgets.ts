@@ -144,6 +144,25 @@ export class Manager extends ManagerBase {
   }
 }
 
+/** For `body.dark` of the frame: Jupyter's own names for colours. */
+const DARK = `
+  body.dark {
+    color-scheme: dark;
+    --jp-layout-color0: #18191b; --jp-layout-color1: #18191b; --jp-layout-color2: #2a2d31; --jp-layout-color3: #3a3e44;
+    --jp-layout-color4: #4a4f56; --jp-content-font-color0: #fff; --jp-content-font-color1: #edeef0;
+    --jp-content-font-color2: #c8ccd2; --jp-content-font-color3: #8d939b; --jp-ui-font-color0: #fff;
+    --jp-ui-font-color1: #edeef0; --jp-ui-font-color2: #c8ccd2; --jp-ui-font-color3: #8d939b;
+    --jp-border-color0: #5a5e66; --jp-border-color1: #4a4f56; --jp-border-color2: #3a3e44; --jp-border-color3: #2a2d31;
+    --jp-widgets-color: #edeef0; --jp-widgets-label-color: #edeef0; --jp-widgets-readout-color: #edeef0;
+    --jp-widgets-font-color: #edeef0; --jp-widgets-border-color: #5a5e66; --jp-widgets-input-color: #edeef0;
+    --jp-widgets-input-background-color: #222427; --jp-widgets-input-border-color: #5a5e66;
+    --jp-widgets-slider-handle-background-color: #c8ccd2; --jp-widgets-slider-track-color: #4a4f56;
+    --jp-widgets-container-background-color: #18191b;
+  }
+  body.dark .jupyter-widgets, body.dark .widget-html-content { color: #edeef0; }
+  body.dark .jupyter-button:not(.mod-primary, .mod-success, .mod-info, .mod-warning, .mod-danger) { background: #34383e; color: #edeef0; }
+`;
+
 let manager: Manager | undefined;
 
 /** Draws anew what a frame shows. */
@@ -152,7 +171,7 @@ export async function show(drawing: WidgetDrawing, post: Post): Promise<void> {
   document.head.appendChild(
     Object.assign(document.createElement("style"), {
       id: "widgets",
-      textContent: [icons, solid, regular, earlier, lumino, variables, look].join("\n"),
+      textContent: [icons, solid, regular, earlier, lumino, variables, look, DARK].join("\n"),
     }),
   );
   const place = document.body.appendChild(document.createElement("div"));

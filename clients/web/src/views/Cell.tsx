@@ -13,7 +13,7 @@ import { CellReview, Proposals } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { Standing } from "./Graph.tsx";
 import { Grip } from "./Grip.tsx";
-import { InputRequest } from "./InputRequest.tsx";
+import { AnsweredInputs, InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
 import { RunProgress } from "./RunProgress.tsx";
 import { Rendered } from "./Rendered.tsx";
@@ -105,6 +105,13 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
           <RunProgress store={store} execution={store.document.latest.get(id) ?? ""} kernel={run.kernel_session} />
         )}
         <Standing store={store} id={id} />
+        {run && (
+          <AnsweredInputs
+            store={store}
+            executionId={store.document.latest.get(id) ?? ""}
+            isOpen={run.pending_input !== undefined && run.pending_input !== null}
+          />
+        )}
         {run?.pending_input && (
           <InputRequest store={store} executionId={store.document.latest.get(id) ?? ""} input={run.pending_input} />
         )}

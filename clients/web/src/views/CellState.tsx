@@ -168,7 +168,8 @@ function Words({ store, id, run }: { store: NotebookStore; id: string; run: Exec
   useTopics(store, "executions");
   if (run.status === "blocked") return <Blocked store={store} run={run} />;
   if (run.status === "cancelled") return <Ended store={store} id={store.document.latest.get(id) ?? ""} run={run} />;
-  if (run.status !== "queued") return <>{run.status === "running" ? "Running" : statusWords(run)}</>;
+  if (run.status !== "queued")
+    return <>{run.pending_input ? "Waiting for input" : run.status === "running" ? "Running" : statusWords(run)}</>;
   const place = store.queue.findIndex(([other]) => other === (store.document.latest.get(id) ?? ""));
   if (![...store.document.kernels.values()].some(({ phase }) => phase === "started")) return <>Waiting for the kernel…</>;
   return <>{place > 0 ? `Queued: ${ordinal(place + 1)} in line` : statusWords(run)}</>;

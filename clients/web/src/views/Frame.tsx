@@ -41,7 +41,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
   const { hasKeys, isStopped, again, connect } = useFrameKeys(frame);
   const isDark = useIsDark();
   // What is drawn for dark alone depends on it: HTML of others is drawn once.
-  const dark = isDark && (drawing.kind === "vega" || drawing.kind === "mermaid");
+  const dark = isDark && ["vega", "mermaid", "widgets"].includes(drawing.kind);
   useEffect(() => {
     let shrinking: ReturnType<typeof setTimeout> | undefined;
     const hear = (event: MessageEvent<unknown>) => {

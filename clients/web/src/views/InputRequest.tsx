@@ -1,7 +1,10 @@
-// What a run asks on stdin.
+// Questions of a run on stdin: the one that waits, and those before it with their answers.
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
+import type { Asked } from "../app/inputs.ts";
+import { useTopics } from "../app/topics.ts";
 import type { PendingInput } from "../protocol/messages.ts";
+import { useName } from "./Author.tsx";
 
 export function InputRequest({ store, executionId, input }: { store: NotebookStore; executionId: string; input: PendingInput }) {
   const [value, setValue] = useState("");
@@ -44,5 +47,38 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
       </label>
       <button className="button">Answer</button>
     </form>
+  );
+}
+
+/** They stay in sight after the run; the value of a password is in no record. */
+export function AnsweredInputs({ store, executionId, isOpen }: { store: NotebookStore; executionId: string; isOpen: boolean }) {
+  useTopics(store, "inputs");
+  const all = store.inputs.of(executionId).filter(({ answered_by }) => answered_by || !isOpen);
+  if (all.length === 0) return null;
+  return (
+    <dl className="answered-inputs small" aria-label="Input">
+      {all.map((asked) => (
+        <AnsweredInput key={asked.version} store={store} asked={asked} />
+      ))}
+    </dl>
+  );
+}
+
+function AnsweredInput({ store, asked }: { store: NotebookStore; asked: Asked }) {
+  const name = useName(store, asked.answered_by ?? undefined);
+  return (
+    <div>
+      <dt className="mono">{asked.prompt || "Input"}</dt>
+      <dd>
+        {!asked.answered_by ? (
+          <span className="quiet">No answer</span>
+        ) : asked.password ? (
+          <span className="quiet">Hidden</span>
+        ) : (
+          <code>{asked.value || "(empty)"}</code>
+        )}
+        {name !== "" && name !== "You" && <span className="quiet"> · {name}</span>}
+      </dd>
+    </div>
   );
 }

@@ -9,11 +9,16 @@ import type { KernelSession } from "../protocol/messages.ts";
 import { part } from "../ui/parts.ts";
 import { modeName } from "./Graph.tsx";
 
-export function kernelWords(session: KernelSession, status: { reachable: boolean; busy: boolean } | undefined): [string, string] {
+export function kernelWords(
+  session: KernelSession,
+  status: { reachable: boolean; busy: boolean } | undefined,
+  asks = false,
+): [string, string] {
   if (session.phase === "requested") return ["wait", "Waiting for a runtime agent"];
   if (session.phase === "claimed") return ["wait", "Starting"];
   if (session.phase === "ending") return ["wait", "Stopping"];
   if (status && !status.reachable) return ["bad", "Unreachable"];
+  if (asks) return ["wait", "Waiting for input"];
   return status?.busy ? ["busy", "Busy"] : ["idle", "Idle"];
 }
 
@@ -31,7 +36,7 @@ export function Kernel({ store }: { store: NotebookStore }) {
   const reactive = reactivity === "off" ? undefined : `Reactive: ${modeName(reactivity).toLowerCase()}`;
   const first = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const [look, words] = first
-    ? kernelWords(first[1], statusOf(store, first[0]))
+    ? kernelWords(first[1], statusOf(store, first[0]), asksInput(store, first[0]))
     : ["none", kernel_notice ? kernelEnd(kernel_notice) : "Not started"];
   const name = first ? kernelName(first[1].kernelspec) : "Kernel";
   const trigger = {
@@ -54,6 +59,11 @@ export function Kernel({ store }: { store: NotebookStore }) {
       <KernelPanel store={store} trigger={trigger} isOpen={isOpen} opened={setIsOpen} />
     </Suspense>
   );
+}
+
+/** A run of the kernel waits for an answer. */
+export function asksInput(store: NotebookStore, kernel: string): boolean {
+  return store.queue.some(([, run]) => run.pending_input && run.kernel_session === kernel);
 }
 
 /** The kernel that runs what names none. */

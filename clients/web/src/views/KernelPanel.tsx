@@ -12,7 +12,7 @@ import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { ReactivityChoice } from "./Graph.tsx";
-import { kernelWords, statusOf } from "./Kernel.tsx";
+import { asksInput, kernelWords, statusOf } from "./Kernel.tsx";
 import { KernelLog } from "./KernelLog.tsx";
 
 type Kernels = components["schemas"]["Kernels"];
@@ -96,7 +96,7 @@ function sandboxWords(recorded: unknown): string {
 
 function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {
   const status = statusOf(store, id);
-  const [look, words] = kernelWords(session, status);
+  const [look, words] = kernelWords(session, status, asksInput(store, id));
   const runs = store.queue.filter(([, run]) => run.kernel_session === id || (run.kernel_session ?? null) === null);
   const running = runs.find(([, run]) => run.status === "running")?.[1];
   const now = useNow(running ? 1_000 : undefined, serverNow);

@@ -6,7 +6,7 @@ import { useTopics } from "../app/topics.ts";
 import { statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Execution } from "../protocol/messages.ts";
-import { InputRequest } from "./InputRequest.tsx";
+import { AnsweredInputs, InputRequest } from "./InputRequest.tsx";
 import { OutputList } from "./Outputs.tsx";
 
 /** The run of a text that is no cell's. It leaves the document when it has ended: then the record is asked. */
@@ -67,6 +67,7 @@ export function Trial({ store, trial: { id, run, error } }: { store: NotebookSto
         Tried: {statusWords(run)}
         {outputs.length === 0 && isFinished(run.status) && ", without outputs"}. The cell is as it was.
       </p>
+      <AnsweredInputs store={store} executionId={id} isOpen={!!run.pending_input} />
       {run.pending_input && <InputRequest store={store} executionId={id} input={run.pending_input} />}
       {outputs.length > 0 && <OutputList store={store} outputs={outputs} run={run} isGrowing={!isFinished(run.status)} />}
     </div>

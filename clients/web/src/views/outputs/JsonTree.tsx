@@ -15,6 +15,9 @@ const styles = {
   stringValue: "tok-string",
   otherValue: "",
   punctuation: "json-mark",
+  expandIcon: "json-expand",
+  collapseIcon: "json-collapse",
+  collapsedContent: "json-more",
   quotesForFieldNames: false,
 };
 

@@ -3,6 +3,7 @@ import { Suspense, memo, useLayoutEffect, useMemo, useRef } from "react";
 import { Screen } from "../../outputs/terminal.ts";
 import { type Part, parts } from "../../outputs/text.ts";
 import { part } from "../../ui/parts.ts";
+import { usePaper } from "./usePaper.ts";
 
 const LongText = part(() => import("./LongText.tsx"));
 
@@ -22,7 +23,9 @@ interface Props {
 export function Text({ text, stream, isWrapped, isWhole, isGrowing }: Props) {
   const lines = useLines(text);
   const classes = `text ${stream} ${isWrapped ? "wrapped" : ""} ${isWhole ? "whole" : ""}`;
-  if (lines.length > LONG_LINES) {
+  // On paper nobody scrolls: all lines are laid out.
+  const isPaper = usePaper();
+  if (lines.length > LONG_LINES && !isPaper) {
     return (
       <Suspense fallback={<div className="shape" aria-busy="true" />}>
         <LongText lines={lines} className={classes} isGrowing={isGrowing} />

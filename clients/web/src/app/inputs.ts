@@ -1,0 +1,63 @@
+// Questions of runs and their answers: from the events of the input as they come, and from the server for those before.
+import type { Actor } from "../protocol/messages.ts";
+import type { NotebookStore } from "./store.ts";
+
+/** A question, with its answer once there is one. */
+export interface Asked {
+  execution_id: string;
+  version: number;
+  prompt: string;
+  password: boolean;
+  answered_by?: Actor | null;
+  value?: string | null;
+}
+
+interface InputEvent {
+  type: string;
+  version: number;
+  actor: Actor;
+  payload: unknown;
+}
+
+interface Payload {
+  execution_id: string;
+  prompt?: string;
+  password?: boolean;
+  value?: string;
+}
+
+export class Inputs {
+  readonly #known = new Map<string, Map<number, Asked>>();
+  #isRead = false;
+
+  constructor(private readonly store: NotebookStore) {}
+
+  /** Of a run, the first question first. */
+  of(run: string): Asked[] {
+    if (!this.#isRead) void this.#read();
+    return [...(this.#known.get(run)?.values() ?? [])].sort((a, b) => a.version - b.version);
+  }
+
+  hear({ type, version, actor, payload }: InputEvent): void {
+    const { execution_id, prompt = "", password = false, value } = (payload ?? {}) as Payload;
+    if (type === "ExecutionInputRequested") this.#put({ execution_id, version, prompt, password });
+    if (type !== "ExecutionInputAnswered") return;
+    const asked = this.of(execution_id).findLast((each) => each.version < version);
+    if (asked) this.#put({ ...asked, answered_by: actor, ...(value !== undefined && { value }) });
+  }
+
+  #put(asked: Asked): void {
+    const run = this.#known.get(asked.execution_id) ?? new Map<number, Asked>();
+    const before = run.get(asked.version);
+    if (!before?.answered_by) run.set(asked.version, asked);
+    this.#known.set(asked.execution_id, run);
+    this.store.tellSoon("inputs");
+  }
+
+  async #read(): Promise<void> {
+    this.#isRead = true;
+    const path = `/api/notebooks/${encodeURIComponent(this.store.id)}/runs/inputs`;
+    const answer = await this.store.session.rest.get<{ inputs: Asked[] }>(path).catch(() => undefined);
+    for (const asked of answer?.inputs ?? []) this.#put(asked);
+  }
+}
