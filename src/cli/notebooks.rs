@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use clap::Args;
 use notarium_core::{Command, NotebookId, RawObject, Version};
-use notarium_wire::rest::{Answer, ExportFormat, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates};
+use notarium_wire::rest::{
+    Answer, ExportFormat, Fork, ImportAnswer, NewNotebook, TemplateChoice, TemplateMark, Templates,
+};
 use reqwest::Method;
 
 use super::client::{Client, NotebookClient, with_query};

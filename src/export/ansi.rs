@@ -5,8 +5,7 @@ use std::fmt::Write;
 use crate::escaped;
 
 /// Colours 0 to 7, then the bright ones; the style sheet has them for light and dark.
-const NAMES: [&str; 16] =
-    ["k", "r", "g", "y", "b", "m", "c", "w", "bk", "br", "bg", "by", "bb", "bm", "bc", "bw"];
+const NAMES: [&str; 16] = ["k", "r", "g", "y", "b", "m", "c", "w", "bk", "br", "bg", "by", "bb", "bm", "bc", "bw"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Look {

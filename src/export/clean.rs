@@ -35,13 +35,54 @@ const STYLES: [&str; 24] = [
     "width",
 ];
 const MATHS: [&str; 29] = [
-    "math", "maction", "annotation", "menclose", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded",
-    "mphantom", "mprescripts", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable",
-    "mtd", "mtext", "mtr", "munder", "munderover",
+    "math",
+    "maction",
+    "annotation",
+    "menclose",
+    "merror",
+    "mfrac",
+    "mi",
+    "mmultiscripts",
+    "mn",
+    "mo",
+    "mover",
+    "mpadded",
+    "mphantom",
+    "mprescripts",
+    "mroot",
+    "mrow",
+    "ms",
+    "mspace",
+    "msqrt",
+    "mstyle",
+    "msub",
+    "msubsup",
+    "msup",
+    "mtable",
+    "mtd",
+    "mtext",
+    "mtr",
+    "munder",
+    "munderover",
 ];
 const MATHS_ATTRIBUTES: [&str; 17] = [
-    "display", "mathvariant", "stretchy", "fence", "form", "separator", "lspace", "rspace", "accent", "accentunder",
-    "linethickness", "columnalign", "rowspacing", "columnspacing", "displaystyle", "scriptlevel", "width",
+    "display",
+    "mathvariant",
+    "stretchy",
+    "fence",
+    "form",
+    "separator",
+    "lspace",
+    "rspace",
+    "accent",
+    "accentunder",
+    "linethickness",
+    "columnalign",
+    "rowspacing",
+    "columnspacing",
+    "displaystyle",
+    "scriptlevel",
+    "width",
 ];
 
 static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
@@ -71,7 +112,8 @@ fn only_places(address: &str) -> Option<Cow<'_, str>> {
 
 fn address<'a>(tag: &str, name: &str, value: &'a str) -> Option<Cow<'a, str>> {
     let is_data = value.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    if !is_data || (tag == "img" && name == "src" && value.trim_start().to_ascii_lowercase().starts_with("data:image/")) {
+    if !is_data || (tag == "img" && name == "src" && value.trim_start().to_ascii_lowercase().starts_with("data:image/"))
+    {
         return Some(Cow::Borrowed(value));
     }
     // A title may begin so.

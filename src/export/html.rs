@@ -6,7 +6,8 @@ use crate::outputs::{self, Shown};
 use crate::{Cell, Kind, Notebook, ansi, escaped, maths, prose};
 
 /// Allows styles and pictures of the file itself, and nothing else: the last word where sanitising failed.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
 pub fn write(notebook: &Notebook) -> String {
@@ -17,7 +18,8 @@ pub fn write(notebook: &Notebook) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"Notarium\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
     );
-    let has_title = notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
+    let has_title =
+        notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
     if !has_title {
         _ = writeln!(out, "<h1 class=\"nb-title\">{title}</h1>");
     }
@@ -29,11 +31,8 @@ pub fn write(notebook: &Notebook) -> String {
 }
 
 fn push_cell(out: &mut String, cell: &Cell) {
-    let shown: Vec<Shown> = if cell.are_outputs_hidden {
-        Vec::new()
-    } else {
-        cell.outputs.iter().filter_map(outputs::of).collect()
-    };
+    let shown: Vec<Shown> =
+        if cell.are_outputs_hidden { Vec::new() } else { cell.outputs.iter().filter_map(outputs::of).collect() };
     if cell.is_source_hidden && shown.is_empty() {
         return;
     }
@@ -60,7 +59,9 @@ fn push_cell(out: &mut String, cell: &Cell) {
 
 fn push_source(out: &mut String, cell: &Cell) {
     match cell.kind {
-        Kind::Markdown => _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", prose::html(&cell.source, &cell.attachments)),
+        Kind::Markdown => {
+            _ = writeln!(out, "<div class=\"nb-prose\">\n{}</div>", prose::html(&cell.source, &cell.attachments))
+        }
         Kind::Prompt => {
             let text = prose::html(&cell.source, &cell.attachments);
             _ = writeln!(out, "<div class=\"nb-prose nb-question\">\n{text}</div>");
@@ -68,7 +69,10 @@ fn push_source(out: &mut String, cell: &Cell) {
         Kind::Code | Kind::Sql => {
             let count = cell.execution_count.map_or("&nbsp;".to_owned(), |count| count.to_string());
             let source = escaped(&cell.source);
-            _ = writeln!(out, "<div class=\"nb-source\"><span class=\"nb-count\">[{count}]</span><pre><code>{source}</code></pre></div>");
+            _ = writeln!(
+                out,
+                "<div class=\"nb-source\"><span class=\"nb-count\">[{count}]</span><pre><code>{source}</code></pre></div>"
+            );
         }
         Kind::Raw => _ = writeln!(out, "<pre class=\"nb-raw\">{}</pre>", escaped(&cell.source)),
     }
@@ -76,11 +80,15 @@ fn push_source(out: &mut String, cell: &Cell) {
 
 fn push_output(out: &mut String, shown: &Shown) {
     _ = match shown {
-        Shown::Text { text, is_error_stream: false } => writeln!(out, "<pre class=\"nb-text\">{}</pre>", ansi::html(text)),
+        Shown::Text { text, is_error_stream: false } => {
+            writeln!(out, "<pre class=\"nb-text\">{}</pre>", ansi::html(text))
+        }
         Shown::Text { text, .. } => writeln!(out, "<pre class=\"nb-text nb-stderr\">{}</pre>", ansi::html(text)),
         Shown::Error(text) => writeln!(out, "<pre class=\"nb-text nb-error\">{}</pre>", ansi::html(text)),
         Shown::Html(html) => writeln!(out, "<div class=\"nb-html\">{html}</div>"),
-        Shown::Markdown(text) => writeln!(out, "<div class=\"nb-prose\">{}</div>", prose::html(text, &serde_json::Value::Null)),
+        Shown::Markdown(text) => {
+            writeln!(out, "<div class=\"nb-prose\">{}</div>", prose::html(text, &serde_json::Value::Null))
+        }
         Shown::Latex(text) => {
             let bare = text.trim().trim_start_matches('$').trim_end_matches('$');
             let bare = bare.trim_start_matches("\\displaystyle").trim();

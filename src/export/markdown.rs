@@ -8,7 +8,8 @@ use crate::{Cell, Kind, Notebook, ansi, prose};
 pub fn write(notebook: &Notebook) -> String {
     let language = if notebook.language.is_empty() { "python" } else { &notebook.language };
     let mut pieces: Vec<String> = Vec::new();
-    let has_title = notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
+    let has_title =
+        notebook.cells.first().is_some_and(|cell| cell.kind == Kind::Markdown && cell.source.starts_with("# "));
     if !has_title {
         pieces.push(format!("# {}", plain_line(&notebook.title)));
     }

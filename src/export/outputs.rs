@@ -6,10 +6,17 @@ use crate::clean;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
-    Text { text: String, is_error_stream: bool },
+    Text {
+        text: String,
+        is_error_stream: bool,
+    },
     Error(String),
     /// A `data:` address.
-    Picture { address: String, alt: String, width: Option<u64> },
+    Picture {
+        address: String,
+        alt: String,
+        width: Option<u64>,
+    },
     /// Sanitised.
     Html(String),
     Markdown(String),

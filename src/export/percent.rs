@@ -55,8 +55,23 @@ fn commented(source: &str) -> Vec<String> {
 
 /// Cells of these cell magics are other languages: they are comments as a whole.
 const LANGUAGES: [&str; 17] = [
-    "R", "bash", "sh", "javascript", "js", "perl", "html", "latex", "markdown", "ruby", "script", "svg", "sql", "cython",
-    "julia", "octave", "matlab",
+    "R",
+    "bash",
+    "sh",
+    "javascript",
+    "js",
+    "perl",
+    "html",
+    "latex",
+    "markdown",
+    "ruby",
+    "script",
+    "svg",
+    "sql",
+    "cython",
+    "julia",
+    "octave",
+    "matlab",
 ];
 
 fn code(source: &str) -> (String, Vec<String>) {

@@ -90,9 +90,11 @@ fn without_code_addresses(source: &str) -> String {
         let (Event::Start(Tag::Link { dest_url, .. }) | Event::Start(Tag::Image { dest_url, .. })) = event else {
             continue;
         };
-        let scheme: String = dest_url.chars().filter(|character| !character.is_control() && *character != ' ').collect();
+        let scheme: String =
+            dest_url.chars().filter(|character| !character.is_control() && *character != ' ').collect();
         let scheme = scheme.to_ascii_lowercase();
-        let is_code = ["javascript:", "vbscript:", "data:text", "data:image/svg"].iter().any(|each| scheme.starts_with(each));
+        let is_code =
+            ["javascript:", "vbscript:", "data:text", "data:image/svg"].iter().any(|each| scheme.starts_with(each));
         if !is_code || range.start < written {
             continue;
         }

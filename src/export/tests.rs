@@ -48,7 +48,9 @@ const HOSTILE: [&str; 14] = [
 fn is_harmless(page: &str) {
     let (_, body) = page.split_once("<body>").expect("a body");
     let lower = body.to_lowercase();
-    for tag in ["<script", "<iframe", "<object", "<embed", "<form", "<meta", "<base", "<link", "<style", "<svg", "<input"] {
+    for tag in
+        ["<script", "<iframe", "<object", "<embed", "<form", "<meta", "<base", "<link", "<style", "<svg", "<input"]
+    {
         assert!(!lower.contains(tag), "{tag} in {body}");
     }
     for address in ["href=\"javascript:", "href=\"data:"] {
@@ -67,7 +69,10 @@ fn a_hostile_notebook_runs_nothing_wherever_the_text_stands() {
     for text in HOSTILE {
         let everywhere = vec![
             cell(Kind::Markdown, text),
-            cell(Kind::Markdown, &format!("a $x {text}$ b\n\n$$\\text{{{text}}}$$\n\n`{text}`\n\n```{text}\n{text}\n```")),
+            cell(
+                Kind::Markdown,
+                &format!("a $x {text}$ b\n\n$$\\text{{{text}}}$$\n\n`{text}`\n\n```{text}\n{text}\n```"),
+            ),
             cell(Kind::Markdown, &format!("[a](<{text}>) ![{text}](attachment:{text}) [x]: {text}")),
             cell(Kind::Prompt, text),
             cell(Kind::Raw, text),
@@ -98,9 +103,14 @@ fn markdown_holds_no_active_html_and_no_fence_is_broken_out_of() {
     let out = write(
         Format::Markdown,
         &notebook(vec![
-            cell(Kind::Markdown, "Fine <b>bold</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\n`<script>` stays"),
+            cell(
+                Kind::Markdown,
+                "Fine <b>bold</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\n`<script>` stays",
+            ),
             Cell {
-                outputs: vec![json!({ "output_type": "stream", "name": "stdout", "text": "```\n<script>alert(1)</script>\n" })],
+                outputs: vec![
+                    json!({ "output_type": "stream", "name": "stdout", "text": "```\n<script>alert(1)</script>\n" }),
+                ],
                 ..cell(Kind::Code, "print('```')")
             },
         ]),
@@ -148,7 +158,8 @@ fn a_page_has_prose_formulas_tables_pictures_and_colours() {
 
 #[test]
 fn what_draws_itself_is_its_picture_or_a_word() {
-    let plotly = json!({ "application/vnd.plotly.v1+json": { "data": [] }, "text/html": "<div><script>x</script></div>" });
+    let plotly =
+        json!({ "application/vnd.plotly.v1+json": { "data": [] }, "text/html": "<div><script>x</script></div>" });
     assert!(of_output(display(plotly)).contains("An interactive Plotly chart. Open the notebook to use it."));
     let with_picture = json!({ "application/vnd.plotly.v1+json": {}, "image/png": "QUJD" });
     assert!(of_output(display(with_picture)).contains("data:image/png;base64,QUJD"));
@@ -168,7 +179,10 @@ fn what_is_hidden_is_left_out_of_files_to_read() {
     for format in [Format::Html, Format::Markdown] {
         for (source, outputs) in [(true, false), (false, true), (true, true)] {
             let out = write(format, &notebook(vec![hidden(source, outputs)]));
-            assert_eq!((out.contains("secret()"), out.contains(">shown<") || out.contains("\nshown\n")), (!source, !outputs));
+            assert_eq!(
+                (out.contains("secret()"), out.contains(">shown<") || out.contains("\nshown\n")),
+                (!source, !outputs)
+            );
         }
     }
     // Python without a hidden source would be another program.
@@ -177,7 +191,8 @@ fn what_is_hidden_is_left_out_of_files_to_read() {
 
 #[test]
 fn percent_comments_magics_and_other_languages() {
-    let source = "%matplotlib inline\n!ls -l\nx = !pwd\nif a:\n    %time f()\n# %plain\n\"\"\"\n%not\n\"\"\"\nhelp?\ny = a % b";
+    let source =
+        "%matplotlib inline\n!ls -l\nx = !pwd\nif a:\n    %time f()\n# %plain\n\"\"\"\n%not\n\"\"\"\nhelp?\ny = a % b";
     let out = write(
         Format::Percent,
         &notebook(vec![

@@ -8,6 +8,7 @@ mod chat;
 mod comments;
 mod damage;
 mod doors;
+mod exports;
 mod files;
 mod kernels;
 mod names;

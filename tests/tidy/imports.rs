@@ -8,7 +8,9 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
 fn no_imports_form_a_circle() {
-    for part in ["record", "core", "store", "wire", "sync", "server", "assistant", "agent", "scripted", "judge", "export"] {
+    for part in
+        ["record", "core", "store", "wire", "sync", "server", "assistant", "agent", "scripted", "judge", "export"]
+    {
         let graph = graph(part);
         assert!(graph.len() > 4, "src/{part} was read");
         let circle = circle(&graph);

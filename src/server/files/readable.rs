@@ -7,8 +7,8 @@ use notarium_core::{Document, RawObject};
 use notarium_export::{Cell, Format, Kind, Notebook};
 use notarium_wire::ipynb::DocumentCell;
 use notarium_wire::rest::ExportFormat;
-use serde_json::{Value, json};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::export;
 use super::own;
@@ -67,7 +67,8 @@ fn kernelspec(metadata: &RawObject) -> (String, String, String) {
     let field = |part: &str, name: &str| metadata[part][name].as_str().unwrap_or_default().to_owned();
     let language = Some(field("kernelspec", "language")).filter(|language| !language.is_empty());
     let name = field("kernelspec", "name");
-    let shown = Some(field("kernelspec", "display_name")).filter(|shown| !shown.is_empty()).unwrap_or_else(|| name.clone());
+    let shown =
+        Some(field("kernelspec", "display_name")).filter(|shown| !shown.is_empty()).unwrap_or_else(|| name.clone());
     (name, shown, language.unwrap_or_else(|| field("language_info", "name")).to_lowercase())
 }
 
@@ -75,7 +76,8 @@ fn cell(file: DocumentCell) -> Cell {
     let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
     let is_on = |flag: &str| file.flags.get(flag).is_some_and(|raw| raw.get() == "true");
     let mut outputs: Vec<Value> = file.outputs.iter().map(|raw| value(raw)).collect();
-    outputs.extend(reply(&file).map(|text| json!({ "output_type": "display_data", "data": { "text/markdown": text } })));
+    outputs
+        .extend(reply(&file).map(|text| json!({ "output_type": "display_data", "data": { "text/markdown": text } })));
     let attachments = file.attachments.iter().flatten().map(|(name, raw)| (name.clone(), value(raw))).collect();
     Cell {
         kind: match file.cell_type.as_str() {

@@ -19,25 +19,28 @@ struct Answer {
 
 pub async fn list(Reading { app, notebook, .. }: Reading) -> Result<Json<RunInputs>, Problem> {
     let wanted = || Wanted::page(None, MOST);
-    let (mut inputs, _) = latest(&*app.store, &notebook, "ExecutionInputRequested", wanted(), |recorded| match recorded.event {
-        Event::ExecutionInputRequested(event) => Some(RunInput {
-            execution_id: event.execution_id,
-            version: recorded.envelope.version,
-            prompt: event.prompt,
-            password: event.password,
-            answered_by: None,
-            value: None,
-        }),
-        _ => None,
-    })
-    .await?;
-    let (answers, _) = latest(&*app.store, &notebook, "ExecutionInputAnswered", wanted(), |recorded| match recorded.event {
-        Event::ExecutionInputAnswered(event) => {
-            Some(((event.execution_id, recorded.envelope.version), Answer { by: recorded.envelope.actor, value: event.value }))
-        }
-        _ => None,
-    })
-    .await?;
+    let (mut inputs, _) =
+        latest(&*app.store, &notebook, "ExecutionInputRequested", wanted(), |recorded| match recorded.event {
+            Event::ExecutionInputRequested(event) => Some(RunInput {
+                execution_id: event.execution_id,
+                version: recorded.envelope.version,
+                prompt: event.prompt,
+                password: event.password,
+                answered_by: None,
+                value: None,
+            }),
+            _ => None,
+        })
+        .await?;
+    let (answers, _) =
+        latest(&*app.store, &notebook, "ExecutionInputAnswered", wanted(), |recorded| match recorded.event {
+            Event::ExecutionInputAnswered(event) => Some((
+                (event.execution_id, recorded.envelope.version),
+                Answer { by: recorded.envelope.actor, value: event.value },
+            )),
+            _ => None,
+        })
+        .await?;
     let answers: BTreeMap<(ExecutionId, Version), Answer> = answers.into_iter().collect();
     // An answer belongs to the last question before it: from the newest question down, each takes those up to the next one.
     let mut until: BTreeMap<ExecutionId, Version> = BTreeMap::new();
