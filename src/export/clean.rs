@@ -129,7 +129,7 @@ pub fn maths(text: &str) -> String {
 }
 
 static ACTIVE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?i)<(script|iframe|object|embed|form|canvas|link|meta|base)|[ \t\r\n"'/]on[a-z]+[ \t\r\n]*="#)
+    Regex::new(r#"(?i-u)<(script|iframe|object|embed|form|canvas|link|meta|base)|[ \t\r\n"'/]on[a-z]+[ \t\r\n]*="#)
         .expect("the pattern is one")
 });
 

@@ -79,10 +79,11 @@ fn code(source: &str) -> (String, Vec<String>) {
     if let Some(magic) = first.strip_prefix("%%") {
         let (language, options) = magic.split_once(' ').unwrap_or((magic, ""));
         if LANGUAGES.contains(&language) {
-            let mut head = format!("# %% language=\"{language}\"");
-            if !options.is_empty() {
-                _ = write!(head, " magic_args={}", serde_json::Value::from(options));
-            }
+            let arguments = match options {
+                "" => String::new(),
+                given => format!("magic_args={} ", serde_json::Value::from(given)),
+            };
+            let head = format!("# %% {arguments}language=\"{language}\"");
             return (head, commented(rest));
         }
     }

@@ -204,7 +204,7 @@ fn percent_comments_magics_and_other_languages() {
         ]),
     );
     let expected = "\n# %%\n# %matplotlib inline\n# !ls -l\n# x = !pwd\nif a:\n    # %time f()\n# # %plain\n\"\"\"\n%not\n\"\"\"\n\
-                    # help?\ny = a % b\n\n# %% language=\"bash\" magic_args=\"-e\"\n# echo a\n\n# %% [markdown]\n# # T\n#\n# text\n\n\
+                    # help?\ny = a % b\n\n# %% magic_args=\"-e\" language=\"bash\"\n# echo a\n\n# %% [markdown]\n# # T\n#\n# text\n\n\
                     # %% language=\"sql\"\n# SELECT 1\n\n# %%\n";
     assert!(out.ends_with(expected), "{out}");
 }

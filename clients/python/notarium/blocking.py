@@ -1089,9 +1089,14 @@ class Notebook(Face[aio.Notebook]):
         """A link for people without an account. It is shown this once."""
         return self._portal.call(self._aio.share_link(role, label))
 
-    def export(self, path: str | os.PathLike[str] | None = None, *, version: int | None = None) -> bytes:
-        """The notebook as an `.ipynb` file (nbformat 4.5), now or as it was; written to `path` where there is one."""
-        return self._portal.call(self._aio.export(path, version=version))
+    def export(
+        self, path: str | os.PathLike[str] | None = None, *, version: int | None = None, format: str | None = None
+    ) -> bytes:
+        """The notebook as a file, now or as it was; written to `path` where there is one.
+
+        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`; without it the ending of `path` says it, else `ipynb`.
+        """
+        return self._portal.call(self._aio.export(path, version=version, format=format))
 
     def blob(self, sha256: str) -> bytes:
         """A large part of an output, compared with its hash."""

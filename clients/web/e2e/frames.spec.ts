@@ -98,7 +98,10 @@ test("an output that takes the keyboard gets no key, and reaches nobody by WebRT
   await expect(stopped).toBeInViewport();
   await page.keyboard.type("yz");
   const second = page.locator(".cell").nth(1).locator(".cm-content");
-  await expect(second).toBeFocused();
+  await expect(
+    second,
+    await page.evaluate(() => `${document.activeElement?.outerHTML.slice(0, 200)} ${document.hasFocus()}`),
+  ).toBeFocused();
   await expect(second).toHaveText(`${typed}yz`);
   await saved(page);
   const notebook = /#\/n\/([^/?]+)/.exec(page.url())?.[1] ?? "";

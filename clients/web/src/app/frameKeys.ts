@@ -1,6 +1,7 @@
 // The keyboard and the sandboxed frames: a frame keeps it after a press inside it, or when the person hands it over. If an output takes
 // it, it goes back to the element that had it, with the keys pressed meanwhile (the guard in `public/frame.html` kept them from the output).
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
 /** The guard's word of a press arrives within this time after the focus. */
 const GRACE_MS = 80;
@@ -85,7 +86,6 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
   const port = useRef<MessagePort>(undefined);
   const allowedUntil = useRef(0);
   const takes = useRef<number[]>([]);
-  const before = useRef<HTMLElement>(undefined);
   const grant = useCallback(() => {
     port.current?.postMessage("granted");
     setHasKeys(true);
@@ -94,11 +94,15 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     const element = frame.current;
     if (!element || document.activeElement !== element) return;
     port.current?.postMessage("refused");
-    before.current = last;
-    giveBack(element);
+    const now = performance.now();
+    takes.current = [...takes.current.filter((at) => at > now - TAKES_MS), now];
     setHasKeys(false);
-    takes.current = [...takes.current.filter((at) => at > performance.now() - TAKES_MS), performance.now()];
-    if (takes.current.length >= MOST_TAKES) setStopped(true);
+    if (takes.current.length < MOST_TAKES) return giveBack(element);
+    // Gone before the focus goes back: it would take it again.
+    const place = last;
+    flushSync(() => setStopped(true));
+    window.focus();
+    place?.focus({ preventScroll: true });
   }, [frame]);
   useEffect(() => {
     const element = frame.current;
@@ -130,10 +134,6 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
       element?.removeEventListener(GIVE, give);
     };
   }, [frame, grant, refuse, isStopped]);
-  useEffect(() => {
-    // It may have had the keyboard again when it went.
-    if (isStopped && document.activeElement === document.body) before.current?.focus({ preventScroll: true });
-  }, [isStopped]);
   const connect = useCallback(
     (target: Window) => {
       const { port1, port2 } = new MessageChannel();

@@ -619,7 +619,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.
+         * The notebook as a file, now or as it was: `ipynb` (nbformat 4.5, the whole notebook), or to read: `html` (one page that runs nothing), `md` (Markdown), `py` (Python in the percent format, without outputs).
          * @description Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated. Comments are not in the file: the header `notarium-left-out-threads` counts their threads.
          */
         get: operations["get_notebooks_notebook_export"];
@@ -1129,6 +1129,23 @@ export interface paths {
         put?: never;
         /** Answers what a run asks on stdin. */
         post: operations["post_notebooks_notebook_runs_run_input"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Questions that runs asked on stdin, with their answers, the last asked first. Answers to passwords are not in the record. */
+        get: operations["get_notebooks_notebook_runs_inputs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3426,6 +3443,19 @@ export interface components {
             /** @description Its name in the table of tools; `call_function` for functions of users. */
             tool: string;
         };
+        /**
+         * @description The form of an exported file.
+         *
+         *     `ipynb`: nbformat 4.5: the whole notebook.
+         *
+         *     `html`: One page that needs no other file and runs nothing.
+         *
+         *     `md`: Markdown with outputs.
+         *
+         *     `py`: Python in the percent format (`# %%`), without outputs.
+         * @enum {string}
+         */
+        ExportFormat: "ipynb" | "html" | "md" | "py";
         /** @description Something in a folder. */
         FileEntry: {
             /** @description What it is. Of a link: what it leads to. */
@@ -4900,6 +4930,29 @@ export interface components {
              *     the agent comes back; `POST …/give-up` does not wait for that.
              */
             unreachable_since?: number | null;
+        };
+        /** @description A question of a run, and its answer. */
+        RunInput: {
+            /** @description Who answered; absent: nobody did, or has yet. */
+            answered_by?: components["schemas"]["Actor"] | null;
+            /** @description The run that asked. */
+            execution_id: components["schemas"]["ExecutionId"];
+            /** @description The answer was hidden, and is not in the record. */
+            password: boolean;
+            /** @description As it is to be shown. */
+            prompt: string;
+            /** @description The answer; absent for a password. */
+            value?: string | null;
+            /**
+             * Format: uint64
+             * @description The version of the question's event.
+             */
+            version: number;
+        };
+        /** @description Questions that runs asked on stdin, the last asked first; at most 200. */
+        RunInputs: {
+            /** @description With their answers. */
+            inputs: components["schemas"]["RunInput"][];
         };
         /** @description Runs of all times, the last requested first, without their outputs. */
         RunPage: {
@@ -7433,6 +7486,8 @@ export interface operations {
             query?: {
                 /** @description A version of the past; absent: now. */
                 at?: number | null;
+                /** @description `ipynb` where it is left out. */
+                format?: components["schemas"]["ExportFormat"] | null;
             };
             header?: never;
             path: {
@@ -8733,6 +8788,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_runs_inputs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunInputs"];
                 };
             };
             default: {
