@@ -153,7 +153,7 @@ fn a_page_has_prose_formulas_tables_pictures_and_colours() {
     ] {
         assert!(page.contains(expected), "{expected} is not in {page}");
     }
-    assert!(!page.contains("position"), "{page}");
+    assert!(!page.contains("position: fixed") && !page.contains("position:fixed"), "{page}");
 }
 
 #[test]

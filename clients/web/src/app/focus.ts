@@ -61,6 +61,8 @@ export class Focus {
       ["keydown", (event: KeyboardEvent) => this.#press(event)],
       ["pointerdown", () => this.#point()],
       ["click", () => this.act()],
+      // A frame had the keyboard without the person's doing, and gives it back (frameKeys.ts).
+      ["notarium-keys-back", () => this.#point()],
       ["input", ({ target }: Event) => this.#write(target)],
       ["focusin", () => this.#move()],
       ["focusout", () => this.#move()],

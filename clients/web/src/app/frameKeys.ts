@@ -10,6 +10,8 @@ const PRESS_MS = 1_000;
 const MOST_TAKES = 3;
 const TAKES_MS = 10_000;
 const GIVE = "notarium-give-keys";
+/** Tells the rule of focus that what follows is meant. */
+const BACK = "notarium-keys-back";
 
 /** Hands the keyboard to a frame, by a key or button of the page. */
 export function giveKeys(frame: Element | null): void {
@@ -35,6 +37,7 @@ if (typeof document !== "undefined") {
 
 function giveBack(frame: HTMLIFrameElement): void {
   if (document.activeElement !== frame) return;
+  dispatchEvent(new Event(BACK));
   if (last?.isConnected) last.focus({ preventScroll: true });
   if (document.activeElement !== frame) return;
   frame.blur();
@@ -101,6 +104,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     // Gone before the focus goes back: it would take it again.
     const place = last;
     flushSync(() => setStopped(true));
+    dispatchEvent(new Event(BACK));
     window.focus();
     place?.focus({ preventScroll: true });
   }, [frame]);
