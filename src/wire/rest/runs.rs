@@ -74,7 +74,7 @@ pub struct Run {
     pub ended_by: Option<Actor>,
 }
 
-/// Questions that runs asked on stdin, the last asked first; at most 200.
+/// Questions that a run asked on stdin, in order.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunInputs {
     /// With their answers.
@@ -84,8 +84,6 @@ pub struct RunInputs {
 /// A question of a run, and its answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunInput {
-    /// The run that asked.
-    pub execution_id: ExecutionId,
     /// The version of the question's event.
     pub version: Version,
     /// As it is to be shown.

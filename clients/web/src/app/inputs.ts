@@ -26,15 +26,17 @@ interface Payload {
   value?: string;
 }
 
+const MAY_ASK = /\b(input|getpass|readline|breakpoint|set_trace|pdb|debug)\b/;
+
 export class Inputs {
   readonly #known = new Map<string, Map<number, Asked>>();
-  #isRead = false;
+  readonly #read = new Set<string>();
 
   constructor(private readonly store: NotebookStore) {}
 
-  /** Of a run, the first question first. */
-  of(run: string): Asked[] {
-    if (!this.#isRead) void this.#read();
+  /** Of a run, the first question first. Those from before are asked for where its code may have asked. */
+  of(run: string, source = ""): Asked[] {
+    if (MAY_ASK.test(source) && !this.#read.has(run)) void this.#ask(run);
     return [...(this.#known.get(run)?.values() ?? [])].sort((a, b) => a.version - b.version);
   }
 
@@ -54,10 +56,10 @@ export class Inputs {
     this.store.tellSoon("inputs");
   }
 
-  async #read(): Promise<void> {
-    this.#isRead = true;
-    const path = `/api/notebooks/${encodeURIComponent(this.store.id)}/runs/inputs`;
-    const answer = await this.store.session.rest.get<{ inputs: Asked[] }>(path).catch(() => undefined);
-    for (const asked of answer?.inputs ?? []) this.#put(asked);
+  async #ask(run: string): Promise<void> {
+    this.#read.add(run);
+    const path = `/api/notebooks/${encodeURIComponent(this.store.id)}/runs/${encodeURIComponent(run)}/inputs`;
+    const answer = await this.store.session.rest.get<{ inputs: Omit<Asked, "execution_id">[] }>(path).catch(() => undefined);
+    for (const asked of answer?.inputs ?? []) this.#put({ ...asked, execution_id: run });
   }
 }

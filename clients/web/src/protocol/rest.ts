@@ -1135,15 +1135,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/notebooks/{notebook}/runs/inputs": {
+    "/api/notebooks/{notebook}/runs/{run}/inputs": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Questions that runs asked on stdin, with their answers, the last asked first. Answers to passwords are not in the record. */
-        get: operations["get_notebooks_notebook_runs_inputs"];
+        /** Questions that a run asked on stdin, with their answers, in order. Answers to passwords are not in the record. */
+        get: operations["get_notebooks_notebook_runs_run_inputs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4935,8 +4935,6 @@ export interface components {
         RunInput: {
             /** @description Who answered; absent: nobody did, or has yet. */
             answered_by?: components["schemas"]["Actor"] | null;
-            /** @description The run that asked. */
-            execution_id: components["schemas"]["ExecutionId"];
             /** @description The answer was hidden, and is not in the record. */
             password: boolean;
             /** @description As it is to be shown. */
@@ -4949,7 +4947,7 @@ export interface components {
              */
             version: number;
         };
-        /** @description Questions that runs asked on stdin, the last asked first; at most 200. */
+        /** @description Questions that a run asked on stdin, in order. */
         RunInputs: {
             /** @description With their answers. */
             inputs: components["schemas"]["RunInput"][];
@@ -8800,12 +8798,13 @@ export interface operations {
             };
         };
     };
-    get_notebooks_notebook_runs_inputs: {
+    get_notebooks_notebook_runs_run_inputs: {
         parameters: {
             query?: never;
             header?: never;
             path: {
                 notebook: string;
+                run: string;
             };
             cookie?: never;
         };

@@ -52,8 +52,10 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
 
 /** They stay in sight after the run; the value of a password is in no record. */
 export function AnsweredInputs({ store, executionId, isOpen }: { store: NotebookStore; executionId: string; isOpen: boolean }) {
+  const subject = store.document.executions.get(executionId)?.subject;
+  const source = subject && "source" in subject ? subject.source : "";
   useTopics(store, "inputs");
-  const all = store.inputs.of(executionId).filter(({ answered_by }) => answered_by || !isOpen);
+  const all = store.inputs.of(executionId, source).filter(({ answered_by }) => answered_by || !isOpen);
   if (all.length === 0) return null;
   return (
     <dl className="answered-inputs small" aria-label="Input">

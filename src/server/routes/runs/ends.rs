@@ -32,7 +32,7 @@ pub async fn ended_by(
 }
 
 /// Those that this build can read, without outputs, of which there may be millions.
-async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
+pub async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
     let (mut found, mut after) = (Vec::new(), 0);
     loop {
         let page = match store.read_subject(notebook, &subject, after, MAX_READ_EVENTS).await {
