@@ -869,6 +869,34 @@ class Notebook(Face[aio.Notebook]):
         """Deletes all that is in the trash for good."""
         self._portal.call(self._aio.empty_file_trash())
 
+    def variables(self, *, kernel: str | None = None) -> list[Variable]:
+        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
+
+        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
+        """
+        return self._portal.call(self._aio.variables(kernel=kernel))
+
+    def table(
+        self,
+        variable: str,
+        *,
+        first: int = 0,
+        count: int = 1000,
+        sort: str | None = None,
+        is_descending: bool = False,
+        search: str = "",
+        kernel: str | None = None,
+    ) -> TableRows:
+        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
+
+        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
+        """
+        return self._portal.call(
+            self._aio.table(
+                variable, first=first, count=count, sort=sort, is_descending=is_descending, search=search, kernel=kernel
+            )
+        )
+
     def close(self) -> None:
         """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
         self._portal.call(self._aio.close())
@@ -1007,34 +1035,6 @@ class Notebook(Face[aio.Notebook]):
         connection; `Unavailable`: the database cannot be reached.
         """
         return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
-
-    def variables(self, *, kernel: str | None = None) -> list[Variable]:
-        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
-
-        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
-        """
-        return self._portal.call(self._aio.variables(kernel=kernel))
-
-    def table(
-        self,
-        variable: str,
-        *,
-        first: int = 0,
-        count: int = 1000,
-        sort: str | None = None,
-        is_descending: bool = False,
-        search: str = "",
-        kernel: str | None = None,
-    ) -> TableRows:
-        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
-
-        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
-        """
-        return self._portal.call(
-            self._aio.table(
-                variable, first=first, count=count, sort=sort, is_descending=is_descending, search=search, kernel=kernel
-            )
-        )
 
     def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

@@ -25,7 +25,7 @@ from .runs import Kernel, Run
 from .schema import ConnectionInfo, ConnectionSchema, connection_of, schema_of
 from .session import Opening, Session
 from .text import to_units
-from .variables import TableRows, Variable, rows_of, variable_of
+from .variables import KernelMemory
 
 
 class PastNotebook:
@@ -124,7 +124,7 @@ class PastNotebook:
         return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
 
 
-class Notebook(PastNotebook, WorkingFiles):
+class Notebook(PastNotebook, WorkingFiles, KernelMemory):
     """A live notebook: it changes as people, programs and assistants change it.
 
     >>> cell = await nb.append("1 + 1")
@@ -361,39 +361,6 @@ class Notebook(PastNotebook, WorkingFiles):
         """
         path, query = f"/api/notebooks/{self.id}/schema", {"connection": connection, "matching": matching}
         return schema_of(connection, await self._session.rest.get(path, **query, kernel=kernel))
-
-    async def variables(self, *, kernel: str | None = None) -> list[Variable]:
-        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
-
-        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
-        """
-        told = await self._session.rest.get(f"/api/notebooks/{self.id}/variables", kernel=kernel)
-        return [variable_of(each) for each in told["variables"]]
-
-    async def table(
-        self,
-        variable: str,
-        *,
-        first: int = 0,
-        count: int = 1000,
-        sort: str | None = None,
-        is_descending: bool = False,
-        search: str = "",
-        kernel: str | None = None,
-    ) -> TableRows:
-        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
-
-        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
-        """
-        path, of = f"/api/notebooks/{self.id}/table", {"variable": variable}
-        read: Json = {"of": of, "first": first, "count": count, "search": search}
-        if sort is not None:
-            head = await self._session.rest.post(path, {"read": {"of": of, "count": 0}, "kernel": kernel})
-            names = [column["name"] for column in head["columns"]]
-            if sort not in names:
-                raise ValueError(f"{variable} has no column {sort!r}: it has {', '.join(names[:20])}")
-            read["sort"] = {"column": names.index(sort), "is_descending": is_descending}
-        return rows_of(await self._session.rest.post(path, {"read": read, "kernel": kernel}))
 
     async def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

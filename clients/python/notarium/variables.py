@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .document import Json
+from .session import Session
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class TableRows:
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
 
 
-def variable_of(told: Json) -> Variable:
+def _variable(told: Json) -> Variable:
     shape = told.get("shape")
     return Variable(
         told["name"],
@@ -65,7 +66,7 @@ def variable_of(told: Json) -> Variable:
     )
 
 
-def rows_of(told: Json) -> TableRows:
+def _rows(told: Json) -> TableRows:
     columns = told["columns"]
     return TableRows(
         tuple(column["name"] for column in columns),
@@ -75,3 +76,43 @@ def rows_of(told: Json) -> TableRows:
         told["matching"],
         told.get("is_cut", False),
     )
+
+
+class KernelMemory:
+    """What a notebook tells of its kernel's memory. It needs the right to run; nothing of it is recorded."""
+
+    _session: Session
+    _notebook_id: str
+
+    async def variables(self, *, kernel: str | None = None) -> list[Variable]:
+        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
+
+        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
+        """
+        told = await self._session.rest.get(f"/api/notebooks/{self._notebook_id}/variables", kernel=kernel)
+        return [_variable(each) for each in told["variables"]]
+
+    async def table(
+        self,
+        variable: str,
+        *,
+        first: int = 0,
+        count: int = 1000,
+        sort: str | None = None,
+        is_descending: bool = False,
+        search: str = "",
+        kernel: str | None = None,
+    ) -> TableRows:
+        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
+
+        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
+        """
+        path, of = f"/api/notebooks/{self._notebook_id}/table", {"variable": variable}
+        read: Json = {"of": of, "first": first, "count": count, "search": search}
+        if sort is not None:
+            head = await self._session.rest.post(path, {"read": {"of": of, "count": 0}, "kernel": kernel})
+            names = [column["name"] for column in head["columns"]]
+            if sort not in names:
+                raise ValueError(f"{variable} has no column {sort!r}: it has {', '.join(names[:20])}")
+            read["sort"] = {"column": names.index(sort), "is_descending": is_descending}
+        return _rows(await self._session.rest.post(path, {"read": read, "kernel": kernel}))
