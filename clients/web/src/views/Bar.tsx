@@ -228,6 +228,7 @@ function Failures({ store }: { store: NotebookStore }) {
   });
   const next = cells[at % Math.max(1, cells.length)];
   if (next === undefined) return null;
+  const failed = `${cells.length} failed`;
   const go = () => {
     setAt(at + 1);
     store.select(next);
@@ -236,11 +237,13 @@ function Failures({ store }: { store: NotebookStore }) {
   return (
     <button
       className="button bare failures"
+      aria-label={skipped > 0 ? `${failed} · ${skipped} skipped` : failed}
       title={`Go to cell ${store.document.order.indexOf(next) + 1}, which failed`}
       onClick={go}
     >
       <CircleX size={15} aria-hidden />
-      {[`${cells.length} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])].join(" · ")}
+      {failed}
+      {skipped > 0 && <span className="more">· {skipped} skipped</span>}
     </button>
   );
 }
