@@ -102,8 +102,7 @@ class PastNotebook:
             return key
         found = [cell_id for cell_id in order if cell_id.lower().endswith(key.lower())]
         if len(found) != 1:
-            message = f"{len(found) or 'no'} cells have an id that ends with {key!r}"
-            raise NotFound(message, code="unknown_cell")
+            raise NotFound(f"{len(found) or 'no'} cells have an id that ends with {key!r}", code="unknown_cell")
         return str(found[0])
 
     def __getitem__(self, key: str | int) -> PastCell:

@@ -146,7 +146,7 @@ def is_masked() -> bool:
     """Whether keys in outputs are masked before they are recorded: of a run that an assistant asked for, which can be asked for no
     input. In Arrow's bytes they could not be found."""
     ipython = sys.modules.get("IPython")
-    kernel = getattr(ipython.get_ipython() if ipython else None, "kernel", None)
+    kernel: Any = getattr(ipython.get_ipython() if ipython else None, "kernel", None)
     try:
         return bool(kernel.get_parent("shell")["content"]["allow_stdin"] is False)
     except Exception:  # No kernel, or one that tells no such thing.
