@@ -9,7 +9,19 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "notarium"
-MODULES = ["outputs", "runs", "comments", "cells", "history", "assistants", "files", "variables", "notebook", "client"]
+MODULES = [
+    "outputs",
+    "runs",
+    "comments",
+    "cells",
+    "history",
+    "assistants",
+    "files",
+    "variables",
+    "schema",
+    "notebook",
+    "client",
+]
 # In the order in which they are written.
 FACES = [
     "Output",

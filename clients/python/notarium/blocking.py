@@ -897,6 +897,18 @@ class Notebook(Face[aio.Notebook]):
             )
         )
 
+    def connections(self) -> list[ConnectionInfo]:
+        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
+        return self._portal.call(self._aio.connections())
+
+    def schema(self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None) -> ConnectionSchema:
+        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
+
+        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
+        connection; `Unavailable`: the database cannot be reached.
+        """
+        return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
+
     def close(self) -> None:
         """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
         self._portal.call(self._aio.close())
@@ -1023,18 +1035,6 @@ class Notebook(Face[aio.Notebook]):
     def stop(self) -> None:
         """Cancels everything that waits and interrupts what runs."""
         self._portal.call(self._aio.stop())
-
-    def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
-        return self._portal.call(self._aio.connections())
-
-    def schema(self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None) -> ConnectionSchema:
-        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
-
-        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
-        connection; `Unavailable`: the database cannot be reached.
-        """
-        return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
 
     def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

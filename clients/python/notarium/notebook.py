@@ -22,7 +22,7 @@ from .outputs import blob
 from .portal import Stream
 from .replica import Replica
 from .runs import Kernel, Run
-from .schema import ConnectionInfo, ConnectionSchema, connection_of, schema_of
+from .schema import Databases
 from .session import Opening, Session
 from .text import to_units
 from .variables import KernelMemory
@@ -123,7 +123,7 @@ class PastNotebook:
         return f"<h3>{html.escape(self.title)}</h3>{cells}{more}"
 
 
-class Notebook(PastNotebook, WorkingFiles, KernelMemory):
+class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     """A live notebook: it changes as people, programs and assistants change it.
 
     >>> cell = await nb.append("1 + 1")
@@ -344,22 +344,6 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory):
     async def stop(self) -> None:
         """Cancels everything that waits and interrupts what runs."""
         await self._command("StopAll")
-
-    async def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
-        kernels = await self._session.rest.get(f"/api/notebooks/{self.id}/kernels")
-        return [connection_of(told) for told in kernels.get("connections", [])]
-
-    async def schema(
-        self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None
-    ) -> ConnectionSchema:
-        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
-
-        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
-        connection; `Unavailable`: the database cannot be reached.
-        """
-        path, query = f"/api/notebooks/{self.id}/schema", {"connection": connection, "matching": matching}
-        return schema_of(connection, await self._session.rest.get(path, **query, kernel=kernel))
 
     async def past_run(self, run_id: str) -> Run:
         """A run of any time, with its outputs."""

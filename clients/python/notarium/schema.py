@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from .document import Json
 from .errors import NotFound
+from .session import Session
 
 
 @dataclass(frozen=True)
@@ -98,3 +99,26 @@ def _table_of(told: Json) -> Table:
     columns = tuple(Column(each["name"], each["type"], each["nullable"]) for each in told["columns"])
     left_out = told.get("columns_left_out", 0)
     return Table(told["name"], told["schema"], told["kind"], columns, told.get("catalog"), told["is_visible"], left_out)
+
+
+class Databases:
+    """What a notebook tells of the databases that its SQL cells can name."""
+
+    _session: Session
+    _notebook_id: str
+
+    async def connections(self) -> list[ConnectionInfo]:
+        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
+        kernels = await self._session.rest.get(f"/api/notebooks/{self._notebook_id}/kernels")
+        return [connection_of(told) for told in kernels.get("connections", [])]
+
+    async def schema(
+        self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None
+    ) -> ConnectionSchema:
+        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
+
+        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
+        connection; `Unavailable`: the database cannot be reached.
+        """
+        path, query = f"/api/notebooks/{self._notebook_id}/schema", {"connection": connection, "matching": matching}
+        return schema_of(connection, await self._session.rest.get(path, **query, kernel=kernel))
