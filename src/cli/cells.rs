@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellFlagChanges, CellId, CellType, Command, Document, InsertCell, Place, RawObject, Version,
+    Cell, CellFlagChanges, CellId, CellType, Command, Document, EditSource, InsertCell, Place, RawObject, Version,
 };
 use notarium_wire::rest::{CellAnswer, Trash};
 
@@ -90,7 +90,10 @@ pub async fn edit(args: EditArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
     let (cell_id, cell) = read_cell(&notebook, &args.cell).await?;
     let command = match (change, args.base, text) {
-        (Some(change), Some(base), _) => Command::EditSource { cell_id: cell_id.clone(), base, change },
+        (Some(change), Some(base), _) => {
+            let cell_id = cell_id.clone();
+            Command::EditSource(EditSource { cell_id, base, change, undoes: None, redoes: None })
+        }
         (_, _, text) => Command::ReplaceSource {
             cell_id: cell_id.clone(),
             cell_version: args.cell_version.unwrap_or(cell.cell_version),

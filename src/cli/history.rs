@@ -1,13 +1,13 @@
 //! The record: log, undo and redo, names of versions.
 
 use clap::Args;
-use notarium_core::{Command, CorrelationId, Head, Stored, TurnId, Version};
+use notarium_core::{CellId, Command, CorrelationId, Head, Stored, TurnId, Version};
 use notarium_wire::rest::EventPage;
 
 use super::client::NotebookClient;
 use super::narrate::{NarratedEvent, Narrator};
 use super::notebooks::report;
-use super::{Ended, Failure, print};
+use super::{Ended, Failure, input, print};
 
 /// Events of one page of the record.
 const PAGE: usize = 1_000;
@@ -93,32 +93,76 @@ pub struct StepsArgs {
     /// So many of your changes.
     #[arg(long, default_value_t = 1)]
     steps: u32,
+    /// Only changes that touch the text of this cell.
+    #[arg(long)]
+    cell: Option<String>,
+}
+
+impl StepsArgs {
+    async fn cell_id(&self, notebook: &NotebookClient) -> Result<Option<CellId>, Failure> {
+        match &self.cell {
+            Some(name) => notebook.cell(name).await.map(Some),
+            None => Ok(None),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium undo analysis
+  notarium undo analysis --cell 01J…         # your last change of this cell's text
   notarium undo analysis --turn 01J…         # all that an assistant did in a turn
-  notarium undo analysis --call 01J…         # one tool call, as `notarium calls` lists it")]
+  notarium undo analysis --call 01J…         # one tool call, as `notarium calls` lists it
+  notarium undo analysis --import            # all cells that the notebook was made with, after a question")]
 pub struct UndoArgs {
     #[command(flatten)]
     own: StepsArgs,
     /// What an assistant did in this turn.
-    #[arg(long, value_name = "TURN", conflicts_with_all = ["steps", "call"])]
+    #[arg(long, value_name = "TURN", conflicts_with_all = ["steps", "cell", "call"])]
     turn: Option<TurnId>,
     /// What this tool call did.
-    #[arg(long, value_name = "CALL", conflicts_with = "steps")]
+    #[arg(long, value_name = "CALL", conflicts_with_all = ["steps", "cell"])]
     call: Option<CorrelationId>,
+    /// What the notebook was made with: the cells of an imported file, a fork, a template. Asks first.
+    #[arg(long, conflicts_with_all = ["steps", "cell", "turn", "call"])]
+    import: bool,
+    /// Take the import back without a question.
+    #[arg(long, requires = "import")]
+    yes: bool,
 }
 
-pub async fn undo(UndoArgs { own, turn, call }: UndoArgs, notebook: NotebookClient) -> Ended {
+pub async fn undo(UndoArgs { own, turn, call, import, yes }: UndoArgs, notebook: NotebookClient) -> Ended {
+    let cell_id = own.cell_id(&notebook).await?;
     // The undo group of all that a call does is the call.
-    let command = Command::Undo { steps: own.steps, correlation_id: call, turn_id: turn };
+    let correlation_id = if import { Some(beginning(&notebook, yes).await?) } else { call };
+    let command = Command::Undo { steps: own.steps, correlation_id, turn_id: turn, cell_id };
     step(&notebook, &command).await
 }
 
+/// The group that made the notebook, if the person wants it undone.
+async fn beginning(notebook: &NotebookClient, yes: bool) -> Result<CorrelationId, Failure> {
+    let page = notebook.events(0, 1).await?;
+    let first = page.events.first().ok_or_else(|| Failure::failed("the notebook has no events"))?;
+    let id = first.envelope.correlation_id.clone();
+    if yes {
+        return Ok(id);
+    }
+    if !input::is_terminal() {
+        return Err(Failure::usage("this empties the notebook of what it was made with: add --yes if that is meant"));
+    }
+    let title = notebook.outline().await?.title.clone();
+    print::note(format!(
+        "All cells that '{title}' was made with go to the trash, with what you changed in them. `notarium redo` brings them back."
+    ));
+    match input::ask("Take the import back? [y/N] ", false).await?.to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(id),
+        _ => Err(Failure::failed("nothing was undone")),
+    }
+}
+
 pub async fn redo(args: StepsArgs, notebook: NotebookClient) -> Ended {
-    step(&notebook, &Command::Redo { steps: args.steps }).await
+    let cell_id = args.cell_id(&notebook).await?;
+    step(&notebook, &Command::Redo { steps: args.steps, cell_id }).await
 }
 
 /// Sends an undo or a redo, and says what it did: the last events of its command, and that there were more.

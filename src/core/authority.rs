@@ -142,7 +142,7 @@ pub fn operation(command: &Command) -> Operation {
     use Command as C;
     match command {
         C::CreateNotebook { .. } | C::RenameNotebook { .. } | C::SetNotebookMetadata { .. } => Operation::Edit,
-        C::InsertCell(_) | C::EditSource { .. } | C::ReplaceSource { .. } | C::MoveCell { .. } => Operation::Edit,
+        C::InsertCell(_) | C::EditSource(_) | C::ReplaceSource { .. } | C::MoveCell { .. } => Operation::Edit,
         C::ChangeCellType { .. } | C::DeleteCell { .. } | C::RestoreCell { .. } | C::SetCellMetadata { .. } => {
             Operation::Edit
         }

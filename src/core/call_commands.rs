@@ -15,7 +15,7 @@ use notarium_record::{CellId, CellType, Document, KernelSessionId, RawObject, Ve
 
 pub(crate) fn undo_command(call: &Undo) -> Command {
     let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
-    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
+    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone(), cell_id: None }
 }
 
 /// The arguments that a person is asked about: an undo of the latest change names what that is now, whatever comes after it.

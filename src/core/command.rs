@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed::Closed;
 use crate::command_values::{
-    AddComment, CellFlagChanges, CommentPlace, EditComment, ExecutionReport, FlagMessage, InsertCell, MoveOutputs,
-    Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
+    AddComment, CellFlagChanges, CommentPlace, EditComment, EditSource, ExecutionReport, FlagMessage, InsertCell,
+    MoveOutputs, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
-use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, CommentId, ConversationId, CorrelationId, ExecutionId, ForkOrigin, FunctionPlace, GrantId, Hash,
     KernelCause, KernelSessionId, MessageBlock, MessageRole, Millis, Output, Policy, RawObject, Reactivity, Role,
@@ -81,15 +80,7 @@ pub enum Command {
     /// Makes a cell. Needs the right to edit.
     InsertCell(InsertCell),
     /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
-    EditSource {
-        /// A live cell (`cell_deleted` for one in the trash).
-        cell_id: CellId,
-        /// The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came
-        /// since.
-        base: Version,
-        /// Over the text as it was at `base`.
-        change: ChangeSet,
-    },
+    EditSource(EditSource),
     /// A whole new text by a program that read the cell at `cell_version`; refused when the cell has moved on.
     ReplaceSource {
         /// A live cell.
@@ -158,9 +149,10 @@ pub enum Command {
         /// A live cell.
         cell_id: CellId,
     },
-    /// Undoes the sender's last undoable groups, or one group by its id.
+    /// Undoes the sender's last undoable groups, or one group by its id. What the notebook was made with (an import, a fork, a
+    /// template) is undone by its id alone.
     Undo {
-        /// How many groups, 1 to 100. Without effect beside an id.
+        /// How many groups, 1 to 100. Without effect beside `correlation_id` or `turn_id`.
         #[serde(default = "one")]
         steps: u32,
         /// A group of anybody's: of a tool call it is the call's id.
@@ -169,12 +161,18 @@ pub enum Command {
         /// All that an assistant did in one turn.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         turn_id: Option<TurnId>,
+        /// Of the sender's groups those that changed text and touch this cell: undo as an editor of the cell does it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_id: Option<CellId>,
     },
     /// Undoes the sender's last undos.
     Redo {
         /// How many groups, 1 to 100.
         #[serde(default = "one")]
         steps: u32,
+        /// As in `Undo`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_id: Option<CellId>,
     },
 
     // --- comments ---

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use notarium_record::text::TextRange;
+use notarium_record::text::{ChangeSet, TextRange};
 use notarium_record::{
-    Attachment, CellId, CellReply, CellType, CommentId, ConversationId, EndCause, ExecutionId, ExecutionOutcome,
-    KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId, TokenId, ToolCallId,
-    TurnFailure, TurnId, UserId, Version,
+    Attachment, CellId, CellReply, CellType, CommentId, ConversationId, CorrelationId, EndCause, ExecutionId,
+    ExecutionOutcome, KernelSessionId, MessageId, Millis, MovedOutputs, Output, RawObject, StopReason, ThreadId,
+    TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
 /// Where a cell goes.
@@ -49,6 +49,26 @@ pub struct CellFlagChanges {
     /// 1 to 9; 0 removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<u8>,
+}
+
+/// A change of a cell's text by somebody who may be behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditSource {
+    /// A live cell (`cell_deleted` for one in the trash).
+    pub cell_id: CellId,
+    /// The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came since.
+    pub base: Version,
+    /// Over the text as it was at `base`.
+    pub change: ChangeSet,
+    /// The sender's group in this cell that the sender's editor takes back with this change. Recorded as that group's undo.
+    /// An ordinary edit where the group is another's, or touches more than this cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undoes: Option<CorrelationId>,
+    /// The sender's undo that the sender's editor takes back with this change. An ordinary edit where there is nothing to
+    /// redo under that id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub redoes: Option<CorrelationId>,
 }
 
 /// A cell, or a range of its text.

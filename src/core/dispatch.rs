@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::access::authorise_command;
 use crate::causation::led_to;
 use crate::command::Command;
-use crate::command_values::{AddComment, CommentTarget, FlagMessage};
+use crate::command_values::{AddComment, CommentTarget, EditSource, FlagMessage};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::notebook::Notebook;
@@ -21,7 +21,7 @@ use notarium_record::{Because, Event, Grant, HistoryQuery};
 /// What [`decide_one`] will want from the past.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     let query = match command {
-        Command::EditSource { cell_id, base, .. } => cells::required_for_edit(notebook, cell_id, *base),
+        Command::EditSource(EditSource { cell_id, base, .. }) => cells::required_for_edit(notebook, cell_id, *base),
         Command::Undo { .. } | Command::Redo { .. } => undo::required_history(notebook, context, command),
         Command::FlagMessage(FlagMessage { conversation_id, message_id, .. }) => {
             conversations::required_for_message(notebook, conversation_id, message_id)
@@ -62,7 +62,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::TakeOverNotebook { from, to } => access::decide_take_over(notebook, context, from, to),
 
         C::InsertCell(command) => cells::decide_insert(notebook, context, command),
-        C::EditSource { cell_id, base, change } => cells::decide_edit(notebook, context, cell_id, base, change),
+        C::EditSource(edit) => undo::decide_edit(notebook, context, edit),
         C::ReplaceSource { cell_id, cell_version, source } => {
             cells::decide_replace(notebook, context, cell_id, cell_version, &source)
         }

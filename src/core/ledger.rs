@@ -13,7 +13,8 @@ use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId, ToolCallId, TurnId,
+    Actor, CellId, CommandId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, TokenId,
+    ToolCallId, TurnId,
 };
 
 /// Replies of cells that were deleted while the assistant was answering.
@@ -25,6 +26,8 @@ const MAX_REPLIES_IN_TRASH: usize = 100;
 pub struct Ledger {
     /// What each actor can undo and redo.
     pub(crate) undo: Undoable,
+    /// The command that made the notebook.
+    made_by: Option<CommandId>,
     /// The latest event of each turn that has not ended, and of each tool call: what the server's reactor goes on from.
     pub(crate) latest_of_turns: BTreeMap<TurnId, EventId>,
     pub(crate) latest_of_calls: BTreeMap<ToolCallId, EventId>,
@@ -58,7 +61,11 @@ impl Ledger {
 
     /// Folds one event in, after `document` has. Total, like the document's.
     pub fn apply(&mut self, document: &Document, recorded: &Recorded) {
-        self.undo.note(recorded, self.turn_of_effect(recorded));
+        if matches!(recorded.event, Event::NotebookCreated(_)) {
+            self.made_by = Some(recorded.envelope.command_id.clone());
+        }
+        let is_beginning = self.made_by.as_ref() == Some(&recorded.envelope.command_id);
+        self.undo.note(recorded, self.turn_of_effect(recorded), is_beginning);
         self.note_latest(recorded);
         self.written.apply(&recorded.event);
         self.kernels.apply(recorded);

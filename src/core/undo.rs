@@ -1,6 +1,9 @@
 //! Undo and redo, per actor and group: the group's events are inverted against today's state and appended as ordinary
 //! events that carry `undoes`. The stacks are part of the ledger, so they survive reconnect and restart.
 //!
+//! Undo in an editor is that of one cell: the actor's groups that changed text and touch the cell. What the editor takes back
+//! by itself is told with the edit (`EditSource.undoes`), so that its stack and this one are one.
+//!
 //! Nobody else's characters are touched: text is inverted by rebasing (`undo_text`), and a cell in which others have
 //! written stays when its insertion is undone.
 
@@ -9,6 +12,7 @@ use std::sync::Arc;
 
 use crate::cells;
 use crate::command::Command;
+use crate::command_values::EditSource;
 use crate::comments::Returning;
 use crate::context::Context;
 use crate::decision::{Decided, Decision};
@@ -33,27 +37,39 @@ fn targets<'a>(notebook: &'a Notebook, context: &Context, command: &Command) -> 
     match command {
         Command::Undo { turn_id: Some(turn_id), .. } => groups_of_turn(notebook, turn_id),
         Command::Undo { correlation_id: Some(id), .. } => find_group(notebook, &own, id).into_iter().collect(),
-        Command::Undo { steps, .. } => newest(notebook, &own, *steps, |stacks| &stacks.undo),
-        Command::Redo { steps } => newest(notebook, &own, *steps, |stacks| &stacks.redo),
+        Command::Undo { steps, cell_id, .. } | Command::Redo { steps, cell_id } => {
+            let Some((key, stacks)) = notebook.ledger.undo.of(&own) else { return Vec::new() };
+            let is_redo = matches!(command, Command::Redo { .. });
+            newest(stacks, is_redo, *steps, cell_id.as_ref()).map(|group| (key, group)).collect()
+        }
         _ => Vec::new(),
     }
 }
 
+/// Of the groups of one cell some more than are asked for: those that others have overwritten come to nothing.
+const SPARE_GROUPS: usize = 10;
+
 fn newest<'a>(
-    notebook: &'a Notebook,
-    actor: &str,
+    stacks: &'a UndoStacks,
+    is_redo: bool,
     steps: u32,
-    stack: impl Fn(&UndoStacks) -> &VecDeque<UndoGroup>,
-) -> Vec<(&'a str, &'a UndoGroup)> {
-    let Some((key, stacks)) = notebook.ledger.undo.of(actor) else { return Vec::new() };
+    cell_id: Option<&CellId>,
+) -> Box<dyn Iterator<Item = &'a UndoGroup> + 'a> {
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-    stack(stacks).iter().rev().take(steps).map(|group| (key, group)).collect()
+    let all: Box<dyn Iterator<Item = &UndoGroup>> =
+        if is_redo { Box::new(stacks.redo.iter().rev()) } else { Box::new(stacks.undoable()) };
+    match cell_id.cloned() {
+        None => Box::new(all.take(steps)),
+        Some(cell_id) => {
+            Box::new(all.filter(move |group| group.is_text_of(&cell_id)).take(steps.saturating_add(SPARE_GROUPS)))
+        }
+    }
 }
 
 /// The group that an undo without ids would invert now.
 pub(crate) fn latest<'a>(notebook: &'a Notebook, context: &Context) -> Option<&'a CorrelationId> {
-    let own = newest(notebook, &context.actor.key(), 1, |stacks| &stacks.undo);
-    own.first().map(|(_, group)| &group.correlation_id)
+    let (_, stacks) = notebook.ledger.undo.of(&context.actor.key())?;
+    stacks.undoable().next().map(|group| &group.correlation_id)
 }
 
 /// All that was done in a turn, newest first.
@@ -100,23 +116,75 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     check_steps(context, &command)?;
     let groups = targets(notebook, context, &command);
     if groups.is_empty() {
-        return Err(nothing_left(&context.history, &command));
+        return Err(nothing_left(notebook, context, &command));
     }
     check_own_work(context, &groups)?;
     let history = std::mem::take(&mut context.history);
     let index = HistoryIndex::of(&history.events);
     let mut inversion = Inversion { scratch: notebook.clone(), history, index, decision: Decision::nothing() };
+    let Some(mut left) = steps_of_cell(&command) else {
+        for group in groups {
+            let step = context.ids.ulid().into();
+            inversion.invert(context, &Group::new(group, step))?;
+        }
+        return Ok(inversion.decision);
+    };
     for group in groups {
         let step = context.ids.ulid().into();
-        inversion.invert(context, &Group::new(group, step))?;
+        let notices = inversion.decision.outcome.notices.len();
+        if inversion.invert(context, &Group::new(group, step))? {
+            left -= 1;
+        } else {
+            inversion.decision.outcome.notices.truncate(notices);
+        }
+        if left == 0 {
+            return Ok(inversion.decision);
+        }
     }
     Ok(inversion.decision)
+}
+
+/// How many groups of a cell are to have an effect; `None` where no cell is named.
+fn steps_of_cell(command: &Command) -> Option<u32> {
+    match command {
+        Command::Undo { steps, cell_id: Some(_), turn_id: None, correlation_id: None }
+        | Command::Redo { steps, cell_id: Some(_) } => Some(*steps),
+        _ => None,
+    }
+}
+
+/// An edit that an editor made, or the undo or redo of one, which the editor has worked out by itself.
+pub(crate) fn decide_edit(notebook: &Notebook, context: &Context, edit: EditSource) -> Result<Decision> {
+    let undoes = taken_back(notebook, context, &edit);
+    let mut decision = cells::decide_edit(notebook, context, edit.cell_id, edit.base, edit.change)?;
+    decision.events.iter_mut().for_each(|decided| decided.undoes.clone_from(&undoes));
+    Ok(decision)
+}
+
+/// The group that the edit takes back. `None`: it is an edit like others.
+fn taken_back(notebook: &Notebook, context: &Context, edit: &EditSource) -> Option<CorrelationId> {
+    let own = context.actor.key();
+    let stacks = notebook.ledger.undo.of(&own).map(|(_, stacks)| stacks);
+    let is_of_cell = |group: &UndoGroup| group.edits_text && group.cells == [edit.cell_id.clone()];
+    let find = |stack: &VecDeque<UndoGroup>, id: &CorrelationId| {
+        stack.iter().find(|group| group.correlation_id == *id).is_some_and(is_of_cell)
+    };
+    match (&edit.undoes, &edit.redoes) {
+        (Some(id), _) => match find_group(notebook, &own, id) {
+            // Too far back to be on a stack: still no step that an undo would take back.
+            None => Some(id.clone()),
+            Some((actor, group)) => (actor == own && is_of_cell(group)).then(|| id.clone()),
+        },
+        (None, Some(id)) => stacks.is_some_and(|stacks| find(&stacks.redo, id)).then(|| id.clone()),
+        (None, None) => None,
+    }
 }
 
 /// Runs are not undone; what is long past, or undone already, is out of reach.
 const NOT_UNDONE: &str = "what it changed is undone already, lies too far back, or cannot be undone, as runs cannot";
 
-fn nothing_left(history: &History, command: &Command) -> Rejection {
+fn nothing_left(notebook: &Notebook, context: &Context, command: &Command) -> Rejection {
+    let History { events, .. } = &context.history;
     let is_of = |recorded: &Recorded| match command {
         Command::Undo { turn_id: Some(id), .. } => recorded.event.turn_id() == Some(id),
         Command::Undo { correlation_id: Some(id), .. } => {
@@ -124,7 +192,7 @@ fn nothing_left(history: &History, command: &Command) -> Rejection {
         }
         _ => false,
     };
-    let was = history.events.iter().any(|recorded| is_of(recorded));
+    let was = events.iter().any(|recorded| is_of(recorded));
     let message = match command {
         Command::Undo { turn_id: Some(id), .. } if !was => {
             return RejectionCode::UnknownTurn.because(format!(
@@ -138,14 +206,25 @@ fn nothing_left(history: &History, command: &Command) -> Rejection {
         Command::Undo { correlation_id: Some(id), .. } => format!(
             "there is nothing of the id {id} to undo: check the id (`notarium log`, `notarium calls`); if it is right, {NOT_UNDONE}"
         ),
+        Command::Undo { cell_id: Some(_), .. } => "nothing that you wrote in this cell is left to undo".to_owned(),
+        Command::Redo { cell_id: Some(_), .. } => "you have undone nothing in this cell that could be redone".to_owned(),
         Command::Redo { .. } => "you have undone nothing here that could be redone".to_owned(),
+        _ if is_only_beginning_left(notebook, context) => {
+            "nothing of yours is left to undo here but what the notebook was made with: its id undoes that (`notarium undo --import`)"
+                .to_owned()
+        }
         _ => "nothing of yours is left to undo here".to_owned(),
     };
     RejectionCode::NothingToUndo.because(message)
 }
 
+fn is_only_beginning_left(notebook: &Notebook, context: &Context) -> bool {
+    let stacks = notebook.ledger.undo.of(&context.actor.key());
+    stacks.is_some_and(|(_, stacks)| stacks.undo.iter().any(|group| group.is_beginning))
+}
+
 fn check_steps(context: &Context, command: &Command) -> Result<()> {
-    let (Command::Undo { steps, .. } | Command::Redo { steps }) = command else { return Ok(()) };
+    let (Command::Undo { steps, .. } | Command::Redo { steps, .. }) = command else { return Ok(()) };
     let limit = context.limits.max_undo_steps;
     let fits = usize::try_from(*steps).is_ok_and(|steps| (1..=limit).contains(&steps));
     RejectionCode::InvalidValue.when(!fits, || format!("steps is 1 to {limit}"))
@@ -169,16 +248,18 @@ struct Inversion {
 }
 
 impl Inversion {
-    fn invert(&mut self, context: &Context, group: &Group) -> Result<()> {
+    /// Whether it changed anything.
+    fn invert(&mut self, context: &Context, group: &Group) -> Result<bool> {
         let events_before = self.decision.events.len();
         self.invert_events(context, group).map_err(|error| {
             let message = format!("this cannot be undone: {error}; nothing was changed");
             RejectionCode::InvalidChange.because(message)
         })?;
-        if self.decision.events.len() == events_before {
+        let has_effect = self.decision.events.len() > events_before;
+        if !has_effect {
             self.push(context, group, UndoSkipped {}.into());
         }
-        Ok(())
+        Ok(has_effect)
     }
 
     fn invert_events(&mut self, context: &Context, group: &Group) -> Result<(), TextError> {

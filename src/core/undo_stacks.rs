@@ -27,6 +27,24 @@ pub struct UndoGroup {
     /// The assistant's turn that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
+    /// Whether it changes the text of a cell that was there: what undo in an editor takes back.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub edits_text: bool,
+    /// Whether it is what the notebook was made with (an import, a fork, a template). Only its id undoes it.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub is_beginning: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
+
+impl UndoGroup {
+    /// Whether an undo in the editor of this cell takes it back.
+    pub(crate) fn is_text_of(&self, cell_id: &CellId) -> bool {
+        self.edits_text && !self.is_beginning && self.cells.binary_search(cell_id).is_ok()
+    }
 }
 
 /// An actor's stacks, newest last, at most [`DEPTH`] deep.
@@ -69,9 +87,14 @@ impl From<&UndoGroup> for NextStep {
 }
 
 impl UndoStacks {
+    /// What an undo without ids takes back, newest first.
+    pub(crate) fn undoable(&self) -> impl Iterator<Item = &UndoGroup> {
+        self.undo.iter().rev().filter(|group| !group.is_beginning)
+    }
+
     /// The steps at the top.
     pub fn next(&self) -> NextSteps {
-        NextSteps { undo: self.undo.back().map(NextStep::from), redo: self.redo.back().map(NextStep::from) }
+        NextSteps { undo: self.undoable().next().map(NextStep::from), redo: self.redo.back().map(NextStep::from) }
     }
 }
 
@@ -100,8 +123,9 @@ impl Undoable {
         self.0.iter().map(|(key, stacks)| (key.as_str(), stacks))
     }
 
-    /// Notes an event. `turn_id`: the turn of the tool call whose effect it is.
-    pub(crate) fn note(&mut self, recorded: &Recorded, turn_id: Option<TurnId>) {
+    /// Notes an event. `turn_id`: the turn of the tool call whose effect it is. `is_beginning`: it is of the command that made
+    /// the notebook.
+    pub(crate) fn note(&mut self, recorded: &Recorded, turn_id: Option<TurnId>, is_beginning: bool) {
         if !is_undoable(&recorded.event) || matches!(recorded.envelope.actor, Actor::Agent { .. } | Actor::System) {
             return;
         }
@@ -110,7 +134,7 @@ impl Undoable {
             None => {
                 let stacks = self.0.entry(actor).or_default();
                 stacks.redo.clear();
-                extend(&mut stacks.undo, recorded, turn_id);
+                extend(&mut stacks.undo, recorded, turn_id, is_beginning);
             }
             Some(target) => self.note_undoing(&actor, recorded, target),
         }
@@ -129,7 +153,7 @@ impl Undoable {
             stacks.undo.retain(|group| group.correlation_id != *target);
             stacks.redo.retain(|group| group.correlation_id != *target);
         }
-        extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None);
+        extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None, false);
         if !is_own && !is_begun {
             // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
             self.0.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
@@ -155,11 +179,12 @@ fn holds(stack: &VecDeque<UndoGroup>, id: &CorrelationId) -> bool {
 }
 
 /// Adds the event to its group, which is begun where there is none.
-fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
+fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>, is_beginning: bool) {
     let Envelope { version, correlation_id, command_id, .. } = &recorded.envelope;
     // A command that names no group is one of its own, which is at the top if there is one.
     let searched = if correlation_id.as_str() == command_id.as_str() { 1 } else { DEPTH };
-    let known = stack.iter().rev().take(searched).position(|group| group.correlation_id == *correlation_id);
+    let is_it = |group: &UndoGroup| group.correlation_id == *correlation_id && group.is_beginning == is_beginning;
+    let known = stack.iter().rev().take(searched).position(is_it);
     let known = known.map(|depth| stack.len() - 1 - depth);
     let index = known.unwrap_or_else(|| {
         stack.push_back(UndoGroup {
@@ -168,10 +193,13 @@ fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<
             last_version: *version,
             cells: Vec::new(),
             turn_id,
+            edits_text: false,
+            is_beginning,
         });
         stack.len() - 1
     });
     stack[index].last_version = *version;
+    stack[index].edits_text |= matches!(recorded.event, Event::CellSourceEdited(_));
     if let Some(cell_id) = recorded.event.cell_id() {
         let cells = &mut stack[index].cells;
         if let Err(place) = cells.binary_search(cell_id) {

@@ -357,7 +357,7 @@ fn grows(command: &Command) -> bool {
     use Command as C;
     match command {
         C::Batch { commands } => commands.iter().any(grows),
-        C::InsertCell(_) | C::EditSource { .. } | C::ReplaceSource { .. } | C::RestoreCell { .. } => true,
+        C::InsertCell(_) | C::EditSource(_) | C::ReplaceSource { .. } | C::RestoreCell { .. } => true,
         C::SetNotebookMetadata { .. } | C::SetCellMetadata { .. } | C::SetCellAttachments { .. } => true,
         C::RecordExecution { .. } | C::RequestExecution(_) | C::LaunchKernel { .. } => true,
         C::StartTurn(_) | C::RequestToolCall(_) => true,

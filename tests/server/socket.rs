@@ -2,7 +2,7 @@
 
 use notarium_core::text::ChangeSet;
 use notarium_core::{
-    CellFlagChanges, CellId, CellType, Command, CommandId, InsertCell, Place, RawObject, RejectionCode,
+    CellFlagChanges, CellId, CellType, Command, CommandId, EditSource, InsertCell, Place, RawObject, RejectionCode,
 };
 use notarium_wire::{ClientMessage, PresenceState};
 
@@ -27,7 +27,8 @@ pub fn create(title: &str) -> Command {
 
 pub fn edit(cell_id: &str, base: u64, change: &str) -> Command {
     let change: ChangeSet = serde_json::from_str(change).unwrap();
-    Command::EditSource { cell_id: CellId::new(cell_id).unwrap(), base, change }
+    let cell_id = CellId::new(cell_id).unwrap();
+    Command::EditSource(EditSource { cell_id, base, change, undoes: None, redoes: None })
 }
 
 fn source_of(client: &crate::support::TestClient, cell: &str) -> String {

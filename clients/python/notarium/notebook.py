@@ -274,13 +274,21 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
             "the server has not confirmed what was typed, which is kept and sent again",
         )
 
-    async def undo(self, steps: int = 1) -> None:
-        """Takes your last changes back."""
-        await self._command("Undo", steps=steps)
+    async def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
+        """Takes your last changes back; with `cell` those that touch its text.
 
-    async def redo(self, steps: int = 1) -> None:
-        """Takes your last undos back."""
-        await self._command("Redo", steps=steps)
+        `group` is one group by its id, the `correlation_id` of its events: that of the first event is what the notebook was
+        made with, which nothing else takes back.
+        """
+        place: Json = {} if cell is None else {"cell_id": cell if isinstance(cell, str) else cell.id}
+        if group is not None:
+            place["correlation_id"] = group
+        await self._command("Undo", steps=steps, **place)
+
+    async def redo(self, steps: int = 1, *, cell: Cell | str | None = None) -> None:
+        """Takes your last undos back; with `cell` those that touch its text."""
+        place: Json = {} if cell is None else {"cell_id": cell if isinstance(cell, str) else cell.id}
+        await self._command("Redo", steps=steps, **place)
 
     async def _comment(self, cell: Cell, text: str, place: tuple[int, int] | None, mentions: Sequence[str]) -> Thread:
         target: Json = {"cell_id": cell.id}

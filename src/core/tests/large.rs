@@ -36,7 +36,7 @@ fn two_thousand_cells_at_one_place_have_short_keys() {
 fn an_import_of_two_thousand_cells_is_undone_and_redone_at_once() {
     let mut world = of_cells(2_000);
     let before = world.order().len();
-    world.step(&user("ann"), json!({"Undo": {}}));
+    world.step(&user("ann"), json!({"Undo": {"correlation_id": "command-1"}}));
     assert_eq!(world.order().len(), 0);
     world.step(&user("ann"), json!({"Redo": {}}));
     assert_eq!((before, world.order().len()), (2_000, 2_000));

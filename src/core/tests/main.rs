@@ -38,5 +38,6 @@ mod run_all;
 mod tool_calls;
 mod tool_calls_property;
 mod undo;
+mod undo_cell;
 mod unknown_words;
 mod widgets;

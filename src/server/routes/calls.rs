@@ -71,7 +71,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .command(of(Operation::Edit), Method::POST, "/{call}/undo", |(_, call_id): CallPath, _: NoBody| {
             // The undo group of all that a call does is the call.
             let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
-            Ok(Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None })
+            Ok(Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None, cell_id: None })
         })
 }
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use http::Method;
 use notarium_core::{
-    CellId, Command, HistoryQuery, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode,
+    CellId, Command, EditSource, HistoryQuery, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode,
 };
 use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell};
 
@@ -89,7 +89,9 @@ fn change(to: CellChange, cell_id: &CellId) -> Result<Command, Problem> {
             let unread = || Problem::invalid("source needs cell_version: the one of the cell that you read");
             Some(Command::ReplaceSource { cell_id: id(), source, cell_version: to.cell_version.ok_or_else(unread)? })
         }
-        (None, Some(change), Some(base)) => Some(Command::EditSource { cell_id: id(), base, change }),
+        (None, Some(change), Some(base)) => {
+            Some(Command::EditSource(EditSource { cell_id: id(), base, change, undoes: None, redoes: None }))
+        }
         (None, None, None) => None,
         _ => return Err(Problem::invalid("send source with cell_version, or change with base, not both")),
     };

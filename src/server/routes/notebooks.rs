@@ -64,17 +64,17 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         })
         .says("Makes a new notebook of what this one is or was.")
         .on(of(Operation::Read), Method::POST, "/fork", fork_notebook)
-        .says("Undoes your last groups, or one group by its id.")
+        .says("Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is undone by its id alone.")
         .command(
             of(Operation::Edit),
             Method::POST,
             "/undo",
-            |_: NotebookId, OptionalJson(Steps { steps, correlation_id })| {
-                Ok(Command::Undo { steps: steps.unwrap_or(1), correlation_id, turn_id: None })
+            |_: NotebookId, OptionalJson(Steps { steps, correlation_id, cell_id })| {
+                Ok(Command::Undo { steps: steps.unwrap_or(1), correlation_id, turn_id: None, cell_id })
             },
         )
         .says("Undoes your last undos.")
-        .command(of(Operation::Edit), Method::POST, "/redo", |_: NotebookId, OptionalJson(steps)| redo(&steps))
+        .command(of(Operation::Edit), Method::POST, "/redo", |_: NotebookId, OptionalJson(steps)| redo(steps))
         // The room asks for the right that the command needs; `CreateNotebook` needs none in a notebook that is not there.
         .says("Any command, as over the socket.")
         .on(Guard::Authenticated, Method::POST, "/commands", send_command)
@@ -333,10 +333,10 @@ fn change(to: NotebookChange) -> Command {
     Command::Batch { commands: rename.into_iter().chain(metadata).collect() }
 }
 
-fn redo(steps: &Steps) -> Result<Command, Problem> {
+fn redo(steps: Steps) -> Result<Command, Problem> {
     match steps.correlation_id {
-        Some(_) => Err(Problem::invalid("redo takes steps alone: leave correlation_id out")),
-        None => Ok(Command::Redo { steps: steps.steps.unwrap_or(1) }),
+        Some(_) => Err(Problem::invalid("redo takes steps and cell_id alone: leave correlation_id out")),
+        None => Ok(Command::Redo { steps: steps.steps.unwrap_or(1), cell_id: steps.cell_id }),
     }
 }
 

@@ -36,7 +36,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             Method::POST,
             "/{turn}/undo",
             |(_, turn): (NotebookId, TurnId), _: NoBody| {
-                Ok(Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn) })
+                Ok(Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn), cell_id: None })
             },
         )
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::text::{ChangeSet, utf16_len};
-use notarium_core::{Actor, Authority, CellId, Command, CommandId, CorrelationId, Event, Millis, Recorded, Version};
+use notarium_core::{
+    Actor, Authority, CellId, Command, CommandId, CorrelationId, EditSource, Event, Millis, Recorded, Version,
+};
 use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
 
 use super::chance::Chance;
@@ -188,7 +190,8 @@ impl Editor {
         let mut commands = Vec::new();
         for (cell_id, draft) in self.drafts.iter_mut().filter(|(_, draft)| draft.sent.is_none()) {
             let Some(change) = draft.buffer.take() else { continue };
-            let edit = Command::EditSource { cell_id: cell_id.clone(), base, change: change.clone() };
+            let (cell_id, copy) = (cell_id.clone(), change.clone());
+            let edit = Command::EditSource(EditSource { cell_id, base, change: copy, undoes: None, redoes: None });
             let message = self.replica.command(&edit, None);
             draft.sent = Some(Sent { id: message.id.clone(), change, acked_at: None });
             commands.push(message);

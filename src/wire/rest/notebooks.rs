@@ -269,6 +269,8 @@ pub struct Steps {
     pub steps: Option<u32>,
     /// One group, by its id, instead of your last ones. Undo only.
     pub correlation_id: Option<CorrelationId>,
+    /// Of your groups those that changed text and touch this cell.
+    pub cell_id: Option<CellId>,
 }
 
 /// Any command, as over the socket.

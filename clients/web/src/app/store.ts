@@ -104,7 +104,7 @@ export class NotebookStore extends Topics {
   ) {
     super();
     this.replica = new Replica(session.connection, id);
-    this.texts = new Texts(this.replica);
+    this.texts = new Texts(this.replica, session.userId);
     this.questions = new Questions(session.connection, id);
     this.comms = new Comms(session.connection, id);
     this.replica.changed.add((touched) => {
@@ -138,6 +138,7 @@ export class NotebookStore extends Topics {
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
     this.replica.presence.changed.add(() => this.#peersMoved());
     this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
+    this.texts.stuck.add(() => this.toast({ text: "You’re offline. Earlier changes can be undone once you’re connected again." }));
     this.together = new Together(this);
     this.edits = new Edits(this);
     this.runs = new Runs(this);

@@ -1,63 +1,81 @@
 // The text of one cell: what the server has confirmed, what was sent and not confirmed, and what was typed since.
 // `@codemirror/collab` diverges when its updates are sent as one change; this is its fold, on one change each.
 import { ChangeSet, Text } from "@codemirror/state";
+import type { How } from "./undo.ts";
+
+/** A change that goes as one command. */
+export interface Part {
+  change: ChangeSet;
+  how: How;
+}
 
 export class CellText {
-  sent: ChangeSet | undefined;
-  buffer: ChangeSet | undefined;
+  sent: Part | undefined;
+  /** In the order in which they were made; each its own undo group. */
+  waiting: Part[] = [];
+  /** Groups of which something was sent. */
+  readonly #begun = new Set<string>();
 
   constructor(public confirmed: Text) {}
 
   get isUnconfirmed(): boolean {
-    return this.sent !== undefined || this.buffer !== undefined;
+    return this.sent !== undefined || this.waiting.length > 0;
   }
 
   /** What the person sees. */
   get shown(): Text {
-    const sent = this.sent?.apply(this.confirmed) ?? this.confirmed;
-    return this.buffer?.apply(sent) ?? sent;
+    const sent = this.sent?.change.apply(this.confirmed) ?? this.confirmed;
+    return this.waiting.reduce((text, { change }) => change.apply(text), sent);
   }
 
   /** Where a place in the confirmed text is in what is shown. */
   placed(at: number, side: -1 | 1): number {
-    const sent = this.sent?.mapPos(at, side) ?? at;
-    return this.buffer?.mapPos(sent, side) ?? sent;
+    const sent = this.sent?.change.mapPos(at, side) ?? at;
+    return this.waiting.reduce((place, { change }) => change.mapPos(place, side), sent);
   }
 
   /** The person's own change, of what is shown. */
-  edit(change: ChangeSet): void {
-    const buffer = this.buffer?.compose(change) ?? change;
-    this.buffer = buffer.empty ? undefined : buffer;
+  edit(change: ChangeSet, how: How): void {
+    const last = this.waiting.at(-1);
+    const isUnsent = last !== undefined && !this.#begun.has(last.how.group);
+    const goesOn = last !== undefined && last.how.group === how.group;
+    // What was typed and taken back before any of it was sent has not been.
+    if (!last || !(goesOn || (isUnsent && last.how.group === how.undoes))) return void this.waiting.push({ change, how });
+    last.change = last.change.compose(change);
+    if (last.change.empty) this.waiting.pop();
   }
 
   /** What is to be sent now, if nothing is under way. */
-  take(): ChangeSet | undefined {
-    if (this.sent || !this.buffer) return undefined;
-    this.sent = this.buffer;
-    this.buffer = undefined;
+  take(): Part | undefined {
+    if (this.sent) return undefined;
+    this.sent = this.waiting.shift();
+    if (this.sent) this.#begun.add(this.sent.how.group);
     return this.sent;
   }
 
   /** The sent change came back as it was recorded. */
   confirm(): void {
-    this.confirmed = this.sent?.apply(this.confirmed) ?? this.confirmed;
+    this.confirmed = this.sent?.change.apply(this.confirmed) ?? this.confirmed;
     this.sent = undefined;
   }
 
   /** Another's change of the confirmed text. Returns it as it applies to what is shown. */
   receive(change: ChangeSet): ChangeSet {
-    const { sent, buffer } = this;
-    const overSent = sent ? change.map(sent, true) : change;
     this.confirmed = change.apply(this.confirmed);
-    this.sent = sent?.map(change, false);
-    this.buffer = buffer?.map(overSent, false);
-    return buffer ? overSent.map(buffer, true) : overSent;
+    let over = change;
+    for (const part of [...(this.sent ? [this.sent] : []), ...this.waiting]) {
+      const own = part.change;
+      part.change = own.map(over, false);
+      over = over.map(own, true);
+    }
+    return over;
   }
 
   /** Forgets what is not confirmed. Returns the change of what is shown. */
   drop(): ChangeSet {
     const { shown } = this;
-    this.sent = this.buffer = undefined;
+    this.sent = undefined;
+    this.waiting = [];
     return replacement(shown, this.confirmed);
   }
 

@@ -1,12 +1,13 @@
 // The texts of a notebook's cells that somebody edits here: sends what is typed, carries it over what others do.
 import { ChangeSet, type Text } from "@codemirror/state";
-import type { ChangeSet as WireChange, EventMessage, EventPayloads } from "../protocol/messages.ts";
+import type { ChangeSet as WireChange, Command, EventMessage, EventPayloads } from "../protocol/messages.ts";
 import type { Document } from "../protocol/document.ts";
 import { Listeners } from "../transport/listeners.ts";
 import { newId } from "../transport/ids.ts";
 import { Rejected } from "../transport/outbox.ts";
 import type { Replica, UnconfirmedTexts } from "../transport/replica.ts";
 import { CellText, toText } from "./text.ts";
+import { type How, OwnSteps } from "./undo.ts";
 
 /** Text that could not be merged: the person gets it as a copy. */
 export interface Copy {
@@ -17,22 +18,34 @@ export interface Copy {
   isForbidden: boolean;
 }
 
-/** One undo step holds what was typed in one cell with pauses shorter than this, … */
-const PAUSE_MS = 1_500;
-/** … and at most so long. */
-const BURST_MS = 20_000;
+/** Presses that wait for the server's answer to one before them. */
+const MOST_PRESSES = 100;
+
+export type UndoKind = "undo" | "redo";
 
 interface Tracked {
   text: CellText;
   /** The command that holds `text.sent`. */
   commandId: string | undefined;
-  editors: Set<(change: ChangeSet) => void>;
+  editors: Set<Shows>;
 }
+
+interface Asked {
+  commandId: string;
+  kind: UndoKind;
+  /** Whether it has changed the text of a cell. */
+  hasEffect: boolean;
+  presses: [cellId: string, kind: UndoKind][];
+}
+
+/** Shows a change; `isStep`: this person's undo or redo has made it. */
+type Shows = (change: ChangeSet, isStep: boolean) => void;
 
 /** An editor's hold on a cell's text. */
 export interface OpenText {
   readonly text: Text;
-  edit(change: ChangeSet): void;
+  /** `userEvent`: CodeMirror's name of what the person did. */
+  edit(change: ChangeSet, userEvent?: string): void;
   close(): void;
 }
 
@@ -40,22 +53,68 @@ export class Texts implements UnconfirmedTexts {
   readonly copied = new Listeners<[Copy]>();
   /** The number of cells with unconfirmed text, or what they show, has changed. */
   readonly changed = new Listeners<[cellId: string]>();
+  /** A step back is the server's, which cannot be reached. */
+  readonly stuck = new Listeners<[]>();
   readonly #replica: Replica;
   readonly #cells = new Map<string, Tracked>();
-  #burst = { cellId: "", id: "", begun: 0, last: 0 };
+  /** Steps of cells, whether an editor is open there or not. */
+  readonly #steps = new Map<string, OwnSteps>();
+  readonly #me: string | undefined;
+  /** The cell of the last key, of which the next is a step of its own elsewhere. */
+  #typedIn = "";
+  /** An undo that was asked of the server, and presses after it. */
+  #asked: Asked | undefined;
 
-  constructor(replica: Replica) {
+  /** `me`: the account whose steps are one's own, also from other tabs. Guests of one link are one actor, so they have none. */
+  constructor(replica: Replica, me?: string) {
     this.#replica = replica;
+    this.#me = me;
     replica.texts = this;
   }
 
+  /** Takes back what I did last in the cell, or my last undo there; what this page does not know of, the server does. */
+  step(cellId: string, kind: UndoKind): void {
+    if (this.#asked) return void (this.#asked.presses.length < MOST_PRESSES && this.#asked.presses.push([cellId, kind]));
+    const tracked = this.#track(cellId);
+    const taken = this.#stepsOf(cellId).take(kind, tracked.text.shown, this.#me !== undefined && this.#replica.isInStep);
+    if ("change" in taken) {
+      this.#edit(cellId, tracked, taken.change, taken.how);
+      this.#show(tracked, taken.change, true);
+    } else if (this.#me) void this.#ask(cellId, kind, taken.ask);
+    this.#forget(cellId, tracked);
+  }
+
+  async #ask(cellId: string, kind: UndoKind, id: string | undefined): Promise<void> {
+    if (!this.#replica.isInStep) return this.stuck.tell();
+    const commandId = newId();
+    const asked: Asked = (this.#asked = { commandId, kind, hasEffect: false, presses: [] });
+    // What was taken back here is to be known there first.
+    await this.settled([cellId]);
+    const undo = id === undefined ? { cell_id: cellId } : { correlation_id: id };
+    const body = kind === "undo" ? { Undo: undo } : { Redo: { cell_id: cellId } };
+    await this.#replica.command(body as Command, { id: commandId }).catch(() => undefined);
+    this.#asked = undefined;
+    // What others have overwritten, or taken back before, costs no press.
+    if (!asked.hasEffect && id !== undefined) {
+      this.#stepsOf(cellId).forget(id);
+      asked.presses.unshift([cellId, kind]);
+    }
+    for (const [cell, each] of asked.presses) this.step(cell, each);
+  }
+
+  #stepsOf(cellId: string): OwnSteps {
+    const known = this.#steps.get(cellId) ?? new OwnSteps();
+    this.#steps.set(cellId, known);
+    return known;
+  }
+
   /** An editor shows the cell; it hears of the changes of others. */
-  open(cellId: string, changed: (change: ChangeSet) => void): OpenText {
+  open(cellId: string, changed: Shows): OpenText {
     const tracked = this.#track(cellId);
     tracked.editors.add(changed);
     return {
       text: tracked.text.shown,
-      edit: (change) => this.#edit(cellId, tracked, change),
+      edit: (change, userEvent) => this.#typed(cellId, tracked, change, userEvent),
       close: () => {
         tracked.editors.delete(changed);
         this.#forget(cellId, tracked);
@@ -68,7 +127,7 @@ export class Texts implements UnconfirmedTexts {
     const tracked = this.#track(cellId);
     const change = make(tracked.text.shown);
     if (change.empty) return;
-    this.#edit(cellId, tracked, change);
+    this.#typed(cellId, tracked, change, "change");
     this.#show(tracked, change);
     this.#forget(cellId, tracked);
   }
@@ -110,11 +169,13 @@ export class Texts implements UnconfirmedTexts {
   receive(event: EventMessage): void {
     const payload = event.payload as Partial<NonNullable<EventPayloads["CellSourceEdited" | "CellInserted" | "CellDeleted"]>>;
     const cellId = payload.cell_id;
-    const tracked = cellId === undefined ? undefined : this.#cells.get(cellId);
-    if (!cellId || !tracked) return;
+    if (!cellId) return;
+    const tracked = this.#cells.get(cellId);
     if (event.type === "CellSourceEdited" && "change" in payload && payload.change)
-      this.#edited(cellId, tracked, event, payload.change);
-    else if (event.type === "CellDeleted") this.giveUp(cellId, "This cell was deleted.");
+      return this.#edited(cellId, tracked, event, ChangeSet.fromJSON(payload.change));
+    if (event.type === "CellDeleted" || "cell" in payload) this.#steps.delete(cellId);
+    if (!tracked) return;
+    if (event.type === "CellDeleted") this.giveUp(cellId, "This cell was deleted.");
     else if ("cell" in payload && payload.cell) this.#show(tracked, tracked.text.reset(toText(payload.cell.source)));
   }
 
@@ -123,6 +184,7 @@ export class Texts implements UnconfirmedTexts {
     if (!tracked?.text.isUnconfirmed) return;
     const text = tracked.text.shown.toString();
     tracked.commandId = undefined;
+    this.#steps.delete(cellId);
     this.#show(tracked, tracked.text.drop());
     this.copied.tell({ cellId, text, reason, isForbidden });
     this.#forget(cellId, tracked);
@@ -130,6 +192,8 @@ export class Texts implements UnconfirmedTexts {
   }
 
   caughtUp(document: Document, isSnapshot: boolean): void {
+    // Of what happened meanwhile a snapshot says nothing.
+    if (isSnapshot) this.#steps.clear();
     for (const [cellId, tracked] of [...this.#cells]) {
       if (isSnapshot) this.#align(cellId, tracked, document);
       this.#send(cellId, tracked);
@@ -149,19 +213,35 @@ export class Texts implements UnconfirmedTexts {
     if (editors.size === 0 && !text.isUnconfirmed) this.#cells.delete(cellId);
   }
 
-  #show({ editors }: Tracked, change: ChangeSet): void {
-    if (!change.empty) for (const editor of editors) editor(change);
+  #show({ editors }: Tracked, change: ChangeSet, isStep = false): void {
+    if (!change.empty) for (const editor of editors) editor(change, isStep);
   }
 
-  #edit(cellId: string, tracked: Tracked, change: ChangeSet): void {
-    tracked.text.edit(change);
+  #typed(cellId: string, tracked: Tracked, change: ChangeSet, userEvent?: string): void {
+    const steps = this.#stepsOf(cellId);
+    if (this.#typedIn !== cellId) steps.pause();
+    this.#typedIn = cellId;
+    this.#edit(cellId, tracked, change, steps.typed(change, tracked.text.shown, userEvent));
+  }
+
+  #edit(cellId: string, tracked: Tracked, change: ChangeSet, how: How): void {
+    tracked.text.edit(change, how);
     this.#send(cellId, tracked);
     this.changed.tell(cellId);
   }
 
-  #edited(cellId: string, tracked: Tracked, event: EventMessage, change: WireChange): void {
-    const isOwn = tracked.commandId !== undefined && event.command_id === tracked.commandId;
-    if (!isOwn) return this.#show(tracked, tracked.text.receive(ChangeSet.fromJSON(change)));
+  #edited(cellId: string, tracked: Tracked | undefined, event: EventMessage, change: ChangeSet): void {
+    const isOwn = tracked?.commandId !== undefined && event.command_id === tracked.commandId;
+    if (!isOwn) {
+      const over = tracked?.text.receive(change) ?? change;
+      const steps = this.#isMine(event) ? this.#stepsOf(cellId) : this.#steps.get(cellId);
+      const asked = event.command_id === this.#asked?.commandId ? this.#asked : undefined;
+      if (asked) asked.hasEffect = true;
+      if (this.#isMine(event)) steps?.noted(event.correlation_id, event.undoes, asked?.kind);
+      steps?.map(over, event.undoes);
+      if (tracked) this.#show(tracked, over, asked !== undefined);
+      return;
+    }
     tracked.text.confirm();
     tracked.commandId = undefined;
     this.#forget(cellId, tracked);
@@ -170,12 +250,14 @@ export class Texts implements UnconfirmedTexts {
 
   #send(cellId: string, tracked: Tracked): void {
     if (!this.#replica.isInStep) return;
-    const change = tracked.text.take();
-    if (!change) return;
+    const part = tracked.text.take();
+    if (!part) return;
+    const { group, ...takenBack } = part.how;
     const id = newId();
     tracked.commandId = id;
-    const edit = { cell_id: cellId, base: this.#replica.document.version, change: change.toJSON() as WireChange };
-    const done = this.#replica.command({ EditSource: edit }, { id, correlationId: this.#burstOf(cellId) });
+    const change = part.change.toJSON() as WireChange;
+    const edit = { cell_id: cellId, base: this.#replica.document.version, change, ...takenBack };
+    const done = this.#replica.command({ EditSource: edit }, { id, correlationId: group });
     done.then(
       () => this.#acked(cellId, tracked, id),
       (error: unknown) => {
@@ -189,7 +271,7 @@ export class Texts implements UnconfirmedTexts {
   /** A change that came to nothing has an ack and no event. */
   #acked(cellId: string, tracked: Tracked, id: string): void {
     if (tracked.commandId !== id) return;
-    if (!tracked.text.sent?.empty) return this.giveUp(cellId, "the server did not take the change");
+    if (!tracked.text.sent?.change.empty) return this.giveUp(cellId, "the server did not take the change");
     tracked.text.confirm();
     tracked.commandId = undefined;
     this.#send(cellId, tracked);
@@ -205,11 +287,7 @@ export class Texts implements UnconfirmedTexts {
     this.#show(tracked, tracked.text.reset(toText(source)));
   }
 
-  #burstOf(cellId: string): string {
-    const now = Date.now();
-    const { begun, last } = this.#burst;
-    const goesOn = this.#burst.cellId === cellId && now - last < PAUSE_MS && now - begun < BURST_MS;
-    this.#burst = goesOn ? { ...this.#burst, last: now } : { cellId, id: newId(), begun: now, last: now };
-    return this.#burst.id;
+  #isMine({ actor }: EventMessage): boolean {
+    return actor.kind === "user" && actor.id === this.#me;
   }
 }

@@ -1,13 +1,14 @@
 // A CodeMirror editor for one cell. Loaded when the page has painted.
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { python } from "@codemirror/lang-python";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import { Annotation, Compartment, type ChangeSet, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
 import {
   EditorView,
   type KeyBinding,
+  type ViewUpdate,
   crosshairCursor,
   drawSelection,
   keymap,
@@ -16,7 +17,7 @@ import {
   rectangularSelection,
 } from "@codemirror/view";
 import type { Settings } from "../app/settings.ts";
-import type { OpenText, Texts } from "../collab/texts.ts";
+import type { OpenText, Texts, UndoKind } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { authorPlace } from "./authors.ts";
 import { kernelCompletion, openKeys } from "./completion.ts";
@@ -78,13 +79,16 @@ const PLACEHOLDERS: Partial<Record<CellType, string>> = {
 /** Built in no document: inside the page each editor would force a layout of everything. */
 export function createEditor(options: EditorOptions): CellEditor {
   const { texts, cellId } = options;
-  let open: OpenText | undefined;
-  const view: EditorView = new EditorView({
-    state: EditorState.create({ extensions: extensions(options, (change) => open?.edit(change)) }),
+  const open = texts.open(cellId, (changes, isStep) => {
+    const annotations = [fromOthers.of(true), ...(isStep ? [Transaction.userEvent.of("undo")] : [])];
+    // Where an undo has changed something the caret goes, as far as it is this editor's.
+    const at = isStep && view.hasFocus ? lastChanged(changes) : undefined;
+    view.dispatch({ changes, annotations, ...(at !== undefined && { selection: { anchor: at }, scrollIntoView: true }) });
   });
-  open = texts.open(cellId, (changes) => view.dispatch({ changes, annotations: fromOthers.of(true) }));
-  const insert = open.text;
-  view.dispatch({ changes: { from: 0, insert }, annotations: fromOthers.of(true) });
+  // The text is there from the beginning: it is nothing that the person has done.
+  const state = EditorState.create({ doc: open.text, extensions: extensions(options, open.edit) });
+  const view: EditorView = new EditorView({ state });
+  stepping.set(view, (kind) => view.state.readOnly || texts.step(cellId, kind));
   void furnish(view, options);
   // A phone that is turned is narrow, or no more.
   const narrow = matchMedia(NARROW);
@@ -97,10 +101,39 @@ export function createEditor(options: EditorOptions): CellEditor {
     },
     close: () => {
       narrow.removeEventListener("change", wrap);
-      open?.close();
+      open.close();
       view.destroy();
     },
   };
+}
+
+function lastChanged(changes: ChangeSet): number | undefined {
+  let at: number | undefined;
+  changes.iterChangedRanges((_from, _to, _start, end) => (at = end));
+  return at;
+}
+
+/** Of each editor, for the keys of Vim. */
+const stepping = new WeakMap<EditorView, (kind: UndoKind) => void>();
+
+/** The person's own steps in the cell, which are not the editor's: see collab/undo.ts. */
+function undoing({ texts, cellId }: EditorOptions): Extension {
+  const step = (kind: UndoKind) => (view: EditorView) => (view.state.readOnly || texts.step(cellId, kind), true);
+  const [undo, redo] = [step("undo"), step("redo")];
+  return [
+    keymap.of([
+      { key: "Mod-z", run: undo, preventDefault: true },
+      { key: "Mod-Shift-z", run: redo, preventDefault: true },
+      { key: "Mod-y", run: redo, preventDefault: true },
+    ]),
+    // By a menu of the browser, or a phone that is shaken.
+    EditorView.domEventHandlers({
+      beforeinput: ({ inputType }, view) => {
+        if (inputType !== "historyUndo" && inputType !== "historyRedo") return false;
+        return (inputType === "historyUndo" ? undo : redo)(view);
+      },
+    }),
+  ];
 }
 
 function wraps({ type, settings }: EditorOptions): Extension {
@@ -138,7 +171,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),
     placeholder(PLACEHOLDERS[type] ?? ""),
-    history(),
+    undoing(options),
     drawSelection(),
     rectangularSelection(),
     crosshairCursor(),
@@ -147,10 +180,10 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     theme,
     peerCarets,
     threadMarks,
-    keymap.of([...closeBracketsKeymap, ...selecting, ...historyKeymap, indentWithTab, ...defaultKeymap]),
+    keymap.of([...closeBracketsKeymap, ...selecting, indentWithTab, ...defaultKeymap]),
     EditorView.updateListener.of((update) => {
       const isOwn = !update.transactions.some((transaction) => transaction.annotation(fromOthers));
-      if (update.docChanged && isOwn) edit(update.changes);
+      if (update.docChanged && isOwn) edit(update.changes, userEventOf(update));
       if (update.focusChanged) focused(update.view.hasFocus);
       const { anchor, head } = update.state.selection.main;
       if ((update.selectionSet || update.focusChanged || update.docChanged) && update.view.hasFocus)
@@ -159,13 +192,20 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
   ];
 }
 
+function userEventOf({ transactions }: ViewUpdate): string | undefined {
+  return transactions.map((transaction) => transaction.annotation(Transaction.userEvent)).find(Boolean);
+}
+
 /** What few editors need comes after: Vim's keys, and the languages other than Python. */
 async function furnish(view: EditorView, options: EditorOptions): Promise<void> {
   const { type, settings } = options;
   const language = type === "markdown" || type === "prompt" ? await markdown() : type === "sql" ? await sql(options) : undefined;
   if (language) view.dispatch({ effects: languages.reconfigure(language) });
   if (!settings.vim) return;
-  const { getCM, vim } = await import("@replit/codemirror-vim");
+  const { CodeMirror, getCM, vim } = await import("@replit/codemirror-vim");
+  // Vim’s `u` and Ctrl-R are the cell's undo too.
+  const step = (kind: UndoKind) => (cm: { cm6: EditorView }) => stepping.get(cm.cm6)?.(kind);
+  Object.assign(CodeMirror.commands, { undo: step("undo"), redo: step("redo") });
   view.dispatch({ effects: modes.reconfigure(vim({ status: true })) });
   vimModes.set(view, () => getCM(view)?.state.vim ?? undefined);
 }

@@ -21,7 +21,7 @@ export class Person {
     this.net = new FakeNet(server);
     this.connection = new Connection({ open: this.net.open, client: "test", random: () => 0.5 });
     this.replica = new Replica(this.connection, NOTEBOOK);
-    this.texts = new Texts(this.replica);
+    this.texts = new Texts(this.replica, name);
     this.texts.copied.add((copy) => this.copies.push(copy));
     this.connection.start(name);
   }
@@ -39,15 +39,15 @@ export class Person {
     return editor;
   }
 
-  replaceText(cell: string, from: number, to: number, insert: string): void {
+  replaceText(cell: string, from: number, to: number, insert: string, userEvent?: string): void {
     const editor = this.editor(cell) as { open: OpenText; text: Text };
     const change = ChangeSet.of({ from, to, insert }, editor.text.length);
     editor.text = change.apply(editor.text);
-    editor.open.edit(change);
+    editor.open.edit(change, userEvent);
   }
 
-  type(cell: string, insert: string): void {
-    this.replaceText(cell, this.editor(cell).text.length, this.editor(cell).text.length, insert);
+  type(cell: string, insert: string, userEvent?: string): void {
+    this.replaceText(cell, this.editor(cell).text.length, this.editor(cell).text.length, insert, userEvent);
   }
 
   shown(cell: string): string {

@@ -22,6 +22,15 @@ export interface Client {
   send: (message: ServerMessage) => void;
 }
 
+export interface Undoing {
+  /** The group that an edit takes back, where it does. */
+  takenBack(user: string, edit: { undoes?: string | null; redoes?: string | null }): string | undefined;
+  /** The change of an undo or redo of the cell's last group, or of one by its id. */
+  step(user: string, kind: "undo" | "redo", id?: string): { change: Wire; undoes: string } | undefined;
+  /** Each edit, when it has its envelope. */
+  note(event: EventMessage): void;
+}
+
 type Answer = { ack: { id: string; notebook: string; version: number } };
 
 export class ReferenceServer {
@@ -38,6 +47,8 @@ export class ReferenceServer {
   features: string[] = [];
   /** How many commands were decided, repeats aside. */
   decided = 0;
+  /** What it knows of undo; without it Undo and Redo come to nothing. */
+  undoing: Undoing | undefined;
   readonly #answers = new Map<string, Answer>();
   #ids = 0;
 
@@ -145,7 +156,10 @@ export class ReferenceServer {
     const refusal = this.#decide(client.user, id, body as Command);
     if (refusal) return client.send({ reject: { id, notebook: NOTEBOOK, code: refusal, message: refusal } } as ServerMessage);
     const events = this.events.slice(before);
-    for (const event of events) event.correlation_id = correlation_id ?? id;
+    for (const event of events) {
+      event.correlation_id = correlation_id ?? id;
+      this.undoing?.note(event);
+    }
     this.broadcast(events);
     const answer = { ack: { id, notebook: NOTEBOOK, version: this.document.version } };
     this.#answers.set(id, answer);
@@ -155,6 +169,8 @@ export class ReferenceServer {
   #decide(user: string, id: string, body: Command): string | undefined {
     if ("RenameNotebook" in body) this.append(user, id, "NotebookRenamed", { title: body.RenameNotebook.title, previous: "" });
     if ("DeleteCell" in body) this.append(user, id, "CellDeleted", { cell_id: body.DeleteCell.cell_id, cell: {} });
+    if ("Undo" in body) return this.#step(user, id, "undo", body.Undo.correlation_id ?? undefined);
+    if ("Redo" in body) return this.#step(user, id, "redo");
     if (!("EditSource" in body)) return undefined;
     const { cell_id, base, change } = body.EditSource;
     const cell = this.document.cells.get(cell_id);
@@ -167,7 +183,17 @@ export class ReferenceServer {
       }
     }
     if (carried.length !== cell.source.length) return "invalid_change";
-    if (!carried.empty) this.append(user, id, "CellSourceEdited", { cell_id, change: carried.toJSON() });
+    if (carried.empty) return undefined;
+    const event = this.append(user, id, "CellSourceEdited", { cell_id, change: carried.toJSON() });
+    const undoes = this.undoing?.takenBack(user, body.EditSource as { undoes?: string });
+    if (undoes !== undefined) event.undoes = undoes;
+    return undefined;
+  }
+
+  #step(user: string, id: string, kind: "undo" | "redo", group?: string): string | undefined {
+    const step = this.undoing?.step(user, kind, group);
+    if (!step) return "nothing_to_undo";
+    this.append(user, id, "CellSourceEdited", { cell_id: "a", change: step.change }).undoes = step.undoes;
     return undefined;
   }
 }
