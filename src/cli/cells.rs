@@ -6,7 +6,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellFlagChanges, CellId, CellType, Command, Document, EditSource, InsertCell, Place, RawObject, Version,
+    Cell, CellContent, CellFlagChanges, CellId, CellType, Command, Document, EditSource, InsertCell, Place, RawObject,
+    Version,
 };
 use notarium_wire::rest::{CellAnswer, Trash};
 
@@ -165,6 +166,12 @@ pub enum CellCommand {
         #[arg(long, value_name = "VERSION")]
         cell_version: Option<Version>,
     },
+    /// Add a copy of a cell below it, without its outputs, and print its id.
+    Duplicate {
+        /// Id or title.
+        notebook: String,
+        cell: String,
+    },
     /// Make a cell one of another type.
     Type {
         /// Id or title.
@@ -264,6 +271,7 @@ impl CellCommand {
         }
         let (Self::Add { notebook, .. }
         | Self::Move { notebook, .. }
+        | Self::Duplicate { notebook, .. }
         | Self::Type { notebook, .. }
         | Self::Flag { notebook, .. }
         | Self::Clear { notebook, .. }
@@ -283,6 +291,7 @@ impl CellCommand {
                 let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
                 Command::MoveCell { cell_id, place: place.place(&state)?.ok_or_else(nowhere)?, cell_version }
             }
+            Self::Duplicate { cell, .. } => duplicate(&notebook, &cell).await?,
             Self::Type { cell, cell_type, cell_version, .. } => {
                 Command::ChangeCellType { cell_id: notebook.cell(&cell).await?, cell_type, cell_version }
             }
@@ -311,6 +320,16 @@ impl CellCommand {
         };
         notebook.change(&command).await
     }
+}
+
+async fn duplicate(notebook: &NotebookClient, name: &str) -> Result<Command, Failure> {
+    let (cell_id, cell) = read_cell(notebook, name).await?;
+    let CellContent { cell_type, source, metadata, attachments, flags, .. } = cell.content.clone();
+    // Both have the same fields, of which absent ones are as they are without them.
+    let flags = serde_json::to_value(flags).and_then(serde_json::from_value).unwrap_or_default();
+    let place = Place::After(cell_id);
+    let copy = InsertCell { cell_id: None, cell_type, source, place, metadata, attachments, flags, reply: None };
+    Ok(Command::InsertCell(copy))
 }
 
 fn flag<'a>(flags: &'a mut CellFlagChanges, mark: &str) -> &'a mut Option<bool> {

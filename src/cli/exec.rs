@@ -19,6 +19,7 @@ use super::{Context, Ended, Failure, find, input, outputs, print};
 #[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:
   notarium exec analysis --all
+  notarium exec analysis --all --restart       # with a fresh kernel
   notarium exec analysis 3f2a 77c0 --timeout 60
   notarium exec analysis --code 'df.describe()'
 Ctrl-C cancels the runs; a second Ctrl-C leaves them to themselves.
@@ -31,6 +32,9 @@ pub struct ExecArgs {
     /// Every code cell with some source, from top to bottom.
     #[arg(long, conflicts_with_all = ["cells", "code"])]
     all: bool,
+    /// Restart the notebook's kernels first: their variables are lost.
+    #[arg(long)]
+    restart: bool,
     /// Code that belongs to no cell; it is recorded like any run.
     #[arg(long, value_name = "SOURCE", conflicts_with = "cells", allow_hyphen_values = true)]
     code: Option<String>,
@@ -47,7 +51,19 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
         return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
     }
     let notebook = context.notebook(&args.notebook).await?;
+    if args.restart {
+        restart_all(&notebook).await?;
+    }
     run(&args, notebook).await
+}
+
+async fn restart_all(notebook: &NotebookClient) -> Ended {
+    for (id, session) in &notebook.outline().await?.kernels {
+        if matches!(session.phase, KernelPhase::Started) {
+            notebook.command(&Command::RestartKernel { kernel_session: id.clone() }).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs every code cell of a notebook, as `exec --all` does.

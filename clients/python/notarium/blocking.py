@@ -995,13 +995,17 @@ class Notebook(Face[aio.Notebook]):
         """Waits until all that was typed here is confirmed."""
         self._portal.call(self._aio.flush())
 
-    def undo(self, steps: int = 1) -> None:
-        """Takes your last changes back."""
-        self._portal.call(self._aio.undo(steps))
+    def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
+        """Takes your last changes back; with `cell` those that touch its text.
 
-    def redo(self, steps: int = 1) -> None:
-        """Takes your last undos back."""
-        self._portal.call(self._aio.redo(steps))
+        `group` is one group by its id, the `correlation_id` of its events: that of the first event is what the notebook was
+        made with, which nothing else takes back.
+        """
+        self._portal.call(self._aio.undo(steps, cell=unwrap(cell), group=group))
+
+    def redo(self, steps: int = 1, *, cell: Cell | str | None = None) -> None:
+        """Takes your last undos back; with `cell` those that touch its text."""
+        self._portal.call(self._aio.redo(steps, cell=unwrap(cell)))
 
     def run(
         self,

@@ -1,5 +1,6 @@
 // Changes of the list of cells. The server makes them, so the place that they lead to is there a moment later: keys wait for it.
-import type { CellType, Command, Place } from "../protocol/messages.ts";
+import { ChangeSet } from "@codemirror/state";
+import type { CellType, ChangeSet as WireChange, Command, Place } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 import type { Done } from "../transport/outbox.ts";
 import { keep, kept, type CopiedCell } from "./clipboard.ts";
@@ -30,14 +31,59 @@ export class Edits {
     void work.then((done) => done && this.#tellLoss(cells.length, loss, correlationId));
   }
 
-  /** A cell below, with text of this one, which its editor then takes out; the threads of its text from `at` on go with it. */
-  split(cell: string, source: string, at?: number): void {
+  /** The text from `at` on, as the person sees it, in a cell below, with the threads there: one step, when what is typed has arrived. */
+  split(cell: string, at: number): void {
+    const shown = this.#store.texts.shown(cell) ?? this.#store.document.cells.get(cell)?.source;
+    if (shown === undefined) return;
     const cell_id = newId();
-    const { document } = this.#store;
-    const cell_type = document.cells.get(cell)?.cell_type ?? "code";
-    const threads = at === undefined ? [] : withSplit(document, cell, at, cell_id);
-    const insert: Command = { InsertCell: { cell_id, cell_type, source, place: { after: cell } } };
-    this.#goTo(cell_id, this.#store.do({ Batch: { commands: [insert, ...threads] } }), true);
+    const [head, rest] = [shown.slice(0, at), shown.slice(at)];
+    this.#goTo(cell_id, this.#split(cell, cell_id, head, rest), true);
+  }
+
+  async #split(cell: string, cell_id: string, head: string, rest: string): Promise<Done | undefined> {
+    const store = this.#store;
+    await store.texts.settled([cell]);
+    const { document } = store;
+    const is = document.cells.get(cell);
+    if (!is) return undefined;
+    // Others may have written meanwhile: the place is where the same text follows, or where the same comes before.
+    const { source } = is;
+    const at = source.endsWith(rest) ? source.length - rest.length : source.startsWith(head) ? head.length : undefined;
+    if (at === undefined) return void store.toast({ text: "The text was changed meanwhile. Split again." });
+    const from = source[at] === "\n" ? at + 1 : at;
+    const insert: Command = {
+      InsertCell: { cell_id, cell_type: is.cell_type, source: source.slice(from), place: { after: cell } },
+    };
+    const change = ChangeSet.of({ from: at, to: source.length }, source.length).toJSON() as WireChange;
+    const edit: Command = { EditSource: { cell_id: cell, base: document.version, change } };
+    return store.do({ Batch: { commands: [insert, ...withSplit(document, cell, from, cell_id), edit] } });
+  }
+
+  /** The selected cells once more, below the last of them. */
+  duplicate(): void {
+    const { selected, document } = this.#store;
+    let place: Place | undefined = selected.length === 0 ? undefined : { after: selected.at(-1) ?? "" };
+    if (place === undefined) return;
+    const work = this.#store.texts.settled(selected).then(() => {
+      const commands: Command[] = selected.flatMap((id) => {
+        const cell = document.cells.get(id);
+        if (!cell || place === undefined) return [];
+        const { cell_type, source, metadata, attachments, flags } = cell;
+        const cell_id = newId();
+        const insert = { InsertCell: { cell_id, cell_type, source, metadata, attachments, flags, place } } as Command;
+        place = { after: cell_id };
+        return [insert];
+      });
+      return commands.length > 0 ? this.#store.do({ Batch: { commands } }) : undefined;
+    });
+    this.#wait(work, (done) => done?.outcome.cells?.[0] !== undefined && this.#store.select(done.outcome.cells[0]));
+  }
+
+  /** The runs stay in the record. */
+  clearOutputs(cells: readonly string[]): void {
+    const shows = cells.filter((id) => this.#store.document.latestExecution(id));
+    const commands: Command[] = shows.map((cell_id) => ({ ClearOutputs: { cell_id } }));
+    if (commands.length > 0) void this.#store.do({ Batch: { commands } });
   }
 
   #tellLoss(count: number, loss: Loss, correlation_id: string): void {
@@ -119,7 +165,8 @@ export class Edits {
   step(command: "Undo" | "Redo"): void {
     const store = this.#store;
     const next = store.replica.next?.[command === "Undo" ? "undo" : "redo"];
-    const work = store.do(command === "Undo" ? { Undo: {} } : { Redo: {} });
+    // What is typed and under way is the last change.
+    const work = store.texts.settled(store.texts.cells()).then(() => store.do(command === "Undo" ? { Undo: {} } : { Redo: {} }));
     const select = (done: Done | undefined) => {
       const cell = next?.cells?.find((id) => store.document.cells.has(id));
       if (done && cell !== undefined) store.select(cell);

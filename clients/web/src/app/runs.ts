@@ -49,9 +49,11 @@ export class Runs {
     for (const kernel_session of this.#started()) void this.#store.do({ RestartKernel: { kernel_session } });
   }
 
-  async restartAndRun(kernel_session: string): Promise<void> {
+  /** Without a kernel the first run starts one. */
+  async restartAndRun(kernels = this.#started()): Promise<void> {
     const store = this.#store;
-    if (await store.do({ RestartKernel: { kernel_session } })) await this.start(store.document.order);
+    for (const kernel_session of kernels) if (!(await store.do({ RestartKernel: { kernel_session } }))) return;
+    await this.start(store.document.order);
   }
 
   #started(): string[] {

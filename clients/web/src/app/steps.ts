@@ -9,7 +9,23 @@ export interface Step {
   at: number;
   words: string[];
   cells: string[];
+  kinds: ReadonlySet<Kind>;
 }
+
+/** What the history is filtered by. */
+export const KINDS = ["Edits", "Runs", "Assistant", "Comments", "Sharing"] as const;
+export type Kind = (typeof KINDS)[number];
+
+function kindOf(type: string): Kind | undefined {
+  if (/^(Cell|Notebook)/.test(type) && type !== "NotebookPolicyChanged") return "Edits";
+  if (/^(Execution|Kernel)/.test(type)) return "Runs";
+  if (/^(Turn|ToolCall|Grant|NotebookPolicy|Message|Conversation)/.test(type)) return "Assistant";
+  if (/^(Comment|Thread)/.test(type)) return "Comments";
+  return /^(Access|TakenOver)/.test(type) ? "Sharing" : undefined;
+}
+
+/** The name of a cell, where words are about one alone. */
+export type NameOf = (cell: string) => string;
 
 const WORDS: Record<string, string> = {
   NotebookCreated: "created the notebook",
@@ -61,7 +77,7 @@ const OF_CELLS = new Set(
 const OF_RUNS = new Set(["ExecutionCompleted", "ExecutionLost"]);
 
 /** What belongs to one correlation, in a row, is one step. The newest first. */
-export function steps(events: readonly EventMessage[]): Step[] {
+export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] {
   const all: { step: Step; events: EventMessage[] }[] = [];
   for (const event of events) {
     const last = all.at(-1);
@@ -70,11 +86,25 @@ export function steps(events: readonly EventMessage[]): Step[] {
       last.step.last = version;
       last.events.push(event);
     } else {
-      const step = { first: version, last: version, correlation: correlation_id, actor, at: recorded_at, words: [], cells: [] };
+      const step = {
+        first: version,
+        last: version,
+        correlation: correlation_id,
+        actor,
+        at: recorded_at,
+        words: [],
+        cells: [],
+        kinds: new Set<Kind>(),
+      };
       all.push({ step, events: [event] });
     }
   }
-  const told = all.map(({ step, events }) => ({ ...step, words: wordsOf(events), cells: [...new Set(events.flatMap(cellOf))] }));
+  const told = all.map(({ step, events }) => ({
+    ...step,
+    words: wordsOf(events, nameOf),
+    cells: [...new Set(events.flatMap(cellOf))],
+    kinds: new Set(events.flatMap(({ type }) => kindOf(type) ?? [])),
+  }));
   return told.filter(({ words }) => words.length > 0).reverse();
 }
 
@@ -95,7 +125,7 @@ function runOf(payload: unknown): string[] {
 }
 
 /** “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
-export function wordsOf(events: readonly EventMessage[]): string[] {
+export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): string[] {
   const cells = new Map<string, Set<string>>();
   // A file's outputs are recorded as runs, which nobody asked for.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
@@ -106,10 +136,13 @@ export function wordsOf(events: readonly EventMessage[]): string[] {
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
   const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
-  return [...cells].map(([type, { size }]) => {
+  return [...cells].map(([type, ids]) => {
+    const { size } = ids;
+    const [only] = ids;
+    const one = size === 1 && only !== undefined && nameOf ? nameOf(only) : "a cell";
     if (type === IMPORTED) return `${undo}imported the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
     const words = WORDS[type] ?? type;
-    if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? "a cell" : `${size} cells`}`;
+    if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? one : `${size} cells`}`;
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
     return undo + words;
   });

@@ -50,6 +50,12 @@ export type Panel = "assistant" | "comments" | "files" | "history" | "outline" |
 /** The cells alone: to work in (zen), or to show to others, without code (present). */
 export type View = "zen" | "present";
 
+/** An entry of the history: it is compared with the version before its first event, and its cells are marked. */
+export interface Entry {
+  first: number;
+  cells: readonly string[];
+}
+
 export interface Reveal {
   cell: string;
   place: { line: number } | { from: number; to: number };
@@ -69,6 +75,8 @@ export class NotebookStore extends Topics {
   toasts: Toast[] = [];
   /** The version that is looked at instead of the present. */
   past: number | undefined;
+  /** The entry of the history that is looked at, if it is one. */
+  pastEntry: Entry | undefined;
   historyTab: "Trash" | "Timeline" | undefined;
   panel: Panel;
   /** Files were dropped or pasted: how far they are is shown over the cells. */
@@ -138,6 +146,12 @@ export class NotebookStore extends Topics {
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
     this.replica.presence.changed.add(() => this.#peersMoved());
     this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
+    this.texts.left.add((cells) =>
+      this.select(
+        cells.find((cell) => this.document.cells.has(cell)),
+        { edit: true },
+      ),
+    );
     this.texts.stuck.add(() => this.toast({ text: "You’re offline. Earlier changes can be undone once you’re connected again." }));
     this.together = new Together(this);
     this.edits = new Edits(this);
@@ -442,8 +456,9 @@ export class NotebookStore extends Topics {
   }
 
   /** Shows an earlier version; without one the present. */
-  look(version: number | undefined): void {
-    this.past = version === this.document.version ? undefined : version;
+  look(version: number | undefined, entry?: Entry): void {
+    this.past = version === this.document.version && !entry ? undefined : version;
+    this.pastEntry = entry;
     this.tell("past");
   }
 

@@ -33,8 +33,8 @@ interface Tracked {
 interface Asked {
   commandId: string;
   kind: UndoKind;
-  /** Whether it has changed the text of a cell. */
-  hasEffect: boolean;
+  /** The cells whose text it has changed. */
+  changed: string[];
   presses: [cellId: string, kind: UndoKind][];
 }
 
@@ -53,6 +53,8 @@ export class Texts implements UnconfirmedTexts {
   readonly copied = new Listeners<[Copy]>();
   /** The number of cells with unconfirmed text, or what they show, has changed. */
   readonly changed = new Listeners<[cellId: string]>();
+  /** One's own step back has taken the cell away in which one was; the cells whose text it changed. */
+  readonly left = new Listeners<[cellIds: string[]]>();
   /** A step back is the server's, which cannot be reached. */
   readonly stuck = new Listeners<[]>();
   readonly #replica: Replica;
@@ -87,7 +89,7 @@ export class Texts implements UnconfirmedTexts {
   async #ask(cellId: string, kind: UndoKind, id: string | undefined): Promise<void> {
     if (!this.#replica.isInStep) return this.stuck.tell();
     const commandId = newId();
-    const asked: Asked = (this.#asked = { commandId, kind, hasEffect: false, presses: [] });
+    const asked: Asked = (this.#asked = { commandId, kind, changed: [], presses: [] });
     // What was taken back here is to be known there first.
     await this.settled([cellId]);
     const undo = id === undefined ? { cell_id: cellId } : { correlation_id: id };
@@ -95,10 +97,11 @@ export class Texts implements UnconfirmedTexts {
     await this.#replica.command(body as Command, { id: commandId }).catch(() => undefined);
     this.#asked = undefined;
     // What others have overwritten, or taken back before, costs no press.
-    if (!asked.hasEffect && id !== undefined) {
+    if (asked.changed.length === 0 && id !== undefined) {
       this.#stepsOf(cellId).forget(id);
       asked.presses.unshift([cellId, kind]);
     }
+    if (asked.changed.length > 0 && !this.#replica.document.cells.has(cellId)) this.left.tell(asked.changed);
     for (const [cell, each] of asked.presses) this.step(cell, each);
   }
 
@@ -236,7 +239,7 @@ export class Texts implements UnconfirmedTexts {
       const over = tracked?.text.receive(change) ?? change;
       const steps = this.#isMine(event) ? this.#stepsOf(cellId) : this.#steps.get(cellId);
       const asked = event.command_id === this.#asked?.commandId ? this.#asked : undefined;
-      if (asked) asked.hasEffect = true;
+      asked?.changed.push(cellId);
       if (this.#isMine(event)) steps?.noted(event.correlation_id, event.undoes, asked?.kind);
       steps?.map(over, event.undoes);
       if (tracked) this.#show(tracked, over, asked !== undefined);

@@ -127,7 +127,7 @@ export const actions: Action[] = [
     needs: "run",
     run: (store) => runAnd(store, "next"),
   },
-  { id: "run", title: "Run", editKeys: ["$mod+Enter"], needs: "run", run: (store) => runAnd(store, "stay") },
+  { id: "run", title: "Run selected cells", editKeys: ["$mod+Enter"], needs: "run", run: (store) => runAnd(store, "stay") },
   {
     id: "run-insert",
     title: "Run and insert cell below",
@@ -153,6 +153,13 @@ export const actions: Action[] = [
   ...python(page),
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
+  {
+    id: "restart-run-all",
+    title: "Restart the kernel and run all cells",
+    keys: ["0 a"],
+    needs: "run",
+    run: (store) => void store.runs.restartAndRun(),
+  },
   { id: "kernel", title: "Kernel details", run: () => page.kernel?.() },
   { id: "stop-all", title: "Stop all runs", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
   { id: "edit", title: "Edit cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
@@ -245,6 +252,18 @@ export const actions: Action[] = [
     run: (store) => (store.edits.copy(), page.copy?.(), store.edits.delete(store.selected)),
   },
   { id: "merge", title: "Merge cells", keys: ["Shift+M"], needs: "edit", run: (store) => store.edits.merge() },
+  {
+    id: "split",
+    title: "Split cell at cursor",
+    editKeys: ["Control+Shift+Minus"],
+    needs: "edit",
+    run: (store) => {
+      const { current, marked } = store;
+      if (current !== undefined && marked?.cell === current) store.edits.split(current, marked.from);
+      else store.toast({ text: "Put the cursor where the cell should be split." });
+    },
+  },
+  { id: "duplicate", title: "Duplicate cells", keys: ["Shift+D"], needs: "edit", run: (store) => store.edits.duplicate() },
   { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.edits.paste() },
   ...types.map(([type, title, keys]): Action => ({
     id: `type-${type}`,
@@ -284,7 +303,14 @@ export const actions: Action[] = [
     id: "clear-outputs",
     title: "Clear outputs",
     needs: "edit",
-    run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })),
+    run: (store) => store.edits.clearOutputs(store.selected),
+  },
+  {
+    id: "clear-all-outputs",
+    title: "Clear all outputs",
+    keys: ["Shift+O"],
+    needs: "edit",
+    run: (store) => store.edits.clearOutputs(store.document.order),
   },
   { id: "assistant", title: "Show or hide assistant", editKeys: ["$mod+Shift+a"], run: toAssistant },
   {

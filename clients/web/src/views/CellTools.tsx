@@ -14,11 +14,11 @@ const named = (...ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
 
 /** What the menu offers, in groups. */
 const GROUPS: Action[][] = [
-  named("run-above", "run-below"),
+  named("run", "run-above", "run-below"),
   named("insert-above", "insert-below", "insert-prompt"),
-  named("copy", "cut", "paste", "merge"),
+  named("copy", "cut", "paste", "duplicate", "split", "merge"),
   named("type-code", "type-markdown", "type-raw", "type-sql", "type-prompt"),
-  named("format", "toggle-source", "toggle-outputs", "clear-outputs", "runs"),
+  named("format", "toggle-source", "toggle-outputs", "clear-outputs", "clear-all-outputs", "runs"),
   named("comment", "pin", "skip", "copy-link"),
 ];
 

@@ -182,7 +182,6 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
       },
     })),
   );
-  const split = { key: "Ctrl-Shift--", run: (view: EditorView) => splitCell(store, id, view) };
   const escape = {
     key: "Escape",
     run: (view: EditorView) => {
@@ -192,17 +191,5 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
     },
     shift: () => (store.select(id), true),
   };
-  return [...table, split, escape, { key: "ArrowUp", run: leave(-1) }, { key: "ArrowDown", run: leave(1) }];
-}
-
-function splitCell(store: NotebookStore, id: string, view: EditorView): boolean {
-  const cell = store.document.cells.get(id);
-  const { head } = view.state.selection.main;
-  const rest = view.state.sliceDoc(head).replace(/^\n/, "");
-  if (!cell || !store.mayEdit) return true;
-  // Where text is unconfirmed, the ranges are not yet those of what is shown: they stay here, empty.
-  const isShown = view.state.doc.toString() === cell.source;
-  store.edits.split(id, rest, isShown ? view.state.doc.length - rest.length : undefined);
-  view.dispatch({ changes: { from: head, to: view.state.doc.length } });
-  return true;
+  return [...table, escape, { key: "ArrowUp", run: leave(-1) }, { key: "ArrowDown", run: leave(1) }];
 }

@@ -1,12 +1,12 @@
 // What happened: the timeline with any version to look at, what was deleted, who ran what, who wrote which line.
 import { Pause, Play, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { steps } from "../app/steps.ts";
+import { KINDS, type Kind, type Step, steps } from "../app/steps.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { ago, date } from "../app/words.ts";
-import type { EventMessage } from "../protocol/messages.ts";
-import { Author } from "./Author.tsx";
+import type { Actor, EventMessage } from "../protocol/messages.ts";
+import { Author, useName } from "./Author.tsx";
 import { Lines, Runs, Trash } from "./Records.tsx";
 
 const PAGE = 200;
@@ -49,7 +49,11 @@ function Timeline({ store }: { store: NotebookStore }) {
   const [isPlaying, setIsPlaying] = useState(false);
   const { version } = store.document;
   const at = store.past ?? version;
-  const all = steps(events);
+  const { order } = store.document;
+  const nameOf = (cell: string) => (order.includes(cell) ? `cell ${order.indexOf(cell) + 1}` : "a deleted cell");
+  const every = steps(events, nameOf);
+  const [filter, setFilter] = useState<Filter>({ who: undefined, kind: undefined });
+  const all = every.filter((step) => passes(step, filter));
   const names = store.document.named_versions;
 
   useEffect(() => {
@@ -107,11 +111,15 @@ function Timeline({ store }: { store: NotebookStore }) {
           </ul>
         </section>
       )}
+      <Filters store={store} all={every} filter={filter} set={setFilter} />
       {events.length === 0 && !error && <div className="shape" aria-busy="true" />}
+      {events.length > 0 && all.length === 0 && (
+        <p className="quiet empty">Nothing like this{from > 0 && " yet: load earlier entries"}.</p>
+      )}
       <ol className="steps">
         {all.map((step) => (
           <li key={step.first} aria-current={store.past !== undefined && step.first <= store.past && store.past <= step.last}>
-            <button className="step" onClick={() => store.look(step.last)}>
+            <button className="step" onClick={() => store.look(step.last, step)}>
               <span>
                 <Author store={store} actor={step.actor} /> {step.words.join(", ")}
               </span>
@@ -120,6 +128,9 @@ function Timeline({ store }: { store: NotebookStore }) {
                 {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
               </span>
             </button>
+            {step.first === 1 && step.cells.some((cell) => order.includes(cell)) && store.mayEdit && (
+              <UndoImport store={store} step={step} />
+            )}
           </li>
         ))}
       </ol>
@@ -129,6 +140,91 @@ function Timeline({ store }: { store: NotebookStore }) {
         </button>
       )}
     </>
+  );
+}
+
+interface Filter {
+  who: string | undefined;
+  kind: Kind | undefined;
+}
+
+const keyOf = ({ actor }: Step) => JSON.stringify(actor);
+
+function passes(step: Step, { who, kind }: Filter): boolean {
+  return (who === undefined || keyOf(step) === who) && (kind === undefined || step.kinds.has(kind));
+}
+
+function Filters({
+  store,
+  all,
+  filter,
+  set,
+}: {
+  store: NotebookStore;
+  all: Step[];
+  filter: Filter;
+  set: (filter: Filter) => void;
+}) {
+  const people = new Map(all.map((step) => [keyOf(step), step.actor]));
+  const kinds = KINDS.filter((kind) => all.some((step) => step.kinds.has(kind)));
+  return (
+    <div className="row filters">
+      <select
+        className="select grow"
+        aria-label="People"
+        value={filter.who ?? ""}
+        onChange={({ target }) => set({ ...filter, who: target.value || undefined })}
+      >
+        <option value="">Everyone</option>
+        {[...people].map(([key, actor]) => (
+          <Person key={key} store={store} value={key} actor={actor} />
+        ))}
+      </select>
+      <select
+        className="select grow"
+        aria-label="Kind"
+        value={filter.kind ?? ""}
+        onChange={({ target }) => set({ ...filter, kind: (target.value || undefined) as Kind | undefined })}
+      >
+        <option value="">Everything</option>
+        {kinds.map((kind) => (
+          <option key={kind}>{kind}</option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Person({ store, value, actor }: { store: NotebookStore; value: string; actor: Actor }) {
+  return <option value={value}>{useName(store, actor)}</option>;
+}
+
+/** What the notebook was made with is undone here alone, after a question. */
+function UndoImport({ store, step }: { store: NotebookStore; step: Step }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const count = step.cells.filter((cell) => store.document.cells.has(cell)).length;
+  const cells = count === 1 ? "1 cell" : `${count} cells`;
+  if (!isAsking)
+    return (
+      <button className="button bare tiny" onClick={() => setIsAsking(true)}>
+        Undo import…
+      </button>
+    );
+  const undo = () => {
+    setIsAsking(false);
+    store.look(undefined);
+    void store.do({ Undo: { correlation_id: step.correlation } });
+  };
+  return (
+    <div className="row" role="group" aria-label="Undo import">
+      <span className="grow small">Move the {cells} this notebook was made with to the trash?</span>
+      <button className="button" onClick={() => setIsAsking(false)}>
+        Cancel
+      </button>
+      <button className="button danger" onClick={undo}>
+        Delete {cells}
+      </button>
+    </div>
   );
 }
 

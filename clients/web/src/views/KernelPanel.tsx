@@ -151,7 +151,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         >
           Restart
         </button>
-        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restartAndRun(id)}>
+        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restartAndRun([id])}>
           Restart and run all
         </button>
         <button

@@ -242,7 +242,7 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
       {store.past !== undefined && (
         <Suspense fallback={<div className="shape" aria-busy="true" />}>
           <Boundary what="This version" of={store.past} close={() => store.look(undefined)}>
-            <Past store={store} at={store.past} />
+            <Past key={`${store.past} ${store.pastEntry?.first}`} store={store} at={store.past} />
           </Boundary>
         </Suspense>
       )}

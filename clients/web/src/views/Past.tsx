@@ -40,7 +40,9 @@ function useVersion(store: NotebookStore, at: number | undefined): { document: D
 
 export default function Past({ store, at }: { store: NotebookStore; at: number }) {
   useTopics(store, "notebook", "order");
-  const [other, setOther] = useState<number | "now">();
+  const entry = store.pastEntry;
+  const before = (entry?.first ?? at) - 1;
+  const [other, setOther] = useState<number | "now" | undefined>(entry && before > 0 ? before : undefined);
   const { document: past, error } = useVersion(store, at);
   const { document: second } = useVersion(store, other === "now" ? undefined : other);
   const compared = other === "now" ? store.document : second;
@@ -63,7 +65,7 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
           >
             <option value="">{other === undefined ? "Compare with…" : "No comparison"}</option>
             <option value="now">Current version</option>
-            {at > 1 && <option value={at - 1}>Previous version</option>}
+            {before > 0 && <option value={before}>Previous version</option>}
             {[...names].map(([number, name]) => (
               <option key={number} value={number}>
                 “{name}”
@@ -84,7 +86,7 @@ export default function Past({ store, at }: { store: NotebookStore; at: number }
       {!past && !error && <div className="shape" />}
       {past &&
         (compared ? (
-          <Compared before={older(past, compared)} after={newer(past, compared)} />
+          <Compared store={store} before={older(past, compared)} after={newer(past, compared)} />
         ) : (
           <Cells store={store} past={past} />
         ))}
@@ -181,13 +183,20 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
 
 function Cells({ store, past }: { store: NotebookStore; past: Document }) {
   if (past.order.length === 0) return <p className="quiet empty">No cells in this version.</p>;
+  const first = past.order.find((id) => store.pastEntry?.cells.includes(id));
   return past.order.map((id) => {
     const cell = past.cells.get(id);
     const run = past.latestExecution(id);
     const now = store.document.cells.get(id);
+    const isMarked = store.pastEntry?.cells.includes(id) ?? false;
     const note = !now ? "Deleted since" : now.source !== cell?.source ? "Edited since" : undefined;
     return (
-      <div key={id} className={`past-cell${note ? " other" : ""}`}>
+      <div
+        key={id}
+        ref={isMarked && id === first ? showOnce : undefined}
+        className={`past-cell${isMarked ? " marked" : note ? " other" : ""}`}
+      >
+        {isMarked && <p className="small quiet">Cell {past.order.indexOf(id) + 1} · changed in this entry</p>}
         {note && <p className="small quiet">{note}</p>}
         {cell && <Still cell={cell} />}
         {run?.outputs && run.outputs.length > 0 && <OutputList store={store} outputs={run.outputs} run={run} />}
@@ -216,8 +225,13 @@ function Still({ cell }: { cell: Cell }) {
   );
 }
 
+function showOnce(node: HTMLElement | null): void {
+  node?.scrollIntoView({ block: "center" });
+}
+
 /** Cell by cell: what came, what went, and the words that changed. */
-function Compared({ before, after }: { before: Document; after: Document }) {
+function Compared({ store, before, after }: { store: NotebookStore; before: Document; after: Document }) {
+  const goTo = (id: string) => (store.look(undefined), store.select(id));
   const gone = before.order.filter((id) => !after.cells.has(id));
   const same = after.order.filter((id) => before.cells.get(id)?.source === after.cells.get(id)?.source);
   const isSame = same.length === after.order.length && gone.length === 0;
@@ -234,6 +248,11 @@ function Compared({ before, after }: { before: Document; after: Document }) {
           <div key={id} className="past-cell other">
             <p className="small quiet">
               {was ? `Cell ${after.order.indexOf(id) + 1} changed` : `Cell ${after.order.indexOf(id) + 1} added`}
+              {store.document.cells.has(id) && (
+                <button className="button bare tiny" onClick={() => goTo(id)}>
+                  Show in notebook
+                </button>
+              )}
             </p>
             <Suspense fallback={<div className="shape" />}>
               <WordDiff before={was?.source ?? ""} after={is.source} />
