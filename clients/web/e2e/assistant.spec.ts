@@ -38,23 +38,26 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await page.keyboard.press("Enter");
 
   const card = page.locator(".confirmation");
-  await expect(card).toContainText("(Notarium)");
-  await expect(card).toContainText("goes");
+  await expect(card.getByRole("heading")).toHaveText("Delete cell 1");
+  await expect(card).toContainText("Notarium · requested");
+  await expect(card).toContainText("Deletes cell 1. It can be restored from the trash.");
   await expect(card.locator(".effect")).toHaveText("a = 1");
   // Enter by habit decides nothing.
-  await expect(card.getByRole("button", { name: "Confirm" })).not.toBeFocused();
+  await expect(card.getByRole("button", { name: "Delete cell" })).not.toBeFocused();
+  await expect(page.locator(".call").first()).toContainText("Read the notebook");
+  await expect(page.locator(".call").nth(1)).toContainText("Changed cell 2");
   await expect(page.locator(".cell-review")).toContainText("The assistant changed this cell");
-  await page.getByRole("button", { name: "Show the change" }).click();
+  await page.getByRole("button", { name: "Show changes" }).click();
   await expect(page.locator(".cell-review ins")).toHaveText("3");
   // What it may still change is run only when one says so.
   await page.getByRole("button", { name: "Run all" }).click();
   await expect(page.locator(".toast")).toContainText("The assistant is working");
 
-  await card.getByRole("button", { name: "Confirm" }).focus();
+  await card.getByRole("button", { name: "Delete cell" }).focus();
   await page.keyboard.press("Enter");
   await expect(page.locator(".transcript")).toContainText("Done as you wished.");
   await expect(page.locator(".cell")).toHaveCount(1);
-  await expect(page.locator(".turn-end").last()).toContainText("tokens read");
+  await expect(page.locator(".turn-end").last()).toContainText("tokens in");
   await page.getByRole("button", { name: "Undo all" }).click();
   await expect(page.locator(".cell")).toHaveCount(2);
   await expect(page.locator(".cell").nth(1)).toContainText("b = 2");
@@ -103,14 +106,14 @@ test("proposals stand in their cells: accepted together, or one by one", async (
     "proposals.ipynb",
   );
   await page.getByRole("button", { name: "Assistant", exact: true }).click();
-  await page.getByRole("button", { name: "Model and policy" }).click();
+  await page.getByRole("button", { name: "Model and permissions" }).click();
   await page.getByRole("radio", { name: /^Ask for every edit/ }).check();
   await expect(page.getByLabel("Message to the assistant")).toBeFocused();
   await page.keyboard.type("better names");
   await page.keyboard.press("Enter");
-  const proposals = page.getByRole("group", { name: "A proposal of the assistant" });
+  const proposals = page.getByRole("group", { name: "Proposed change" });
   await expect(proposals).toHaveCount(3);
-  await expect(page.locator(".review-bar")).toContainText("proposes changes of 3 cells");
+  await expect(page.locator(".review-bar")).toContainText("proposes changes to 3 cells");
   await expect(page.locator(".cell").nth(1).locator(".proposal pre")).toContainText("etter_1");
   await page.locator(".cell").nth(1).getByRole("button", { name: "Side by side" }).click();
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "Before" })).toHaveText("b = 0");
@@ -118,14 +121,14 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   // It is run before it is accepted: the cell stays, and so do its runs.
   const second = page.locator(".cell").nth(1);
   await second.getByRole("button", { name: "Try" }).click();
-  const tried = second.getByRole("group", { name: "What it puts out" });
-  await expect(tried).toContainText("The cell is as it was", { timeout: 60_000 });
+  const tried = second.getByRole("group", { name: "Output of the trial" });
+  await expect(tried).toContainText("Your cell is unchanged", { timeout: 60_000 });
   await expect(tried.locator(".outputs")).toHaveText(/^\s*1\s*$/, { timeout: 60_000 });
   await expect(second.locator(".source").first()).toHaveText(/b = 0/);
   await expect(second.locator(".gutter .count")).toHaveCount(0);
-  await page.locator(".cell").first().getByRole("button", { name: "Reject" }).click();
+  await page.locator(".cell").first().getByRole("button", { name: "Deny" }).click();
   await expect(proposals).toHaveCount(2);
-  await page.locator(".review-bar").getByRole("button", { name: "Accept 2" }).click();
+  await page.locator(".review-bar").getByRole("button", { name: "Allow 2" }).click();
   await expect(page.locator(".cell .source")).toHaveText([/a = 0/, /better_1 = 1/, /better_2 = 2/]);
   await expect(page.locator(".transcript")).toContainText("All is said.");
   await page.context().close();

@@ -15,8 +15,8 @@ test("pictures and files are attached, shown, sent to the model and kept with th
   await page.locator(".cell .source").first().waitFor();
   await page.getByRole("button", { name: "Assistant", exact: true }).click();
   const message = page.getByLabel("Message to the assistant");
-  const going = page.getByRole("group", { name: "Goes with your message" });
-  await page.getByLabel("Pictures and files to attach").setInputFiles([
+  const going = page.getByRole("group", { name: "Attachments" });
+  await page.getByLabel("Files to attach").setInputFiles([
     { name: "plot.png", mimeType: "image/png", buffer: PNG },
     { name: "losses.csv", mimeType: "text/csv", buffer: Buffer.from("epoch,loss\n1,0.5\n") },
   ]);

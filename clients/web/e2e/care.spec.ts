@@ -99,7 +99,7 @@ test("the main tasks without a pointer: make, write, run, share, decide, go back
   await page.keyboard.type("delete the first cell");
   await page.keyboard.press("Enter");
   await page.locator(".confirmation").waitFor();
-  await tabTo(page, "Confirm");
+  await tabTo(page, "Delete cell");
   await page.keyboard.press("Enter");
   await expect(page.locator(".transcript")).toContainText("Gone.");
   await expect(page.locator(".cell")).toHaveCount(1);

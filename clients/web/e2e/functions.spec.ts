@@ -168,9 +168,9 @@ test("an assistant's call says whose tool it would be: the notebook's kernel, or
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
   await ask(page, "sink it");
   const card = page.locator(".confirmation");
-  await expect(card).toContainText("Sink (this notebook’s kernel, python3)", { timeout: 30_000 });
-  await card.getByRole("button", { name: "Confirm", exact: true }).click();
+  await expect(card).toContainText("this notebook’s kernel, python3 · requested", { timeout: 30_000 });
+  await card.getByRole("button", { name: "Allow", exact: true }).click();
   await expect(page.locator(".transcript")).toContainText("It lies on the ground.", { timeout: 60_000 });
   await expect(page.locator(".call").filter({ hasText: "Sink" })).toContainText("this notebook’s kernel");
-  await expect(page.locator(".call").filter({ hasText: "Get notebook state" })).not.toContainText("kernel");
+  await expect(page.locator(".call").filter({ hasText: "Read the notebook" })).not.toContainText("kernel");
 });

@@ -36,14 +36,14 @@ test("a decision asks for the password, once for a quarter of an hour", async ({
   const dialog = page.getByRole("dialog");
   const field = dialog.getByLabel(/^Password for/);
 
-  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true }).click();
   await expect(field).toBeFocused();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.locator(".cell")).toHaveCount(6);
-  await expect(page.getByRole("button", { name: "Confirm", exact: true })).toBeEnabled();
+  await expect(page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true })).toBeEnabled();
 
-  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true }).click();
   await field.fill("a cow in the harbour");
   await field.press("Enter");
   await expect(dialog.getByRole("alert")).toBeVisible();
@@ -83,7 +83,7 @@ test("sharing asks for it too, above what is open; by keys alone", async ({ brow
 
 test("axe: the question for the password", async ({ browser, asking }) => {
   const page = await waitingCall(browser, asking);
-  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true }).click();
   await page.getByLabel(/^Password for/).waitFor();
   for (const look of LOOKS) {
     await page.setViewportSize({ width: look.width, height: 800 });
@@ -101,11 +101,11 @@ test("who has no password learns how to get one", async ({ browser }) => {
   const server = new TestServer();
   await server.start(ASKING);
   const page = await waitingCall(browser, server);
-  await page.getByRole("button", { name: "Confirm", exact: true }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true }).click();
   await expect(page.getByRole("dialog")).toContainText("Set a password first");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
-  await expect(page.getByRole("button", { name: "Confirm", exact: true })).toBeEnabled();
+  await expect(page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true })).toBeEnabled();
   await page.context().close();
   await server.end();
 });

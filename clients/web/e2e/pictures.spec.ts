@@ -62,7 +62,7 @@ test("the assistant asks before it deletes", async ({ browser, server }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   await ask(page, "tidy this up, please");
   await page.locator(".confirmation .effect").waitFor();
-  await page.getByRole("button", { name: "Show the change" }).click();
+  await page.getByRole("button", { name: "Show changes" }).click();
   await page.locator(".cell-review ins").first().waitFor();
   await page.locator(".cell-review").scrollIntoViewIfNeeded();
   await shoot(page, "assistant");
@@ -133,7 +133,7 @@ test("the recording: from an empty notebook to an undone turn", async ({ browser
   await page.keyboard.press("Enter");
   await page.locator(".confirmation .effect").waitFor();
   await page.waitForTimeout(1_800);
-  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Delete cell" }).click();
   await expect(page.locator(".cell")).toHaveCount(1);
   await page.waitForTimeout(1_500);
   await page.getByRole("button", { name: "Undo this turn" }).click();

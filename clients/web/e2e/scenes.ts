@@ -193,7 +193,7 @@ export const scenes: Scene[] = [
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
       await page.getByRole("button", { name: "Assistant", exact: true }).click();
-      await page.getByRole("button", { name: "Model and policy" }).click();
+      await page.getByRole("button", { name: "Model and permissions" }).click();
       return page;
     },
   },
@@ -204,11 +204,11 @@ export const scenes: Scene[] = [
       const page = await demoNotebook(browser, server);
       await page.getByRole("button", { name: "Assistant", exact: true }).click();
       const attach = () =>
-        page.getByLabel("Pictures and files to attach").setInputFiles([
+        page.getByLabel("Files to attach").setInputFiles([
           { name: "the curve of last year.png", mimeType: "image/png", buffer: picture() },
           { name: "losses.csv", mimeType: "text/csv", buffer: Buffer.from("epoch,loss\n1,0.5\n") },
         ]);
-      const going = page.getByRole("group", { name: "Goes with your message" });
+      const going = page.getByRole("group", { name: "Attachments" });
       await attach();
       await going.getByText("losses.csv").waitFor();
       await expect(going.getByRole("img")).toBeVisible();
@@ -379,7 +379,7 @@ export const passwordScene: Scene = {
     const page = await demoNotebook(browser, server);
     await ask(page, "tidy this up, please");
     await page.locator(".confirmation .effect").waitFor();
-    await page.getByRole("button", { name: "Confirm", exact: true }).click();
+    await page.locator(".confirmation").getByRole("button", { name: "Delete cell", exact: true }).click();
     await page.getByLabel(/^Password for/).waitFor();
     return page;
   },

@@ -71,9 +71,9 @@ test("home: a workspace, a copy, the archive, and what waits for me", async ({ b
 
   await page.getByRole("link", { name: "Quarter", exact: true }).click();
   await expect(page.locator(".confirmation")).toBeVisible();
-  await page.getByLabel("Reason, if you deny").fill("not now");
-  await page.getByRole("button", { name: "Deny" }).click();
-  await expect(page.locator(".call").first()).toContainText("denied · not now");
+  await page.getByLabel("Reason for denying").fill("not now");
+  await page.locator(".confirmation").getByRole("button", { name: "Deny" }).click();
+  await expect(page.locator(".call").first()).toContainText("Denied · not now");
 });
 
 test("home: who is where, and what runs now", async ({ browser, server }) => {

@@ -55,7 +55,7 @@ test("an assistant stands in the cell that it works on", async ({ browser, serve
   await ask(page, "tidy this up, please");
   await page.locator(".confirmation").waitFor();
   await expect(page.locator(".cell").last().locator(".here")).toHaveAttribute("aria-label", /assistant is waiting for approval/);
-  await page.getByRole("button", { name: "Deny" }).click();
+  await page.locator(".confirmation").getByRole("button", { name: "Deny" }).click();
   await expect(page.locator(".here")).toHaveCount(0);
 });
 

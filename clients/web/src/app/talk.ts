@@ -18,13 +18,13 @@ export interface CallEnd {
 }
 
 const ENDS: Record<string, [state: string, isBad: boolean]> = {
-  ToolCallDenied: ["denied", true],
-  ToolCallWithdrawn: ["withdrawn", false],
-  ToolCallVoided: ["void", true],
-  ToolCallExpired: ["expired", true],
+  ToolCallDenied: ["Denied", true],
+  ToolCallWithdrawn: ["Withdrawn", false],
+  ToolCallVoided: ["Outdated", true],
+  ToolCallExpired: ["Expired", true],
 };
 
-const EXECUTED: Record<string, string> = { ok: "done", error: "failed", outcome_unknown: "nobody can say how much of it was done" };
+const EXECUTED: Record<string, string> = { ok: "", error: "Failed", outcome_unknown: "Outcome unknown" };
 
 /** How a call ended, where this event says so. */
 export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: string, CallEnd] | undefined {

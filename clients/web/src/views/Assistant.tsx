@@ -1,4 +1,4 @@
-// The side panel of the assistant: what was said, what it does, what waits for a person.
+// The side panel of the assistant: messages, tool calls, and calls that wait for approval.
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { chooseModel, chosenModel } from "../app/asking.ts";
@@ -54,7 +54,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
             {[...document.conversations].map(([id, each]) => (
               <option key={id} value={id}>
                 {each.title || "Conversation"}
-                {each.is_outside ? " (from outside)" : ""}
+                {each.is_outside ? " (external)" : ""}
               </option>
             ))}
           </select>
@@ -69,8 +69,8 @@ export function Assistant({ store }: { store: NotebookStore }) {
         </button>
         <button
           className="button bare icon"
-          aria-label="Model and policy"
-          title="Model and policy"
+          aria-label="Model and permissions"
+          title="Model and permissions"
           aria-pressed={isSetting}
           onClick={() => setIsSetting(!isSetting)}
         >
@@ -105,7 +105,9 @@ export function Assistant({ store }: { store: NotebookStore }) {
       </div>
       {turn && <Working store={store} turn={turn} isWaiting={waiting.length > 0} />}
       {hasAssistants && store.mayConverse && <Composer store={store} ask={ask} isBusy={turn !== undefined} />}
-      {hasAssistants && !store.mayConverse && <p className="quiet note">Your role here does not let you ask the assistant.</p>}
+      {hasAssistants && !store.mayConverse && (
+        <p className="quiet note">Your role doesn’t include the assistant. Ask an owner for access.</p>
+      )}
     </aside>
   );
 }
@@ -140,19 +142,16 @@ function Nothing({ hasAssistants }: { hasAssistants: boolean }) {
   if (!hasAssistants)
     return (
       <div className="quiet empty">
-        <p>This server has no model provider.</p>
+        <p>No model provider is set up.</p>
         <p className="small">
-          Start it with a key, for instance <code>ANTHROPIC_API_KEY</code>. Or see one at work without: <code>notarium demo</code>{" "}
-          plays a script.
+          Start the server with a key such as <code>ANTHROPIC_API_KEY</code>, or try <code>notarium demo</code>.
         </p>
       </div>
     );
   return (
     <div className="quiet empty">
       <p>Ask about this notebook, or for changes to it.</p>
-      <p className="small">
-        It works in the open: each step is shown, can be undone, and what would destroy something waits for your word.
-      </p>
+      <p className="small">Each step is shown and can be undone. Destructive steps need your approval.</p>
     </div>
   );
 }
@@ -163,7 +162,7 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
   const now = useNow(1_000, serverNow);
   const took = known ? clock(now - known.started_at) : "";
   const { review } = store;
-  const state = isWaiting ? "waits for you" : "is working";
+  const state = isWaiting ? "is waiting for approval" : "is working";
   return (
     <p className="working row" role="status">
       <span className="grow">
@@ -176,8 +175,8 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
       <button
         className="button bare icon"
         aria-pressed={review.isFollowing}
-        aria-label="Follow it through the notebook"
-        title="Follow it through the notebook"
+        aria-label="Follow in the notebook"
+        title="Follow in the notebook"
         onClick={() => {
           review.isFollowing = !review.isFollowing;
           store.tell("assistants");

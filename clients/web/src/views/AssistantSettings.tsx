@@ -1,11 +1,11 @@
-// Which model is asked, how much it may do unasked, and what was allowed for a while.
+// The model, what the assistant may do without asking, and what was allowed for a while.
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { date } from "../app/words.ts";
 import type { Policy } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
-import { sentence } from "./ToolCall.tsx";
+import { callWords } from "../app/toolWords.ts";
 
 interface Props {
   store: NotebookStore;
@@ -16,9 +16,9 @@ interface Props {
 }
 
 const POLICIES: [Policy, string, string][] = [
-  ["guarded", "Guarded", "It edits by itself; what reaches outside, deletes or overwrites waits for you."],
-  ["ask_for_every_edit", "Ask for every edit", "Everything but reading waits for you."],
-  ["trusted", "Trusted", "Only what destroys something waits for you."],
+  ["guarded", "Guarded", "Edits freely. Asks before it deletes, overwrites or reaches outside."],
+  ["ask_for_every_edit", "Ask for every edit", "Asks before everything except reading."],
+  ["trusted", "Trusted", "Asks only before destructive steps."],
 ];
 
 type Offered = components["schemas"]["Model"];
@@ -54,7 +54,7 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
         <input
           className="field mono"
           defaultValue={model}
-          placeholder="the server’s default"
+          placeholder="Server default"
           spellCheck={false}
           autoFocus={offered.length > 0}
           onBlur={({ target }) => {
@@ -63,7 +63,7 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
           }}
           onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
         />
-        <span className="small quiet">PROVIDER, PROVIDER/MODEL, or a model of the first provider</span>
+        <span className="small quiet">Provider, provider/model, or a model of the first provider</span>
       </label>
     );
   return (
@@ -74,7 +74,7 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
         value={known === undefined ? model : known === first ? "" : known.provider}
         onChange={({ target }) => (target.value === OTHER ? setIsTyping(true) : setModel(target.value))}
       >
-        <option value="">{first ? `${full(first)} (the default)` : "the server’s default"}</option>
+        <option value="">{first ? `${full(first)} (default)` : "Server default"}</option>
         {offered.slice(1).map((each) => (
           <option key={each.provider} value={each.provider}>
             {full(each)}
@@ -85,7 +85,7 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
             {name}
           </option>
         ))}
-        <option value={OTHER}>Another …</option>
+        <option value={OTHER}>Other…</option>
       </select>
     </label>
   );
@@ -101,10 +101,10 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
   const [asked, setAsked] = useState<Policy>();
   const isOwner = store.replica.role === "owner" && store.session.mayManage;
   return (
-    <section className="settings stack" aria-label="Model and policy">
+    <section className="settings stack" aria-label="Model and permissions">
       <ModelPicker store={store} model={model} setModel={setModel} answered={models} />
       <fieldset className="stack tight" disabled={!isOwner}>
-        <legend className="small">What it may do unasked{isOwner ? "" : " (an owner decides)"}</legend>
+        <legend className="small">Permissions{isOwner ? "" : " (only owners can change them)"}</legend>
         {POLICIES.map(([value, name, words]) => (
           <label key={value} className="choice">
             <input
@@ -125,15 +125,17 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
       </fieldset>
       {grants.size > 0 && (
         <div className="stack tight">
-          <span className="small">Allowed for a while</span>
+          <span className="small">Temporary permissions</span>
           {[...grants].map(([id, grant]) => (
             <p key={id} className="row small">
               <span className="grow">
-                {(grant.functions ?? []).length === 0 ? "Everything" : (grant.functions ?? []).map(sentence).join(", ")} in “
-                {conversations.get(grant.conversation_id)?.title || "Conversation"}” until {date(grant.expires_at)}
+                {(grant.functions ?? []).length === 0
+                  ? "Everything"
+                  : (grant.functions ?? []).map((name) => callWords(name, {}, [])).join(", ")}{" "}
+                in “{conversations.get(grant.conversation_id)?.title || "Conversation"}” until {date(grant.expires_at)}
               </span>
               <button className="button bare small" onClick={() => void store.do({ RevokeGrant: { grant_id: id } })}>
-                End
+                Revoke
               </button>
             </p>
           ))}

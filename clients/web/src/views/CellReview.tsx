@@ -1,11 +1,12 @@
-// On a cell: that the assistant changed it, how, and what to make of it. Above all of them: a walk from one to the next.
+// Marks a cell that the assistant changed or wants to change, with the buttons to decide. A bar walks from one to the next.
 import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
+import { numbered } from "../app/graph.ts";
 import { confirmedTogether } from "../app/proposals.ts";
 import { useTopics } from "../app/topics.ts";
 import type { ToolCall } from "../protocol/messages.ts";
-import { sentence } from "./ToolCall.tsx";
+import { allowWords, callWords } from "../app/toolWords.ts";
 import { Trial, TryButton, useTrial } from "./Trial.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
 import { part } from "../ui/parts.ts";
@@ -14,14 +15,15 @@ const WordDiff = part(() => import("./Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
 
-const DOES: Record<string, string> = {
-  modify_cell: "change this cell",
-  delete_cell: "delete this cell",
-  move_cell: "move this cell",
-  run_cell: "run this cell",
+const PROPOSED: Record<string, string> = {
+  modify_cell: "The assistant proposes a change",
+  delete_cell: "The assistant wants to delete this cell",
+  move_cell: "The assistant wants to move this cell",
+  execute_cell: "The assistant wants to run this cell",
+  execute_cell_async: "The assistant wants to run this cell",
 };
 
-/** What waits for a person's word, in the cell that it is about. */
+/** Calls that wait for approval, in the cell that they are about. */
 export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
   return store.proposals.get(id)?.map(([call, each]) => <Proposal key={call} store={store} id={id} callId={call} call={each} />);
 }
@@ -36,20 +38,24 @@ function Proposal({ store, id, callId, call }: { store: NotebookStore; id: strin
   const text = typeof source === "string" ? source : undefined;
   const trial = useTrial(store, text ?? "");
   return (
-    <div className={isDeletion ? "proposal deletion" : "proposal"} role="group" aria-label="A proposal of the assistant">
+    <div className={isDeletion ? "proposal deletion" : "proposal"} role="group" aria-label="Proposed change">
       <div className="row small">
         <Bot size={14} aria-hidden />
-        <span className="grow">The assistant wants to {DOES[call.function] ?? `do this here: ${sentence(call.function)}`}</span>
+        <span className="grow">{PROPOSED[call.function] ?? `The assistant proposes: ${callWords(call.function, {}, [])}`}</span>
         {text !== undefined && cell?.cell_type === "code" && <TryButton trial={trial} isDisabled={!store.mayRun} />}
-        <button className="button bare small" disabled={!mayDecide} onClick={() => void decide(confirming(callId, call))}>
-          <Check size={13} aria-hidden /> Accept
+        <button
+          className={call.risk === "destructive" ? "button small destructive" : "button bare small"}
+          disabled={!mayDecide}
+          onClick={() => void decide(confirming(callId, call))}
+        >
+          <Check size={13} aria-hidden /> {allowWords(call.function, call.risk)}
         </button>
         <button
           className="button bare small"
           disabled={!mayDecide}
           onClick={() => void decide({ DenyToolCall: { call_id: callId, detail: null } })}
         >
-          <X size={13} aria-hidden /> Reject
+          <X size={13} aria-hidden /> Deny
         </button>
       </div>
       {text !== undefined && cell && (
@@ -58,8 +64,10 @@ function Proposal({ store, id, callId, call }: { store: NotebookStore; id: strin
         </Suspense>
       )}
       <Trial store={store} trial={trial} />
-      {full?.confirmation?.void && <p className="error small">It would not happen any more: {full.confirmation.void}</p>}
-      {full?.may_decide === false && <p className="small">Somebody else has to decide this.</p>}
+      {full?.confirmation?.void && (
+        <p className="error small">No longer possible: {numbered(full.confirmation.void, store.document.order)}</p>
+      )}
+      {full?.may_decide === false && <p className="small">Someone else has to allow this.</p>}
       {error && <p className="error small">{error}</p>}
     </div>
   );
@@ -78,7 +86,7 @@ export function CellReview({ store, id }: { store: NotebookStore; id: string }) 
         <span className="grow">The assistant {WORDS[reviewed.kind]}</span>
         {isDiff && (
           <button className="button bare small" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-            {isOpen ? "Hide the change" : "Show the change"}
+            {isOpen ? "Hide changes" : "Show changes"}
           </button>
         )}
         {cell.cell_type === "code" && (
@@ -117,18 +125,18 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
   const turn = review.turn;
   const isWorking = turn !== undefined && store.document.turns.has(turn);
   return (
-    <div className="review-bar" role="region" aria-label="What the assistant changed">
+    <div className="review-bar" role="region" aria-label="The assistant’s changes">
       <Bot size={15} aria-hidden />
       <span>{reviewWords(changed.length, gone.length, proposed.length)}</span>
       {cells.length > 0 && (
         <span className="row tight">
-          <button className="button bare icon" aria-label="The change before" title="The change before" onClick={() => walk(-1)}>
+          <button className="button bare icon" aria-label="Previous change" title="Previous change" onClick={() => walk(-1)}>
             <ChevronUp size={15} />
           </button>
           <span className="small count">
             {at + 1 || "–"} / {cells.length}
           </span>
-          <button className="button bare icon" aria-label="The next change" title="The next change" onClick={() => walk(1)}>
+          <button className="button bare icon" aria-label="Next change" title="Next change" onClick={() => walk(1)}>
             <ChevronDown size={15} />
           </button>
         </span>
@@ -139,7 +147,7 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
           <button
             className="button"
             disabled={!store.mayEdit || isWorking || turn === undefined}
-            title={isWorking ? "When it has ended" : "All that this turn changed; runs stay"}
+            title={isWorking ? "Available when the assistant is done" : "Undoes every change of this turn. Runs are not undone."}
             onClick={() => void store.do({ Undo: { turn_id: turn ?? null } })}
           >
             <Undo2 size={14} aria-hidden /> Undo all
@@ -158,19 +166,19 @@ function reviewWords(changed: number, gone: number, proposed: number): string {
   const parts = [
     changed > 0 && `changed ${cells(changed)}`,
     gone > 0 && `deleted ${gone}`,
-    proposed > 0 && `proposes changes of ${cells(proposed)}`,
+    proposed > 0 && `proposes changes to ${cells(proposed)}`,
   ].filter((part) => part !== false);
   return `The assistant ${parts.join(", ")}`;
 }
 
-/** Of what can be undone; anything else is decided one by one. */
+/** Allows everything that can be undone; anything else is decided one by one. */
 function AcceptAll({ store }: { store: NotebookStore }) {
   const { isDecided, decide } = useDecision(store);
   const calls = confirmedTogether(store.proposals);
   if (calls.length < 2) return null;
   return (
     <button className="button" disabled={isDecided} onClick={() => void decide(...calls.map(([id, call]) => confirming(id, call)))}>
-      <Check size={14} aria-hidden /> Accept {calls.length}
+      <Check size={14} aria-hidden /> Allow {calls.length}
     </button>
   );
 }

@@ -32,8 +32,7 @@ export function Composer({ store, ask, isBusy }: Props) {
   };
   const bring = async (files: File[]) => {
     setError(undefined);
-    if (attached.length + coming + files.length > MAX_ATTACHMENTS)
-      return setError(`At most ${MAX_ATTACHMENTS} pictures and files go with a question.`);
+    if (attached.length + coming + files.length > MAX_ATTACHMENTS) return setError(`At most ${MAX_ATTACHMENTS} attachments.`);
     setComing((count) => count + files.length);
     for (const file of files) {
       try {
@@ -71,7 +70,7 @@ export function Composer({ store, ask, isBusy }: Props) {
         </p>
       )}
       {(attached.length > 0 || coming > 0) && (
-        <div className="row attachments" role="group" aria-label="Goes with your message">
+        <div className="row attachments" role="group" aria-label="Attachments">
           {attached.map((one) => (
             <Attached
               key={one.sha256}
@@ -80,14 +79,14 @@ export function Composer({ store, ask, isBusy }: Props) {
               remove={() => setAttached(attached.filter(({ sha256 }) => sha256 !== one.sha256))}
             />
           ))}
-          {coming > 0 && <span className="attached shape" aria-busy aria-label="being uploaded" />}
+          {coming > 0 && <span className="attached shape" aria-busy aria-label="Uploading" />}
         </div>
       )}
       <button
         type="button"
         className="button bare icon"
-        aria-label="Attach a picture or a file"
-        title="Attach a picture or a file"
+        aria-label="Attach files"
+        title="Attach files"
         onClick={() => picker.current?.click()}
       >
         <Paperclip size={16} />
@@ -97,7 +96,7 @@ export function Composer({ store, ask, isBusy }: Props) {
         type="file"
         multiple
         hidden
-        aria-label="Pictures and files to attach"
+        aria-label="Files to attach"
         onChange={({ target }) => {
           void bring([...(target.files ?? [])]);
           // The same file can be chosen again.
@@ -109,7 +108,7 @@ export function Composer({ store, ask, isBusy }: Props) {
         dir="auto"
         rows={1}
         aria-label="Message to the assistant"
-        placeholder={isBusy ? "You can write on while it works" : "Ask or tell the assistant …"}
+        placeholder={isBusy ? "The assistant is working…" : "Ask the assistant…"}
         value={text}
         autoFocus
         onChange={(event) => setText(event.target.value)}

@@ -1,20 +1,31 @@
-// A call of an assistant that waits for a person: what it would do, and yes or no. Neither has the focus by itself.
+// A call of an assistant that waits for approval: what it would do, and the buttons to allow or deny it. Neither has the focus by itself.
 import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
-import { ago, date, plain } from "../app/words.ts";
+import { numbered } from "../app/graph.ts";
+import { type CallArguments, allowWords, callWords, reasonWords, riskWords } from "../app/toolWords.ts";
+import { ago, date } from "../app/words.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
 import { useName } from "./Author.tsx";
-import { Arguments, sentence, serverOf } from "./ToolCall.tsx";
+import { Arguments, serverOf } from "./ToolCall.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
 import { part } from "../ui/parts.ts";
 
 const WordDiff = part(() => import("./Diff.tsx"));
 
 type Effect = components["schemas"]["Effect"];
+
+/** Types as the server names them. */
+const CELLS: Record<string, string> = {
+  code: "a code cell",
+  markdown: "a text cell",
+  raw: "a raw cell",
+  sql: "an SQL cell",
+  prompt: "a prompt",
+};
 
 interface Props {
   store: NotebookStore;
@@ -25,13 +36,6 @@ interface Props {
 
 const HOUR_MS = 3_600_000;
 
-const RISKS: Record<string, string> = {
-  read: "It only reads.",
-  edit: "It can be undone.",
-  sensitive: "It reaches outside the notebook.",
-  destructive: "It destroys something.",
-};
-
 export function ConfirmationCard({ store, id, call, place: [place, count] }: Props) {
   const { full, error } = useInFull(store, id);
   const [reason, setReason] = useState("");
@@ -41,6 +45,8 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
     call.requested_by.kind === "assistant" ? { kind: "user", id: call.requested_by.for_user } : call.requested_by,
   );
   const confirm = confirming(id, call);
+  const { order } = store.document;
+  const words = callWords(call.function, call.arguments as CallArguments, order);
   const { confirmation, may_decide } = full ?? {};
   const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
   const grant = async () => {
@@ -50,11 +56,11 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
     await decide(issue, confirm);
   };
   return (
-    <section className={`confirmation ${call.risk}`} aria-label={`Waits for you: ${sentence(call.function)}`}>
+    <section className={`confirmation ${call.risk}`} aria-label={`Waiting for approval: ${words}`}>
       <p className="row small quiet">
         <ShieldAlert size={14} aria-hidden />
         <span className="grow">
-          {sentence(call.function)} ({serverOf(store, call.function)}) · asked {forWhom === "You" ? "for you" : `for ${forWhom}`}{" "}
+          {serverOf(store, call.function)} · requested {forWhom === "You" ? "" : `for ${forWhom} `}
           <time title={date(call.requested_at)}>{ago(call.requested_at)}</time>
         </span>
         {count > 1 && (
@@ -63,33 +69,37 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
           </span>
         )}
       </p>
-      <h3>{confirmation?.summary ?? sentence(call.function)}</h3>
+      <h3>{words}</h3>
       <p className="risk">
-        {confirmation?.risk ?? RISKS[String(call.risk)] ?? plain(call.risk)}
+        {confirmation?.risk ?? riskWords(call.risk)}
         {call.reasons?.map((each) => (
-          <span key={each}> {each}</span>
+          <span key={each}> {reasonWords(each, order)}</span>
         ))}
       </p>
       {!full && !error && <div className="shape" aria-busy="true" />}
       {confirmation?.effects.map((effect, index) => (
         <EffectView key={index} effect={effect} store={store} call={call} />
       ))}
-      {confirmation?.void && <p className="error">It would not happen any more: {confirmation.void}</p>}
+      {confirmation?.void && <p className="error">No longer possible: {numbered(confirmation.void, order)}</p>}
       <details>
-        <summary className="small quiet">Function and arguments</summary>
+        <summary className="small quiet">Details</summary>
         <p className="small mono">{call.function}</p>
         <Arguments value={call.arguments} />
       </details>
       {error && <p className="error">{error}</p>}
-      {may_decide === false && <p className="quiet">Somebody else has to decide this.</p>}
+      {may_decide === false && <p className="quiet">Someone else has to allow this.</p>}
       {may_decide && (
         <div className="stack tight">
           <div className="row">
-            <button className="button primary" disabled={isDecided} onClick={() => void decide(confirm)}>
-              <Check size={14} aria-hidden /> Confirm
+            <button
+              className={`button ${call.risk === "destructive" ? "destructive" : "primary"}`}
+              disabled={isDecided}
+              onClick={() => void decide(confirm)}
+            >
+              <Check size={14} aria-hidden /> {allowWords(call.function, call.risk)}
             </button>
             <button
-              className="button danger"
+              className="button"
               disabled={isDecided}
               onClick={() => void decide({ DenyToolCall: { call_id: id, detail: reason || null } })}
             >
@@ -97,15 +107,15 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
             </button>
             <input
               className="field grow"
-              aria-label="Reason, if you deny"
-              placeholder="Reason, if you deny"
+              aria-label="Reason for denying"
+              placeholder="Reason (optional)"
               value={reason}
               onChange={(event) => setReason(event.target.value)}
             />
           </div>
           {call.risk !== "destructive" && conversation !== undefined && (
             <button className="link small" disabled={isDecided} onClick={() => void grant()}>
-              Confirm, and let this conversation do so for an hour
+              Allow for an hour in this conversation
             </button>
           )}
         </div>
@@ -117,29 +127,21 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
 function EffectView({ effect, store, call }: { effect: Effect; store: NotebookStore; call: ToolCall }) {
   switch (effect.kind) {
     case "creates":
-      return <Shown title={`A new ${effect.cell_type} cell`} text={effect.source} />;
+      return <Shown title={`Adds ${CELLS[effect.cell_type] ?? "a cell"}`} text={effect.source} />;
     case "changes":
       return <Changes effect={effect} store={store} call={call} />;
     case "deletes":
-      return (
-        <Shown
-          title={effect.has_outputs ? "goes, with its outputs" : "goes"}
-          cell={effect.cell}
-          store={store}
-          text={effect.source}
-          isBad
-        />
-      );
+      return <Shown title="" cell={effect.cell} store={store} text={effect.source} isBad />;
     case "moves":
-      return <Shown title="moves" cell={effect.cell} store={store} />;
+      return <Shown title="Moves" cell={effect.cell} store={store} />;
     case "runs":
       return (
-        <Shown title={effect.cell ? "runs" : "This code runs"} cell={effect.cell ?? undefined} store={store} text={effect.source} />
+        <Shown title={effect.cell ? "Runs" : "Runs this code"} cell={effect.cell ?? undefined} store={store} text={effect.source} />
       );
     case "writes":
-      return <Shown title={`${effect.replaces ? "Replaces" : "Writes"} the file ${effect.path}`} text={effect.content} />;
+      return <Shown title={`${effect.replaces ? "Replaces" : "Writes"} ${effect.path}`} text={effect.content} />;
     case "does":
-      return <p className="small">{effect.what}</p>;
+      return <p className="small">{reasonWords(effect.what, store.document.order)}</p>;
     default:
       return <Arguments value={effect} />;
   }
@@ -152,7 +154,7 @@ function Changes({ effect, store, call }: { effect: Effect & { kind: "changes" }
   return (
     <div className="stack tight">
       <p className="small">
-        <CellLink store={store} cell={effect.cell} /> changes:
+        Changes <CellLink store={store} cell={effect.cell} />:
       </p>
       {before !== undefined && typeof source === "string" && cell_id === effect.cell ? (
         <Suspense fallback={<Diff diff={effect.diff} />}>
@@ -167,10 +169,10 @@ function Changes({ effect, store, call }: { effect: Effect & { kind: "changes" }
 
 function CellLink({ store, cell }: { store: NotebookStore; cell: string }) {
   const number = store.document.order.indexOf(cell) + 1;
-  if (number === 0) return <>A cell</>;
+  if (number === 0) return <>a cell</>;
   return (
     <button className="link" onClick={() => store.select(cell)}>
-      Cell {number}
+      cell {number}
     </button>
   );
 }
@@ -187,7 +189,7 @@ function Shown({ title, text, cell, store, isBad }: ShownProps) {
   return (
     <div className="stack tight">
       <p className="small">
-        {store && cell !== undefined && <CellLink store={store} cell={cell} />} {title}
+        {title} {store && cell !== undefined && <CellLink store={store} cell={cell} />}
         {text === undefined ? "" : ":"}
       </p>
       {text !== undefined && <pre className={isBad ? "effect bad" : "effect"}>{text || "(empty)"}</pre>}

@@ -57,7 +57,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
     <div className={`said ${message.role}${flags?.skipped ? " skipped" : ""}`}>
       {flags?.pinned && (
         <span className="small quiet">
-          <Pin size={12} aria-hidden /> pinned
+          <Pin size={12} aria-hidden /> Pinned
         </span>
       )}
       {message.blocks.map((block, index) => {
@@ -101,7 +101,7 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
   const text = message.blocks.map((block) => (isObject(block) && "text" in block ? block.text.text : "")).join("\n");
   return (
     <Menu.Root>
-      <Menu.Trigger className="button bare icon more" aria-label="More about this message">
+      <Menu.Trigger className="button bare icon more" aria-label="Message actions">
         <EllipsisVertical size={14} />
       </Menu.Trigger>
       <Menu.Portal>
@@ -112,17 +112,17 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
               disabled={!store.mayEdit}
               onClick={() => flag({ pinned: !pinned, ...(skipped && { skipped: false }) })}
             >
-              {pinned ? "No longer pinned" : "Pin: always in its context"}
+              {pinned ? "Stop always including in context" : "Always include in context"}
             </Menu.Item>
             <Menu.Item
               className="item"
               disabled={!store.mayEdit}
               onClick={() => flag({ skipped: !skipped, ...(pinned && { pinned: false }) })}
             >
-              {skipped ? "In its context again" : "Skip: never in its context"}
+              {skipped ? "Include in context again" : "Exclude from context"}
             </Menu.Item>
             <Menu.Item className="item" onClick={() => void navigator.clipboard.writeText(text)}>
-              Copy the text
+              Copy text
             </Menu.Item>
           </Menu.Popup>
         </Menu.Positioner>
@@ -141,13 +141,13 @@ function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: s
   const { input_tokens = 0, output_tokens = 0, estimated = false } = known?.usage ?? {};
   const number = new Intl.NumberFormat();
   const facts = [
-    known?.status === "failed" && `could not answer: ${known.cause ?? "unknown"}`,
-    known?.status === "cancelled" && "stopped",
-    known?.stop_reason === "max_tokens" && "cut: the answer was too long",
-    known?.stop_reason === "max_turns" && "stopped after too many steps",
+    known?.status === "failed" && `Failed: ${known.cause ?? "unknown"}`,
+    known?.status === "cancelled" && "Stopped",
+    known?.stop_reason === "max_tokens" && "Cut off: too long",
+    known?.stop_reason === "max_turns" && "Stopped after too many steps",
     known && ended !== undefined && duration(ended - known.started_at),
     input_tokens + output_tokens > 0 &&
-      `${estimated ? "about " : ""}${number.format(input_tokens)} tokens read, ${number.format(output_tokens)} written`,
+      `${estimated ? "About " : ""}${number.format(input_tokens)} tokens in, ${number.format(output_tokens)} out`,
     known?.model,
   ].filter((fact): fact is string => typeof fact === "string");
   if (facts.length === 0 && !didSomething) return null;
@@ -158,7 +158,7 @@ function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: s
         <button
           className="button bare small"
           disabled={!store.mayEdit}
-          title="Takes back what it changed in this turn, also after others edited on top. Runs are not undone."
+          title="Undoes every change of this turn. Runs are not undone."
           onClick={() => void store.do({ Undo: { turn_id: turn } })}
         >
           <Undo2 size={13} aria-hidden /> Undo this turn

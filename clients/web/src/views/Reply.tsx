@@ -48,10 +48,10 @@ export function ReplyView({ store, reply, isStale }: Props) {
       )}
       {isRunning && turn && (
         <p className="row small quiet">
-          {waits ? "It waits for your word" : "The assistant is writing …"}
+          {waits ? "Waiting for your approval" : "Writing…"}
           {waits && (
             <button className="link" onClick={() => store.panel !== "assistant" && store.show("assistant")}>
-              Decide
+              Review
             </button>
           )}
           <button className="button bare small" onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
@@ -61,10 +61,9 @@ export function ReplyView({ store, reply, isStale }: Props) {
       )}
       <p className="quiet small">
         {reply.status === "stopped" && "Stopped"}
-        {reply.status === "failed" &&
-          `The assistant could not answer${reply.cause ? `: ${causeWords(reply.cause, reply.detail)}` : ""}`}
-        {isStale && " The prompt has changed since it was answered."}
-        {reply.is_cut && " There is more of it in the conversation."}
+        {reply.status === "failed" && `Failed${reply.cause ? `: ${causeWords(reply.cause, reply.detail)}` : ""}`}
+        {isStale && " Prompt edited since this answer."}
+        {reply.is_cut && " Continues in the conversation."}
       </p>
     </div>
   );

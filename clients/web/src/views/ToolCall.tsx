@@ -3,6 +3,7 @@ import { Check, CircleHelp, LoaderCircle, ShieldQuestion, X } from "lucide-react
 import { useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import type { CallEnd } from "../app/talk.ts";
+import { callWords, parsedArguments } from "../app/toolWords.ts";
 import { plain } from "../app/words.ts";
 
 interface Props {
@@ -13,45 +14,39 @@ interface Props {
 }
 
 const PHASES: Record<string, string> = {
-  waiting: "waits for a person",
-  confirmed: "confirmed, about to start",
-  passed: "about to start",
-  started: "under way",
+  waiting: "Waiting for approval",
+  confirmed: "Allowed",
+  passed: "Starting",
+  started: "Running",
 };
 
 export function ToolCallView({ store, call, result, end }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const phase = store.document.tool_calls.get(call.call_id)?.phase.phase;
-  const state = phase
-    ? (PHASES[phase] ?? plain(phase))
-    : (end?.state ?? (result ? (result.isError ? "failed" : "done") : "not done"));
+  const state = phase ? (PHASES[phase] ?? plain(phase)) : (end?.state ?? (result ? (result.isError ? "Failed" : "") : "Not run"));
   const look = phase ? (phase === "waiting" ? "asks" : "open") : (end?.isBad ?? result?.isError ?? true) ? "bad" : "good";
-  const known = parsed(call.arguments);
+  const known = parsedArguments(call.arguments);
   const cell = typeof known?.cell_id === "string" && store.document.cells.has(known.cell_id) ? known.cell_id : undefined;
   return (
     <details className={`call ${look}`} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
         <Icon look={look} />
-        <span className="name">{sentence(call.function)}</span>
+        <span className="name">{callWords(call.function, known, store.document.order, look === "good")}</span>
         {store.document.functions.has(call.function) && <span className="quiet small">({serverOf(store, call.function)})</span>}
-        {cell !== undefined && <span className="quiet small">cell {store.document.order.indexOf(cell) + 1}</span>}
         <span className="grow" />
-        <span className="quiet small">
-          {state}
-          {end?.words && ` · ${end.words}`}
-        </span>
+        <span className="quiet small">{[state, end?.words].filter(Boolean).join(" · ")}</span>
       </summary>
       {isOpen && (
         <div className="stack tight">
           {cell !== undefined && (
             <button className="link small" onClick={() => store.select(cell)}>
-              Go to the cell
+              Go to cell
             </button>
           )}
           <Arguments value={known ?? call.arguments} />
           {result && (
             <>
-              <p className="small quiet">{result.isError ? "What went wrong" : "Result"}</p>
+              <p className="small quiet">{result.isError ? "Error" : "Result"}</p>
               <pre className={result.isError ? "effect bad" : "effect"}>{pretty(result.text)}</pre>
             </>
           )}
@@ -95,24 +90,7 @@ export function serverOf(store: NotebookStore, name: string): string {
   return kernel === undefined ? "this notebook’s kernel" : `this notebook’s kernel, ${kernel}`;
 }
 
-/** “Delete cell”. */
-export function sentence(name: string): string {
-  const words = plain(name);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function parsed(value: unknown): { [name: string]: unknown } | undefined {
-  if (typeof value !== "string")
-    return typeof value === "object" && value !== null ? (value as { [name: string]: unknown }) : undefined;
-  try {
-    const known: unknown = JSON.parse(value);
-    return typeof known === "object" && known !== null ? (known as { [name: string]: unknown }) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function pretty(text: string): string {
-  const known = parsed(text);
+  const known = parsedArguments(text);
   return known ? JSON.stringify(known, null, 2) : text;
 }

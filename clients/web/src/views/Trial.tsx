@@ -1,4 +1,4 @@
-// A text that is proposed is run before anybody accepts it: its outputs stand in the proposal, and the cell stays as it is.
+// Runs a proposed text before anybody allows it: its outputs are shown in the proposal, and the cell stays unchanged.
 import { Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
@@ -32,7 +32,7 @@ export function useTrial(store: NotebookStore, source: string) {
     setError(undefined);
     setEnded(undefined);
     setId(undefined);
-    const target = { scratch: { source, purpose: "a proposal is tried" } };
+    const target = { scratch: { source, purpose: "a proposal" } };
     const done = await store.do({ RequestExecution: { target, stop_on_error: true } });
     setId(done?.outcome.executions?.[0]);
   };
@@ -43,11 +43,11 @@ export function TryButton({ trial, isDisabled }: { trial: ReturnType<typeof useT
   return (
     <button
       className="button bare small"
-      title="Run it in the kernel before you decide: the cell stays as it is, what the run does to variables stays too"
+      title="Runs the proposal in the kernel. The cell stays unchanged, variables may change."
       disabled={isDisabled || trial.isGoing}
       onClick={() => void trial.start()}
     >
-      <Play size={13} aria-hidden /> {trial.isGoing ? "Being tried …" : "Try"}
+      <Play size={13} aria-hidden /> {trial.isGoing ? "Running…" : "Try"}
     </button>
   );
 }
@@ -56,16 +56,16 @@ export function Trial({ store, trial: { id, run, error } }: { store: NotebookSto
   if (error)
     return (
       <p className="error small" role="alert">
-        What it put out could not be read: {error}
+        Could not load the output: {error}
       </p>
     );
   if (!run || id === undefined) return null;
   const outputs = run.outputs ?? [];
   return (
-    <div className="trial" role="group" aria-label="What it puts out">
+    <div className="trial" role="group" aria-label="Output of the trial">
       <p className="small" role="status">
-        Tried: {statusWords(run)}
-        {outputs.length === 0 && isFinished(run.status) && ", without outputs"}. The cell is as it was.
+        {run.status === "ok" ? "It ran" : statusWords(run)}
+        {outputs.length === 0 && isFinished(run.status) && ", without outputs"}. Your cell is unchanged.
       </p>
       <AnsweredInputs store={store} executionId={id} isOpen={!!run.pending_input} />
       {run.pending_input && <InputRequest store={store} executionId={id} input={run.pending_input} />}

@@ -54,9 +54,9 @@ test("what is undone or kept is no longer marked", () => {
 
 test("how a call ended is told in words", () => {
   const end = (type: string, payload: object) => endOf(event(type, { call_id: "x", ...payload }))?.[1];
-  expect(end("ToolCallDenied", { detail: "not now" })).toEqual({ state: "denied", words: "not now", isBad: true });
-  expect(end("ToolCallExecuted", { end: "ok", duration_ms: 1_500 })).toEqual({ state: "done", words: "1.5 s", isBad: false });
-  expect(end("ToolCallExecuted", { end: "error", duration_ms: 1 })).toEqual({ state: "failed", words: "", isBad: true });
+  expect(end("ToolCallDenied", { detail: "not now" })).toEqual({ state: "Denied", words: "not now", isBad: true });
+  expect(end("ToolCallExecuted", { end: "ok", duration_ms: 1_500 })).toEqual({ state: "", words: "1.5 s", isBad: false });
+  expect(end("ToolCallExecuted", { end: "error", duration_ms: 1 })).toEqual({ state: "Failed", words: "", isBad: true });
   expect(end("ToolCallExecuted", { end: "of_a_later_version" })?.state).toBe("of a later version");
   expect(endOf(event("CellMoved", { cell_id: "a" }))).toBeUndefined();
 });

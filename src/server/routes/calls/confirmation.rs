@@ -13,7 +13,7 @@ pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
         summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
-        risk: risk_in_words(call.risk.judged()).to_owned(),
+        risk: risk_of_call(notebook, call.risk.judged(), typed.as_ref()),
         effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
         void: call.targets.iter().find_map(|target| target_change(notebook, target)),
     }
@@ -36,20 +36,57 @@ fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
     let function = &notebook.functions.get(&call.name)?.function;
     let risk = risk_in_words(function.risk.judged());
     let what = format!(
-        "calls {}, version \"{}\", which its author describes so: {} Its author says of its risk: {risk}",
+        "calls {}, version \"{}\". Its author says: {} Risk, by its author: {risk}",
         function.name, function.version, function.description
     );
     Some(Effect::Does { what })
 }
 
+/// The risk of this very call, in one or two sentences.
+fn risk_of_call(notebook: &Document, risk: Risk, arguments: Option<&Arguments>) -> String {
+    match arguments {
+        Some(Arguments::DeleteCell(call)) => {
+            let outputs = if has_outputs(notebook, &call.cell_id) { " and its outputs" } else { "" };
+            format!("Deletes {}{outputs}. It can be restored from the trash.", place(notebook, &call.cell_id))
+        }
+        Some(Arguments::RestartKernel(_)) => "Restarts the kernel. All variables are lost.".to_owned(),
+        Some(Arguments::Interrupt(_)) if risk == Risk::Destructive => "Stops code that is running.".to_owned(),
+        Some(Arguments::SaveData(call)) if call.overwrite.is_some() => {
+            format!("Replaces {}. Its old content is lost.", call.path)
+        }
+        Some(arguments) if runs_code(arguments) => risk_of_code(risk).to_owned(),
+        _ => risk_in_words(risk).to_owned(),
+    }
+}
+
+fn place(notebook: &Document, cell: &CellId) -> String {
+    let at = notebook.ordered_cells().position(|(id, _)| id == cell);
+    at.map_or_else(|| "a cell".to_owned(), |at| format!("cell {}", at + 1))
+}
+
+fn runs_code(arguments: &Arguments) -> bool {
+    match arguments {
+        Arguments::ExecuteCell(_) | Arguments::ExecuteCellAsync(_) | Arguments::RunAll(_) => true,
+        Arguments::CreateCells(call) => call.run,
+        Arguments::CreateNotebook(call) => call.run,
+        _ => false,
+    }
+}
+
+fn risk_of_code(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Read | Risk::Edit => "Runs code that was checked as harmless.",
+        Risk::Sensitive => "Runs code that may reach outside the notebook.",
+        Risk::Destructive => "Runs code that may delete or overwrite something.",
+    }
+}
+
 fn risk_in_words(risk: Risk) -> &'static str {
     match risk {
-        Risk::Read => "It changes nothing.",
-        Risk::Edit => "It changes what can be undone.",
-        Risk::Sensitive => {
-            "It does what is not known to be harmless. You may also allow such calls for this conversation (`notarium grant`)."
-        }
-        Risk::Destructive => "It deletes, clears, restarts or overwrites something, or runs code that might.",
+        Risk::Read => "Only reads.",
+        Risk::Edit => "Can be undone.",
+        Risk::Sensitive => "May reach outside the notebook.",
+        Risk::Destructive => "Cannot be undone.",
     }
 }
 
@@ -104,9 +141,12 @@ fn source(notebook: &Document, cell: &CellId) -> String {
     notebook.cells.get(cell).map(|cell| cell.content.source.clone()).unwrap_or_default()
 }
 
+fn has_outputs(notebook: &Document, cell: &CellId) -> bool {
+    notebook.latest_execution(cell).is_some_and(|(_, run)| !run.outputs.is_empty())
+}
+
 fn deletes(notebook: &Document, cell: &CellId) -> Effect {
-    let has_outputs = notebook.latest_execution(cell).is_some_and(|(_, run)| !run.outputs.is_empty());
-    Effect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs }
+    Effect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs: has_outputs(notebook, cell) }
 }
 
 fn runs(notebook: &Document, cell: &CellId) -> Effect {
