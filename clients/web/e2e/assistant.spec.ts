@@ -149,3 +149,63 @@ test("an error is handed to the assistant by a click", async ({ browser, server 
   expect(told).toMatch(/Cell 1 \([\w-]+\) failed: NameError: name 'nowhere' is not defined/);
   await page.context().close();
 });
+
+test("code of an answer becomes a cell of its type, below the current one", async ({ browser, server }) => {
+  server.model.script = () => ({ text: "Do this:\n\n```python\nx = 41\n```\n\nor\n\n```sql\nselect 42\n```" });
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "first = 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("b");
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Control+Shift+a");
+  await page.getByLabel("Message to the assistant").click();
+  await page.keyboard.type("how?");
+  await page.keyboard.press("Enter");
+  const blocks = page.locator(".transcript").getByRole("group", { name: "Code", exact: true });
+  await expect(blocks).toHaveCount(2);
+  await blocks.nth(1).getByRole("button", { name: "Insert as cell" }).click();
+  await expect(page.locator(".cell")).toHaveCount(3);
+  await expect(page.locator(".cell").nth(1)).toContainText("select 42");
+  await expect(page.locator(".cell").nth(1)).toBeInViewport();
+  await expect(page.locator(".connection")).toHaveText("Saved");
+  const id = /#\/n\/([\w-]+)/.exec(page.url())?.[1] ?? "";
+  const { cells } = JSON.parse(await server.command("show", id, "--json")) as { cells: { cell_type: string; source: string }[] };
+  expect(cells.map(({ cell_type, source }) => [cell_type, source])).toEqual([
+    ["code", "first = 1"],
+    ["sql", "select 42"],
+    ["code", ""],
+  ]);
+});
+
+test("a stopped turn is tried again with the same question, and an undone turn offers no undo", async ({ browser, server }) => {
+  let times = 0;
+  server.model.script = ({ results }) => {
+    if (results.length > 0) return { text: "Added." };
+    times += 1;
+    return times === 1
+      ? { text: "word ".repeat(200), pieceMs: 150 }
+      : { calls: [{ name: "create_cell", arguments: { source: "made = 1" } }] };
+  };
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "first = 1");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+Shift+a");
+  await page.getByLabel("Message to the assistant").click();
+  await page.keyboard.type("add a cell");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".transcript")).toContainText("word word");
+  await page.locator(".working").getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.locator(".transcript")).toContainText("Added.");
+  await expect(page.locator(".transcript .said.user")).toHaveText([/add a cell/, /add a cell/]);
+  await expect(page.getByRole("button", { name: "Try again" })).toHaveCount(0);
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await page.getByRole("button", { name: "Undo this turn" }).click();
+  await expect(page.locator(".cell")).toHaveCount(1);
+  await expect(page.getByRole("button", { name: "Undo this turn" })).toHaveCount(0);
+  await expect(page.locator(".turn-end").last()).toContainText("Undone");
+});

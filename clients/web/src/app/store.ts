@@ -30,6 +30,7 @@ import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
+import { UndoneCalls } from "./undone.ts";
 
 export interface Toast {
   id: string;
@@ -85,6 +86,7 @@ export class NotebookStore extends Topics {
   readonly progress = new Progress();
   readonly groups = new Groups();
   readonly review = new Review();
+  readonly undone = new UndoneCalls();
   readonly together: Together;
   /** What was answered to runs that asked, but for passwords. */
   readonly answers: string[] = [];
@@ -141,6 +143,7 @@ export class NotebookStore extends Topics {
       this.groups.hear(event);
       this.inputs.hear(event);
       this.#reviewed(this.review.hear(event, before));
+      if (this.undone.hear(event)) this.tellSoon("assistants");
       for (const missing of missingIn(event)) this.runs.tellMissing(missing);
     });
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));

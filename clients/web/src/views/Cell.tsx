@@ -95,7 +95,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         )}
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
         {cell.cell_type === "prompt" && cell.reply && (
-          <ReplyView store={store} reply={cell.reply} isStale={store.document.isStale(id)} />
+          <ReplyView store={store} id={id} reply={cell.reply} isStale={store.document.isStale(id)} />
         )}
         <Proposals store={store} id={id} />
         <CellReview store={store} id={id} />

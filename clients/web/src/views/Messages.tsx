@@ -1,12 +1,16 @@
 // What was said in a conversation, and what is being written.
-import { EllipsisVertical, Pin, Undo2 } from "lucide-react";
+import { EllipsisVertical, Pin, RotateCcw, Undo2 } from "lucide-react";
 import { Menu } from "@base-ui/react/menu";
 import { useEffect, useMemo, useState } from "react";
+import { chosenModel, mayAsk } from "../app/asking.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } from "../app/talk.ts";
+import { changing } from "../app/undone.ts";
 import { duration, plain } from "../app/words.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { Rejected } from "../transport/outbox.ts";
+import { Answer } from "./Answer.tsx";
 import { Attached } from "./Attached.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { ToolCallView } from "./ToolCall.tsx";
@@ -33,7 +37,17 @@ export function Messages({ store, conversation, messages, ends, turns, turn }: P
         return (
           <div key={message.id} className={`message ${message.role}`}>
             <MessageView store={store} conversation={conversation} message={message} results={results} ends={ends} />
-            {isLast && message.turn !== turn && <TurnEnd store={store} turn={message.turn ?? ""} all={turns} messages={messages} />}
+            {isLast && message.turn !== turn && (
+              <TurnEnd
+                store={store}
+                conversation={conversation}
+                turn={message.turn ?? ""}
+                all={turns}
+                messages={messages}
+                isLast={index === messages.length - 1}
+                isBusy={turn !== undefined}
+              />
+            )}
           </div>
         );
       })}
@@ -65,7 +79,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
         if ("text" in block)
           return (
             <div key={index} className="rendered">
-              <Rendered text={block.text.text} />
+              {message.role === "assistant" ? <Answer store={store} text={block.text.text} /> : <Rendered text={block.text.text} />}
             </div>
           );
         // The model's own, what its calls came to, and what stands together below.
@@ -131,12 +145,52 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
   );
 }
 
+interface TurnEndProps {
+  store: NotebookStore;
+  conversation: string;
+  turn: string;
+  all: readonly Turn[];
+  messages: Said[];
+  /** No later turn in its conversation. */
+  isLast: boolean;
+  /** Another turn is under way there. */
+  isBusy: boolean;
+}
+
+/** The same question once more, with what went with it. */
+async function askAgain({ store, conversation: conversation_id, messages, turn }: TurnEndProps): Promise<void> {
+  const question = messages.find((each) => each.turn === turn && each.role === "user");
+  if (!question) return;
+  const blocks = question.blocks.filter(isObject);
+  const text = blocks.flatMap((block) => ("text" in block ? [block.text.text] : [])).join("\n");
+  const model = chosenModel();
+  const attachments = blocks.flatMap((block) => ("attachment" in block ? [block.attachment] : []));
+  await store.do({
+    StartTurn: { conversation_id, text, ...(model && { model }), ...(attachments.length > 0 && { attachments }) },
+  });
+}
+
+/** What others have undone meanwhile is known then. */
+async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Promise<void> {
+  try {
+    await store.replica.command({ Undo: { turn_id: turn } });
+    store.undone.add(calls);
+  } catch (error) {
+    const isNothingLeft = error instanceof Rejected && error.code === "nothing_to_undo";
+    if (isNothingLeft) store.undone.add(calls);
+    store.toast({ text: isNothingLeft ? "Nothing left to undo." : (error as Error).message, isError: !isNothingLeft });
+  }
+  store.tell("assistants");
+}
+
 /** How a turn ended and what it took, and the way back. */
-function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: string; all: readonly Turn[]; messages: Said[] }) {
+function TurnEnd(props: TurnEndProps) {
+  const { store, turn, all, messages, isLast, isBusy } = props;
   const known = all.find(({ id }) => id === turn);
-  const didSomething = messages.some(
-    (each) => each.turn === turn && each.blocks.some((block) => isObject(block) && "tool_call" in block),
-  );
+  const ofTurn = messages.filter((each) => each.turn === turn).flatMap(({ blocks }) => blocks.filter(isObject));
+  const calls = changing(ofTurn.flatMap((block) => ("tool_call" in block ? [block.tool_call] : [])));
+  const isUndone = calls.length > 0 && calls.every((call) => store.undone.has(call));
+  const mayTryAgain = isLast && known !== undefined && ["failed", "cancelled"].includes(String(known.status));
   const ended = known?.ended_at ?? undefined;
   const { input_tokens = 0, output_tokens = 0, estimated = false } = known?.usage ?? {};
   const number = new Intl.NumberFormat();
@@ -149,17 +203,28 @@ function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: s
     input_tokens + output_tokens > 0 &&
       `${estimated ? "About " : ""}${number.format(input_tokens)} tokens in, ${number.format(output_tokens)} out`,
     known?.model,
+    isUndone && "Undone",
   ].filter((fact): fact is string => typeof fact === "string");
-  if (facts.length === 0 && !didSomething) return null;
+  if (facts.length === 0 && calls.length === 0) return null;
   return (
     <p className="turn-end small quiet">
       <span className={known?.status === "failed" ? "grow bad" : "grow"}>{facts.join(" · ")}</span>
-      {didSomething && (
+      {mayTryAgain && (
+        <button
+          className="button bare small"
+          disabled={!mayAsk(store) || isBusy}
+          title={isBusy ? "The assistant is busy" : "Asks the same question again"}
+          onClick={() => void askAgain(props)}
+        >
+          <RotateCcw size={13} aria-hidden /> Try again
+        </button>
+      )}
+      {calls.length > 0 && !isUndone && (
         <button
           className="button bare small"
           disabled={!store.mayEdit}
           title="Undoes every change of this turn. Runs are not undone."
-          onClick={() => void store.do({ Undo: { turn_id: turn } })}
+          onClick={() => void undoTurn(store, turn, calls)}
         >
           <Undo2 size={13} aria-hidden /> Undo this turn
         </button>

@@ -1,6 +1,7 @@
 // What an assistant answers to a prompt cell, as it is written.
-import { Square } from "lucide-react";
+import { RotateCcw, Square } from "lucide-react";
 import { Suspense } from "react";
+import { mayAsk } from "../app/asking.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { causeWords } from "../app/words.ts";
@@ -9,6 +10,7 @@ import { Rendered } from "./Rendered.tsx";
 import { part } from "../ui/parts.ts";
 
 // The panel's parts come with the first prompt cell.
+const Answer = part(() => import("./Answer.tsx").then(({ Answer }) => ({ default: Answer })));
 const Writing = part(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
 
 function writing(useActivity: (store: NotebookStore, turn: string | undefined) => string) {
@@ -25,11 +27,12 @@ function writing(useActivity: (store: NotebookStore, turn: string | undefined) =
 
 interface Props {
   store: NotebookStore;
+  id: string;
   reply: NonNullable<CellValue["reply"]>;
   isStale: boolean;
 }
 
-export function ReplyView({ store, reply, isStale }: Props) {
+export function ReplyView({ store, id, reply, isStale }: Props) {
   useTopics(store, "assistants");
   const isRunning = reply.status === "running";
   const turn = reply.turn_id ?? undefined;
@@ -38,7 +41,9 @@ export function ReplyView({ store, reply, isStale }: Props) {
     <div className="reply" aria-live="polite" aria-busy={isRunning}>
       {reply.text && (
         <div className="rendered">
-          <Rendered text={reply.text} />
+          <Suspense fallback={<Rendered text={reply.text} />}>
+            <Answer store={store} text={reply.text} below={id} />
+          </Suspense>
         </div>
       )}
       {isRunning && turn && (
@@ -64,6 +69,11 @@ export function ReplyView({ store, reply, isStale }: Props) {
         {reply.status === "failed" && `Failed${reply.cause ? `: ${causeWords(reply.cause, reply.detail)}` : ""}`}
         {isStale && " Prompt edited since this answer."}
         {reply.is_cut && " Continues in the conversation."}
+        {(reply.status === "failed" || reply.status === "stopped") && mayAsk(store) && (
+          <button className="button bare small" disabled={!store.mayRun} onClick={() => void store.runs.start([id])}>
+            <RotateCcw size={12} aria-hidden /> Try again
+          </button>
+        )}
       </p>
     </div>
   );

@@ -3,6 +3,7 @@ import { Bot } from "lucide-react";
 import { useMemo } from "react";
 import { ask, mayAsk } from "../../app/asking.ts";
 import type { NotebookStore } from "../../app/store.ts";
+import { useTopics } from "../../app/topics.ts";
 import { type Frame, framesOf, placeOf, sqlLine } from "../../outputs/traceback.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
@@ -49,14 +50,21 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
 
 /** For the latest run of a cell: earlier ones may be mended already. */
 function Fix({ store, run, words }: { store: NotebookStore; run: Execution | undefined; words: string }) {
+  useTopics(store, "assistants");
   const { document } = store;
   const cell = [...document.latest].find(([, execution]) => document.executions.get(execution) === run)?.[0];
   if (run === undefined || cell === undefined || !mayAsk(store)) return null;
   const place = document.order.indexOf(cell) + 1;
   const text = `Cell ${place} (${cell}) failed: ${words.slice(0, MOST_WORDS)}\nFind out why, and mend it.`;
+  const isBusy = document.turns.size > 0;
   return (
-    <button className="button bare small fix" disabled={document.turns.size > 0} onClick={() => void ask(store, text)}>
-      <Bot size={13} aria-hidden /> Ask the assistant to fix it
+    <button
+      className="button bare small fix"
+      disabled={isBusy}
+      title={isBusy ? "The assistant is busy. Stop it or wait." : undefined}
+      onClick={() => void ask(store, text)}
+    >
+      <Bot size={13} aria-hidden /> Ask the assistant to fix it{isBusy && " (busy)"}
     </button>
   );
 }
