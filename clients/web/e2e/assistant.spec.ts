@@ -6,6 +6,11 @@ interface Seen {
   version: number;
 }
 
+interface Recorded {
+  order: string[];
+  cells: Record<string, { cell_type: string; source: string }>;
+}
+
 test("an assistant works in the open: cards, a decision with its effect, marks on cells, and its turn undone", async ({
   browser,
   server,
@@ -108,7 +113,7 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   await page.getByRole("button", { name: "Assistant", exact: true }).click();
   await page.getByRole("button", { name: "Model and permissions" }).click();
   await page.getByRole("radio", { name: /^Ask for every edit/ }).check();
-  await expect(page.getByLabel("Message to the assistant")).toBeFocused();
+  await page.getByLabel("Message to the assistant").click();
   await page.keyboard.type("better names");
   await page.keyboard.press("Enter");
   const proposals = page.getByRole("group", { name: "Proposed change" });
@@ -172,7 +177,8 @@ test("code of an answer becomes a cell of its type, below the current one", asyn
   await expect(page.locator(".cell").nth(1)).toBeInViewport();
   await expect(page.locator(".connection")).toHaveText("Saved");
   const id = /#\/n\/([\w-]+)/.exec(page.url())?.[1] ?? "";
-  const { cells } = JSON.parse(await server.command("show", id, "--json")) as { cells: { cell_type: string; source: string }[] };
+  const shown = JSON.parse(await server.command("show", id, "--json")) as { notebook: Recorded };
+  const cells = shown.notebook.order.map((cell) => shown.notebook.cells[cell]!);
   expect(cells.map(({ cell_type, source }) => [cell_type, source])).toEqual([
     ["code", "first = 1"],
     ["sql", "select 42"],
