@@ -93,14 +93,17 @@ async fn what_was_done_is_undone_and_redone_over_the_wire() {
     ann.subscribe("n").await;
     ann.run("n", &Command::DeleteCell { cell_id: CellId::new("c").unwrap(), cell_version: None }).await.unwrap();
     assert!(ann.state("n").cells.is_empty());
-    ann.run("n", &Command::Undo { steps: 1, correlation_id: None, turn_id: None }).await.unwrap();
+    ann.run("n", &Command::Undo { steps: 1, correlation_id: None, turn_id: None, cell_id: None }).await.unwrap();
     assert_eq!(source_of(&ann, "c"), "abc");
-    ann.run("n", &Command::Redo { steps: 1 }).await.unwrap();
+    ann.run("n", &Command::Redo { steps: 1, cell_id: None }).await.unwrap();
     assert!(ann.state("n").cells.is_empty());
-    ann.run("n", &Command::Undo { steps: 1, correlation_id: None, turn_id: None }).await.unwrap();
+    ann.run("n", &Command::Undo { steps: 1, correlation_id: None, turn_id: None, cell_id: None }).await.unwrap();
     assert!(ann.replica("n").events.iter().any(|event| event.undoes.is_some()));
-    ann.run("n", &Command::Redo { steps: 9 }).await.unwrap();
-    assert_eq!(ann.run("n", &Command::Redo { steps: 1 }).await.unwrap_err().code, RejectionCode::NothingToUndo);
+    ann.run("n", &Command::Redo { steps: 9, cell_id: None }).await.unwrap();
+    assert_eq!(
+        ann.run("n", &Command::Redo { steps: 1, cell_id: None }).await.unwrap_err().code,
+        RejectionCode::NothingToUndo
+    );
 }
 
 #[tokio::test]
