@@ -68,7 +68,7 @@ async fn what_destroys_waits_for_a_person() {
     assert!(!scene.ada.state().cells.contains_key(&cell));
     assert_eq!(thoughts(&scene), ["The first one is meant."; 2], "that of the turn before, too");
     // And back, by whoever may edit.
-    let undo = Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn) };
+    let undo = Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn), cell_id: None };
     scene.ada.command(undo).await;
     scene.ada.until("the cell again", |state| state.cells.contains_key(&cell)).await;
 }

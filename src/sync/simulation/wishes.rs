@@ -63,8 +63,8 @@ impl Editor {
             0 | 1 => insertion(chance),
             2 => Command::DeleteCell { cell_id: cell_id?, cell_version: None },
             3 => Command::MoveCell { cell_id: cell_id?, place: Place::Start, cell_version: None },
-            4 => Command::Undo { steps: 1, correlation_id: None, turn_id: None },
-            5 => Command::Redo { steps: 1 },
+            4 => Command::Undo { steps: 1, correlation_id: None, turn_id: None, cell_id: None },
+            5 => Command::Redo { steps: 1, cell_id: None },
             6 => Command::RenameNotebook { title: format!("title {}", chance.below(9)) },
             7 => Command::SetCellFlags {
                 cell_id: cell_id?,

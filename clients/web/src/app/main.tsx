@@ -30,25 +30,23 @@ function App() {
     );
   }, []);
   // A link that is opened in this tab: the same person goes on where they are, somebody else begins anew.
-  useEffect(
-    () =>
-      onLink((token) => {
-        setNotice(undefined);
-        signIn(token).then(
-          (next) => {
-            const before = now.current.state === "in" ? now.current.session : undefined;
-            if (before?.isMe(next.me.actor)) return before.renew(next);
-            before?.connection.stop();
-            setWho({ state: "in", session: next });
-          },
-          (error: Error) => {
-            if (now.current.state === "in" && !(error instanceof Invitation)) setNotice(`${error.message}.`);
-            else setWho({ state: "out", error });
-          },
-        );
-      }),
-    [],
-  );
+  useEffect(() => {
+    return onLink((token) => {
+      setNotice(undefined);
+      signIn(token).then(
+        (next) => {
+          const before = now.current.state === "in" ? now.current.session : undefined;
+          if (before?.isMe(next.me.actor)) return before.renew(next);
+          before?.connection.stop();
+          setWho({ state: "in", session: next });
+        },
+        (error: Error) => {
+          if (now.current.state === "in" && !(error instanceof Invitation)) setNotice(`${error.message}.`);
+          else setWho({ state: "out", error });
+        },
+      );
+    });
+  }, []);
 
   if (who.state === "asking") return <p className="centre quiet">Loading…</p>;
   if (who.state === "told") return <p className="centre quiet">Signed in. You can close this tab.</p>;

@@ -194,15 +194,7 @@ to: UserId
 } | {
 InsertCell: InsertCell
 } | {
-EditSource: {
-cell_id: CellId
-/**
- * The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came
- * since.
- */
-base: number
-change: ChangeSet
-}
+EditSource: EditSource
 } | {
 ReplaceSource: {
 cell_id: CellId
@@ -270,7 +262,7 @@ cell_id: CellId
 } | {
 Undo: {
 /**
- * How many groups, 1 to 100. Without effect beside an id.
+ * How many groups, 1 to 100. Without effect beside `correlation_id` or `turn_id`.
  */
 steps?: number
 /**
@@ -281,6 +273,10 @@ correlation_id?: (CorrelationId | null)
  * All that an assistant did in one turn.
  */
 turn_id?: (TurnId | null)
+/**
+ * Of the sender's groups those that changed text and touch this cell: undo as an editor of the cell does it.
+ */
+cell_id?: (CellId | null)
 }
 } | {
 Redo: {
@@ -288,6 +284,10 @@ Redo: {
  * How many groups, 1 to 100.
  */
 steps?: number
+/**
+ * As in `Undo`.
+ */
+cell_id?: (CellId | null)
 }
 } | {
 AddComment: AddComment
@@ -1719,6 +1719,7 @@ OpenStopReason?: OpenStopReason
 StopReason?: StopReason
 OpenTurnFailure?: OpenTurnFailure
 TurnFailure?: TurnFailure
+EditSource?: EditSource
 ChangeSet?: ChangeSet
 AddComment?: AddComment
 CommentTarget?: CommentTarget
@@ -2155,6 +2156,28 @@ text: string
  * The conversation's messages hold more than `text`.
  */
 is_cut?: boolean
+}
+/**
+ * A change of a cell's text by somebody who may be behind.
+ * 
+ */
+export interface EditSource {
+cell_id: CellId
+/**
+ * The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came since.
+ */
+base: number
+change: ChangeSet
+/**
+ * The sender's group in this cell that the sender's editor takes back with this change. Recorded as that group's undo.
+ * An ordinary edit where the group is another's, or touches more than this cell.
+ */
+undoes?: (CorrelationId | null)
+/**
+ * The sender's undo that the sender's editor takes back with this change. An ordinary edit where there is nothing to
+ * redo under that id.
+ */
+redoes?: (CorrelationId | null)
 }
 /**
  * What `AddComment` says, and where.
