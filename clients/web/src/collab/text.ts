@@ -15,11 +15,19 @@ export class CellText {
   waiting: Part[] = [];
   /** Groups of which something was sent. */
   readonly #begun = new Set<string>();
+  /** Groups of which the log has a change. */
+  readonly #recorded = new Set<string>();
 
   constructor(public confirmed: Text) {}
 
   get isUnconfirmed(): boolean {
     return this.sent !== undefined || this.waiting.length > 0;
+  }
+
+  /** Groups of which the log has no change yet. An event that arrives before they are confirmed comes before them there. */
+  get unrecorded(): string[] {
+    const groups = [...(this.sent ? [this.sent] : []), ...this.waiting].map(({ how }) => how.group);
+    return groups.filter((group) => !this.#recorded.has(group));
   }
 
   /** What the person sees. */
@@ -55,6 +63,7 @@ export class CellText {
 
   /** The sent change came back as it was recorded. */
   confirm(): void {
+    if (this.sent && !this.sent.change.empty) this.#recorded.add(this.sent.how.group);
     this.confirmed = this.sent?.change.apply(this.confirmed) ?? this.confirmed;
     this.sent = undefined;
   }

@@ -240,7 +240,7 @@ export class Texts implements UnconfirmedTexts {
       const steps = this.#isMine(event) ? this.#stepsOf(cellId) : this.#steps.get(cellId);
       const asked = event.command_id === this.#asked?.commandId ? this.#asked : undefined;
       asked?.changed.push(cellId);
-      if (this.#isMine(event)) steps?.noted(event.correlation_id, event.undoes, asked?.kind);
+      if (this.#isMine(event)) steps?.noted(event.correlation_id, event.undoes, asked?.kind, tracked?.text.unrecorded);
       steps?.map(over, event.undoes);
       if (tracked) this.#show(tracked, over, asked !== undefined);
       return;

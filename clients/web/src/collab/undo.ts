@@ -82,17 +82,20 @@ export class OwnSteps {
     this.redo = mapped(this.redo, change, undoes);
   }
 
-  /** A step of mine that came by other means: another tab, a command. Called before `map`. `kind`: what it is, where that is known. */
-  noted(group: string, undoes?: string | null, kind?: "undo" | "redo"): void {
+  /**
+   * A step of mine that came by other means: another tab, a command. Called before `map`. `kind`: what it is, where that is known.
+   * `unrecorded`: the steps that the server records after this one. This one goes below them.
+   */
+  noted(group: string, undoes?: string | null, kind?: "undo" | "redo", unrecorded: readonly string[] = []): void {
     const has = (steps: Step[], id: string | null | undefined) => steps.some((step) => step.id === id);
     if (has(this.undo, group) || has(this.redo, group)) return;
     this.#burst = undefined;
     const step = { id: group, inverse: undefined };
     if (!undoes) {
       this.redo = [];
-      this.#push(step);
-    } else if (kind === "redo" || (!kind && has(this.redo, undoes))) this.#push(step);
-    else this.redo.push(step);
+      this.#push(step, unrecorded);
+    } else if (kind === "redo" || (!kind && has(this.redo, undoes))) this.#push(step, unrecorded);
+    else insertBelow(this.redo, step, unrecorded);
   }
 
   /** The server has no such step any more. */
@@ -101,10 +104,16 @@ export class OwnSteps {
     this.redo = without(this.redo, id);
   }
 
-  #push(step: Step): void {
-    this.undo.push(step);
+  #push(step: Step, unrecorded: readonly string[] = []): void {
+    insertBelow(this.undo, step, unrecorded);
     if (this.undo.length > MOST_STEPS) this.undo.shift();
   }
+}
+
+/** Puts a step on top, or below those with these ids. */
+function insertBelow(steps: Step[], step: Step, ids: readonly string[]): void {
+  const index = steps.findIndex(({ id }) => ids.includes(id));
+  steps.splice(index < 0 ? steps.length : index, 0, step);
 }
 
 function goesOn({ begun, last }: { begun: number; last: number }, userEvent: string, now: number): boolean {

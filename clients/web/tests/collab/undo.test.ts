@@ -112,6 +112,31 @@ test("another tab's text of mine is mine to undo, in the order in which it was w
   expect(server.source("a")).toBe("a");
 });
 
+test("text typed before the answer to a redo is taken back before that redo", async () => {
+  const {
+    server,
+    people: [ann],
+  } = await setup("ann");
+  ann!.type("a", "a");
+  await settle(ann!);
+  press(ann!, "undo");
+  await settle(ann!);
+  // The page is loaded anew, so it asks the server.
+  const again = new Person(server, "ann");
+  await settle(again);
+  press(again, "redo");
+  await vi.advanceTimersByTimeAsync(0);
+  again.type("a", "b");
+  await settle(again);
+  const seen: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    press(again, "undo");
+    await settle(again);
+    seen.push(server.source("a"));
+  }
+  expect(seen).toEqual(["a", ""]);
+});
+
 test("a composed word is one step, what is pasted is one of its own", async () => {
   const {
     server,
