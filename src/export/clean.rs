@@ -93,7 +93,7 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .add_tag_attributes("th", ["colspan", "rowspan"])
         .add_url_schemes(["data"])
         .url_relative(UrlRelative::Custom(Box::new(only_places)))
-        .attribute_filter(|tag, name, value| address(tag, name, value))
+        .attribute_filter(address)
         .filter_style_properties(HashSet::from(STYLES))
         .link_rel(Some("noopener noreferrer"));
     builder

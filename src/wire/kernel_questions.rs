@@ -121,9 +121,9 @@ pub enum KernelAnswer {
     /// To `variables`.
     Variables(VariableList),
     /// To `read_table`.
-    TableRead(TablePage),
+    TableRead(Box<TablePage>),
     /// To `summarize_column`.
-    ColumnSummarized(ColumnSummary),
+    ColumnSummarized(Box<ColumnSummary>),
     /// There is no answer.
     Refused {
         /// For programs.
@@ -242,7 +242,7 @@ impl KernelAnswer {
             Self::Inspected(inspection) => Self::Inspected(inspection.bounded()),
             Self::Described(schema) => Self::Described(schema.bounded()),
             Self::Variables(list) => Self::Variables(list.bounded()),
-            Self::TableRead(page) => Self::TableRead(page.bounded()),
+            Self::TableRead(page) => Self::TableRead(Box::new(page.bounded())),
             Self::ColumnSummarized(summary) => Self::ColumnSummarized(summary),
             Self::Refused { code, mut message } => {
                 cut(&mut message, MAX_MATCH_BYTES);

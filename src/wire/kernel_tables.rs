@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use notarium_core::RawJson;
+
 use crate::connection_schema::cut;
 
 /// The feature of a server, and of a runtime agent, that answers the questions `variables`, `read_table` and `summarize_column`.
@@ -155,6 +157,7 @@ pub struct TablePage {
     pub columns_left_out: u64,
     /// Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
     /// beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+    #[schemars(with = "Vec<Vec<RawJson>>")]
     pub data: Vec<Vec<Value>>,
     /// Fewer rows than asked for fit in one answer: ask on behind the last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -178,18 +181,23 @@ pub struct ColumnSummary {
     pub distinct: Option<u64>,
     /// The smallest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<RawJson>")]
     pub min: Option<Value>,
     /// The largest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<RawJson>")]
     pub max: Option<Value>,
     /// The arithmetic mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<RawJson>")]
     pub mean: Option<Value>,
     /// The standard deviation of a sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<RawJson>")]
     pub std: Option<Value>,
     /// Below which a quarter, half and three quarters of the values lie.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<RawJson>")]
     pub quartiles: Vec<Value>,
     /// The most frequent values, at most 5.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -200,6 +208,7 @@ pub struct ColumnSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueCount {
     /// The value.
+    #[schemars(with = "RawJson")]
     pub value: Value,
     /// In so many rows.
     pub count: u64,

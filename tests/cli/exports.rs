@@ -7,7 +7,7 @@ use crate::support::World;
 fn hostile() -> String {
     let output = json!({ "output_type": "display_data", "metadata": {}, "data": { "text/html": "<b>Wind</b><script>alert(1)</script>" } });
     let code = json!({ "id": "a", "cell_type": "code", "metadata": {}, "execution_count": 3, "source": "%time f('<script>')", "outputs": [output] });
-    let text = json!({ "id": "b", "cell_type": "markdown", "metadata": {}, "source": "# Sea\n\n<script>alert(2)</script> $x^2$" });
+    let text = json!({ "id": "b", "cell_type": "markdown", "metadata": {}, "source": "# Sea\n\n<script>alert(2)</script>\n\n$x^2$" });
     json!({ "nbformat": 4, "nbformat_minor": 5, "metadata": { "kernelspec": { "name": "python3", "display_name": "Python 3", "language": "python" } },
         "cells": [text, code] })
     .to_string()

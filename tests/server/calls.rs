@@ -115,7 +115,7 @@ async fn a_deletion_waits_until_a_permitted_person_says_yes() {
     assert_eq!(shown["may_decide"], true);
     let effect = json!({"kind": "deletes", "cell": "c", "source": "x = 1", "has_outputs": false});
     assert_eq!(shown["confirmation"]["effects"], json!([effect]));
-    assert!(shown["confirmation"]["risk"].as_str().unwrap().contains("deletes"));
+    assert!(shown["confirmation"]["risk"].as_str().unwrap().contains("Deletes"));
 
     let viewer = scene.server.person("Vic").await;
     scene.share(&viewer, "viewer").await;

@@ -452,7 +452,15 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
     socket.subscribe(scene.notebook.as_str()).await;
     assert_eq!(
         socket.welcome.as_ref().unwrap().features,
-        ["assistants", "kernel_questions", "comms", "working_files", "connection_schemas", "kernel_tables"]
+        [
+            "assistants",
+            "kernel_questions",
+            "comms",
+            "working_files",
+            "working_file_changes",
+            "connection_schemas",
+            "kernel_tables"
+        ]
     );
     let (mut stream, mut turn) = scene.ask("hello").await;
     turn.begin().await;

@@ -370,7 +370,7 @@ async fn variables_and_rows_of_tables_come_through_both_doors_cancel_nothing_and
     let list = KernelAnswer::Variables(VariableList { variables: vec![variable], left_out: 0 });
     let row = vec![json!(1), json!("a"), json!(null)];
     let page = TablePage { table: "t".to_owned(), rows: 3, matching: 3, data: vec![row], ..TablePage::default() };
-    let page = KernelAnswer::TableRead(page);
+    let page = KernelAnswer::TableRead(Box::new(page));
     for (id, said) in [(listed.id, &list), (read.id, &page)] {
         agent.send(&ClientMessage::AnswerQuestion { id, answer: said.clone() }).await;
     }

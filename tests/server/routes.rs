@@ -19,7 +19,8 @@ async fn every_route_has_a_guard_that_holds() {
         .map(|route| format!("{} {}", route.method, route.path))
         .collect();
     let expected = "GET /, GET /api/openapi.json, GET /api/socket, GET /assets/{file}, GET /api/session/options, GET /frame.html, GET /healthz, GET /metrics, GET /notebooks/{notebook}, GET /oidc/callback, GET /readyz, \
-         POST /api/session, POST /api/session/challenge, POST /api/session/oidc, POST /api/session/oidc/begin, POST /api/session/resume";
+         POST /api/session, POST /api/session/challenge, POST /api/session/oidc, POST /api/session/oidc/begin, POST /api/session/one-time, \
+         POST /api/session/resume";
     let expected: BTreeSet<String> = expected.split(", ").map(str::to_owned).collect();
     assert_eq!(open, expected, "a route is open to anybody: is that meant?");
     // Nothing is served that is not in the list.

@@ -275,19 +275,16 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         )
 
     async def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
-        """Takes your last changes back; with `cell` those that touch its text.
+        """Takes your last changes back; with `cell` those that touch its text, with `group` those of one `correlation_id`.
 
-        `group` is one group by its id, the `correlation_id` of its events: that of the first event is what the notebook was
-        made with, which nothing else takes back.
+        What the notebook was made with is taken back by its group alone, which is that of the first event.
         """
-        place: Json = {} if cell is None else {"cell_id": cell if isinstance(cell, str) else cell.id}
-        if group is not None:
-            place["correlation_id"] = group
-        await self._command("Undo", steps=steps, **place)
+        named = {"cell_id": cell and id_of(cell), "correlation_id": group}
+        await self._command("Undo", steps=steps, **{key: value for key, value in named.items() if value is not None})
 
     async def redo(self, steps: int = 1, *, cell: Cell | str | None = None) -> None:
         """Takes your last undos back; with `cell` those that touch its text."""
-        place: Json = {} if cell is None else {"cell_id": cell if isinstance(cell, str) else cell.id}
+        place: Json = {} if cell is None else {"cell_id": id_of(cell)}
         await self._command("Redo", steps=steps, **place)
 
     async def _comment(self, cell: Cell, text: str, place: tuple[int, int] | None, mentions: Sequence[str]) -> Thread:

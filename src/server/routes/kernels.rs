@@ -132,7 +132,7 @@ async fn read_table(
     JsonBody(AskTable { read, kernel }): JsonBody<AskTable>,
 ) -> Result<Json<TablePage>, Problem> {
     match ask(&app, &who, (notebook, kernel), String::new(), 0, QuestionKind::ReadTable(read)).await {
-        KernelAnswer::TableRead(page) => Ok(Json(page)),
+        KernelAnswer::TableRead(page) => Ok(Json(*page)),
         other => Err(no_answer(other)),
     }
 }
@@ -144,7 +144,7 @@ async fn summarize_column(
     JsonBody(AskColumn { summarize, kernel }): JsonBody<AskColumn>,
 ) -> Result<Json<ColumnSummary>, Problem> {
     match ask(&app, &who, (notebook, kernel), String::new(), 0, QuestionKind::SummarizeColumn(summarize)).await {
-        KernelAnswer::ColumnSummarized(summary) => Ok(Json(summary)),
+        KernelAnswer::ColumnSummarized(summary) => Ok(Json(*summary)),
         other => Err(no_answer(other)),
     }
 }

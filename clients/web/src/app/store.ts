@@ -28,19 +28,12 @@ import { Schemas } from "./schemas.ts";
 import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
+import type { Toast } from "./toast.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
 import { UndoneCalls } from "./undone.ts";
 
-export interface Toast {
-  id: string;
-  text: string;
-  action?: { label: string; run: () => void };
-  second?: { label: string; run: () => void };
-  isError?: boolean;
-  copy?: string;
-  copyLabel?: string;
-}
+export type { Toast };
 
 /** Commands that need the right to edit. */
 const EDITS =
