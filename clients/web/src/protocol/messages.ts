@@ -2956,7 +2956,7 @@ columns_left_out?: number
  * Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
  * beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
  */
-data: unknown[][]
+data: AnyJson[][]
 /**
  * Fewer rows than asked for fit in one answer: ask on behind the last.
  */
@@ -3013,31 +3013,23 @@ distinct?: (number | null)
 /**
  * The smallest value.
  */
-min?: {
-[k: string]: unknown
-}
+min?: (AnyJson | null)
 /**
  * The largest value.
  */
-max?: {
-[k: string]: unknown
-}
+max?: (AnyJson | null)
 /**
  * The arithmetic mean.
  */
-mean?: {
-[k: string]: unknown
-}
+mean?: (AnyJson | null)
 /**
  * The standard deviation of a sample.
  */
-std?: {
-[k: string]: unknown
-}
+std?: (AnyJson | null)
 /**
  * Below which a quarter, half and three quarters of the values lie.
  */
-quartiles?: unknown[]
+quartiles?: AnyJson[]
 /**
  * The most frequent values, at most 5.
  */
@@ -3048,12 +3040,7 @@ top?: ValueCount[]
  * 
  */
 export interface ValueCount {
-/**
- * The value.
- */
-value: {
-[k: string]: unknown
-}
+value: AnyJson
 /**
  * In so many rows.
  */

@@ -1510,7 +1510,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undoes your last groups, or one group by its id. */
+        /** Undoes your last groups, those of one cell, or one group by its id. What the notebook was made with is undone by its id alone. */
         post: operations["post_notebooks_notebook_undo"];
         delete?: never;
         options?: never;
@@ -2899,25 +2899,25 @@ export interface components {
              */
             distinct?: number | null;
             /** @description The largest value. */
-            max?: unknown;
+            max?: components["schemas"]["AnyJson"] | null;
             /** @description The arithmetic mean. */
-            mean?: unknown;
+            mean?: components["schemas"]["AnyJson"] | null;
             /** @description The smallest value. */
-            min?: unknown;
+            min?: components["schemas"]["AnyJson"] | null;
             /**
              * Format: uint64
              * @description Rows without a value.
              */
             missing: number;
             /** @description Below which a quarter, half and three quarters of the values lie. */
-            quartiles?: unknown[];
+            quartiles?: components["schemas"]["AnyJson"][];
             /**
              * Format: uint64
              * @description Of the table.
              */
             rows: number;
             /** @description The standard deviation of a sample. */
-            std?: unknown;
+            std?: components["schemas"]["AnyJson"] | null;
             /** @description The most frequent values, at most 5. */
             top?: components["schemas"]["ValueCount"][];
         };
@@ -5105,6 +5105,11 @@ export interface components {
         /** @description How much is undone or redone. The body may be left out. */
         Steps: {
             /**
+             * @description Of your groups those that changed text and touch this cell.
+             * @default null
+             */
+            cell_id?: components["schemas"]["CellId"] | null;
+            /**
              * @description One group, by its id, instead of your last ones. Undo only.
              * @default null
              */
@@ -5254,7 +5259,7 @@ export interface components {
              * @description Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
              *     beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
              */
-            data: unknown[][];
+            data: components["schemas"]["AnyJson"][][];
             /**
              * Format: uint64
              * @description The place of the first row of `data` among those that pass.
@@ -5810,7 +5815,7 @@ export interface components {
              */
             count: number;
             /** @description The value. */
-            value: unknown;
+            value: components["schemas"]["AnyJson"];
         };
         /** @description A variable. */
         Variable: {
