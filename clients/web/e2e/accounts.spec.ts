@@ -67,7 +67,7 @@ test("the first owner chooses a login and a password, and gets in again with the
     await page.keyboard.press("Enter");
     await isIn(page);
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("button", { name: "With login and password" }).click();
+    await page.getByRole("button", { name: "Use login and password" }).click();
     await type(page, "Login", "ada");
     await type(page, "Password", PASSWORD);
     await page.keyboard.press("Enter");
@@ -152,7 +152,7 @@ test("links that are opened in a tab that has the page work, and leave the addre
   const made = (await (await server.send("POST", `/api/notebooks/${id}/share-links`, body)).json()) as { token: string };
   await open(`${server.url}/#token=${made.token}&notebook=${id}`);
   await expect(page.locator(".cell").first()).toContainText("moon = 1");
-  await expect(page.locator(".tag.plain")).toHaveText("Guest “Class”: Can read");
+  await expect(page.locator(".tag.plain")).toHaveText("Guest “Class”: Can view");
   expect(page.url()).not.toContain("token");
   await page.goBack();
   expect(page.url()).not.toContain("token");

@@ -210,7 +210,7 @@ async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes
         let mut deaths = 0;
         while dies(deaths, &from, &into) {
             deaths += 1;
-            let error = Sqlite::open(&into).await.err().expect("a half-restored folder is refused");
+            let error = Sqlite::open(&into).await.expect_err("a half-restored folder is refused");
             assert!(matches!(&error, StoreError::HalfRestored { .. }), "{deaths}: {error}");
             assert!(error.to_string().contains("notarium restore"), "{error}");
             let error = backup(&into, &scene.path("other"), &|_| {}).await.unwrap_err();
