@@ -103,7 +103,7 @@ async function isInSight(page: Page, what: Locator): Promise<void> {
   await expect.poll(async () => ((await what.boundingBox())?.y ?? 0) >= bar.y + bar.height - 1).toBe(true);
 }
 
-test("@smoke suggestions and signatures are in sight in every cell, at every size", async ({ browser, server }) => {
+test("suggestions and signatures are in sight in every cell, at every size", async ({ browser, server }) => {
   const page = await person(browser, server);
   const lines = Array.from({ length: 70 }, (_, line) => `line_${line} = ${line}`).join("\n");
   const cells = [python("first", ""), python("tall", lines), ...[1, 2, 3].map((at) => python(`c${at}`, "")), python("last", "")];
@@ -135,10 +135,7 @@ test("@smoke suggestions and signatures are in sight in every cell, at every siz
   }
 });
 
-test("@smoke Enter takes a suggestion that was chosen or goes on with what was typed, and no other", async ({
-  browser,
-  server,
-}) => {
+test("Enter takes a suggestion that was chosen or goes on with what was typed, and no other", async ({ browser, server }) => {
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "");
