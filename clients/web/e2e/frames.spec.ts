@@ -67,7 +67,7 @@ const hostile = (port: number) => `<p id=told>…</p><input id=trap><script>
 
 const told = (page: Page) => page.frameLocator("iframe.frame").locator("#told");
 
-test("an output that takes the keyboard gets no key, and reaches nobody by WebRTC @smoke", async ({ browser, server }) => {
+test("an output that takes the keyboard gets no key, and reaches nobody by WebRTC", async ({ browser, server }) => {
   const stun = await listener();
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
