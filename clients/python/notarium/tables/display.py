@@ -33,7 +33,7 @@ def add(value: Any, data: dict[str, Any], formatter: Any = None) -> None:
     found = table(value)
     if found is None:
         return
-    mime, content, is_whole = recorded(found, value)
+    mime, content, _is_whole = recorded(found, value)
     if content is not None:
         data[mime] = content
 

@@ -40,6 +40,7 @@ class Table(Protocol):
 
     def read(self, positions: Any, first: int, count: int, columns: int = MAX_COLUMNS) -> list[list[Any]]:
         """So many columns, each with Python's values, None where there is none. `positions` None: all rows in their order."""
+        ...
 
     def order(self, column: int, is_descending: bool) -> Any:
         """Positions of all rows, sorted. Rows without a value come last, equal ones keep their order."""

@@ -6,7 +6,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from . import values
@@ -180,7 +180,7 @@ def _sorted_and_filtered(found: Table, asked: dict[str, Any]) -> Any:
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float) -> Generator[None]:
     """Raises `TooSlow` in code that takes longer, where Python can interrupt it at all."""
 
     def too_slow(*_: Any) -> None:
