@@ -996,10 +996,9 @@ class Notebook(Face[aio.Notebook]):
         self._portal.call(self._aio.flush())
 
     def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
-        """Takes your last changes back; with `cell` those that touch its text.
+        """Takes your last changes back; with `cell` those that touch its text, with `group` those of one `correlation_id`.
 
-        `group` is one group by its id, the `correlation_id` of its events: that of the first event is what the notebook was
-        made with, which nothing else takes back.
+        What the notebook was made with is taken back by its group alone, which is that of the first event.
         """
         self._portal.call(self._aio.undo(steps, cell=unwrap(cell), group=group))
 
