@@ -1,4 +1,4 @@
-// What the page says while something is wrong: of the line, of runs elsewhere, of a part of it that fails.
+// Tests of notices while something is wrong: no connection, failed runs elsewhere, a failed part of the page.
 import type { Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";

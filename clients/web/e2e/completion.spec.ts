@@ -158,7 +158,7 @@ test("Enter takes a suggestion that was chosen or goes on with what was typed, a
     await page.keyboard.press("Enter");
     await expect(page.locator(".editing .cm-line").last()).toHaveText("enumerate", { timeout: 300 });
   }).toPass();
-  // What is whole is written already.
+  // A word that is typed whole needs no suggestion.
   await page.keyboard.press("Enter");
   await page.keyboard.type("input");
   await expect(list.getByRole("option", { name: "input" })).toBeInViewport();

@@ -61,7 +61,7 @@ test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ 
   await page.keyboard.press("Escape");
   await expect(page.locator(".cm-vim-panel")).toContainText("NORMAL");
   await expect(page.locator(".cm-vim-panel")).toBeInViewport();
-  // Who presses Escape once more than needed is still in the cell.
+  // One Escape too many does not leave the cell.
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await expect(page.locator(".editing .cm-content")).toBeFocused();

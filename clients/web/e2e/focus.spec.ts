@@ -1,4 +1,4 @@
-// Where letters go: into the field that was asked for, back to where one was, and nowhere while what had the focus is gone.
+// Tests of the focus: letters go into the field that was opened, back on closing, and nowhere while the focused part is gone.
 import type { Browser, Page } from "@playwright/test";
 import { notebookOf, record, recorded } from "./record.ts";
 import { type TestServer, expect, fresh, person, saved, test } from "./server.ts";

@@ -144,7 +144,7 @@ export class Monkey {
     const click = async () => {
       const sources = this.page.locator(".cell .source");
       const count = await sources.count();
-      // What is clicked may go in this moment: a person would click beside it.
+      // The clicked element may vanish at this moment: a person would click beside it.
       if (count > 0)
         await sources
           .nth(at % count)

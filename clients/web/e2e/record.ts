@@ -1,4 +1,4 @@
-// What is on record, whatever a page shows.
+// The record, whatever a page shows.
 import type { Page } from "@playwright/test";
 import { type TestServer, expect } from "./server.ts";
 

@@ -1,4 +1,4 @@
-// What is known of a notebook before it opens: what an import changed in its file, and that it was just made.
+// Facts about a notebook before it opens: changes made by its import, and that it is new.
 import type { components } from "../protocol/rest.ts";
 
 type Notice = components["schemas"]["Notice"];

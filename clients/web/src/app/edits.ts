@@ -165,7 +165,7 @@ export class Edits {
   step(command: "Undo" | "Redo"): void {
     const store = this.#store;
     const next = store.replica.next?.[command === "Undo" ? "undo" : "redo"];
-    // What is typed and under way is the last change.
+    // Typed text that is still unconfirmed is the last change.
     const work = store.texts.settled(store.texts.cells()).then(() => store.do(command === "Undo" ? { Undo: {} } : { Redo: {} }));
     const select = (done: Done | undefined) => {
       const cell = next?.cells?.find((id) => store.document.cells.has(id));

@@ -134,7 +134,7 @@ export class Files {
         if (piece.length < next.value.length) return { bytes, isCut: true };
       }
     } finally {
-      // Who wants no more ends the request.
+      // Ends the request when its caller is gone.
       await reader?.cancel();
     }
     return { bytes: bytes.subarray(0, length), isCut: false };

@@ -120,7 +120,7 @@ export class Rest {
         yield { text: decoder.decode(next.value, { stream: true }), read };
       }
     } finally {
-      // Who wants no more ends the request.
+      // Ends the request when its caller is gone.
       await reader?.cancel();
     }
   }
