@@ -189,7 +189,11 @@ export class Edits {
   }
 
   #wait(work: Promise<Done | undefined>, arrive?: (done: Done | undefined) => void): void {
-    if (this.#store.isLive) this.#store.ahead.until(work, arrive);
-    else void work.then(arrive);
+    const store = this.#store;
+    if (store.isLive) return store.ahead.until(work, arrive);
+    void work.then((done) => {
+      store.focus.act();
+      arrive?.(done);
+    });
   }
 }

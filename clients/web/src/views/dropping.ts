@@ -135,7 +135,11 @@ class Places {
     this.#last[turn] = last;
     const done = await store.do({ Batch: { commands } });
     if (!done) this.#last[turn] = undefined;
-    else if (!store.isEditing && (store.current === this.#current || this.#last.includes(store.current))) store.select(last);
+    else if (!store.isEditing && (store.current === this.#current || this.#last.includes(store.current))) {
+      // The person brought the file, and goes where it went.
+      store.focus.act();
+      store.select(last);
+    }
   }
 
   #placeOf(turn: number): Place {
