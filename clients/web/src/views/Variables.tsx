@@ -89,7 +89,7 @@ function words(kernel: string | undefined, isBusy: boolean, list: VariableList |
 function useVariables(store: NotebookStore, kernel: string | undefined, isBusy: boolean) {
   const [told, setTold] = useState<{ kernel: string; list?: VariableList; problem?: string }>();
   const number = useRef(0);
-  const finished = [...store.document.executions.values()].filter(({ status }) => !OPEN.has(status)).length;
+  const ended = lastEnded(store);
   const isLive = store.session.connection.state.name === "live";
   const ask = useCallback(() => {
     const own = (number.current += 1);
@@ -102,12 +102,19 @@ function useVariables(store: NotebookStore, kernel: string | undefined, isBusy: 
   }, [store, kernel, isLive]);
   useEffect(() => {
     if (!isBusy) ask();
-  }, [ask, isBusy, finished]);
+  }, [ask, isBusy, ended]);
   const own = told?.kernel === kernel ? told : undefined;
   return { list: own?.list, problem: own?.problem, ask };
 }
 
-const OPEN = new Set<string>(["queued", "assigned", "running"]);
+/** The run that ended last. How many have ended tells nothing: a cell keeps its newest run alone. */
+function lastEnded({ document }: NotebookStore): string | undefined {
+  let last: [id: string, at: number] | undefined;
+  for (const [id, { ended_at: at }] of document.executions) {
+    if (typeof at === "number" && at >= (last?.[1] ?? 0)) last = [id, at];
+  }
+  return last?.[0];
+}
 
 function Line({ store, variable, open }: { store: NotebookStore; variable: Variable; open: () => void }) {
   const { name, type, preview, is_table: isTable } = variable;
