@@ -7,6 +7,7 @@
 //! **Invariants.** An answer is given exactly once per command, or the connection has failed for good. A replica is the
 //! fold of the events that [`Connection::next`] has returned, never ahead of them.
 
+mod heard;
 mod link;
 mod outbox;
 mod replica;

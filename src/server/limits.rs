@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use notarium_core::Actor;
+
 /// What an account may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quota {
@@ -30,6 +32,13 @@ impl Default for Quotas {
             state_bytes: 512 << 20,
         }
     }
+}
+
+/// How often a connection is pinged, and after how much silence it is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heartbeat {
+    pub ping: Duration,
+    pub silence: Duration,
 }
 
 /// Limits of connections and requests; those of commands are the core's.
@@ -91,7 +100,10 @@ pub struct ServerLimits {
     pub kernel_question_timeout: Duration,
     /// How long somebody waits for the tables of a connection.
     pub connection_schema_timeout: Duration,
+    /// Between two pings to a connection.
     pub heartbeat: Duration,
+    /// The same for a runtime agent's: whoever waits for a run must learn soon that its agent hangs.
+    pub agent_heartbeat: Duration,
     /// How long a connection may take none of the bytes that are sent to it.
     pub stall_timeout: Duration,
     /// What a connection must be able to take in a second, once it is behind, and what of a body must come in one.
@@ -135,6 +147,7 @@ impl Default for ServerLimits {
             kernel_question_timeout: Duration::from_secs(3),
             connection_schema_timeout: Duration::from_secs(10),
             heartbeat: Duration::from_secs(20),
+            agent_heartbeat: Duration::from_secs(2),
             stall_timeout: Duration::from_secs(20),
             min_bytes_per_second: 64 << 10,
             drain_timeout: Duration::from_secs(10),
@@ -143,6 +156,20 @@ impl Default for ServerLimits {
 }
 
 impl ServerLimits {
+    /// The heartbeat of connections, but for runtime agents. Every ping is answered: silence for two and a half of them
+    /// is death.
+    pub fn usual_heartbeat(&self) -> Heartbeat {
+        Heartbeat { ping: self.heartbeat, silence: self.heartbeat.mul_f32(2.5) }
+    }
+
+    /// The heartbeat of an actor's connections.
+    pub fn heartbeat_of(&self, actor: &Actor) -> Heartbeat {
+        match actor {
+            Actor::Agent { .. } => Heartbeat { ping: self.agent_heartbeat, silence: self.agent_heartbeat * 3 },
+            _ => self.usual_heartbeat(),
+        }
+    }
+
     /// No more connections than the system has files for: a quarter for requests, the rest for sockets.
     pub fn fit(&mut self, files: usize) {
         self.max_http_connections = self.max_http_connections.min(files / 4);

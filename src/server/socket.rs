@@ -9,6 +9,7 @@ mod follow;
 mod handshake;
 mod hello;
 mod parse;
+mod pulse;
 mod reader;
 mod replies;
 mod waiting;
@@ -32,6 +33,7 @@ use crate::problem::Problem;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 use handshake::{Handshake, Raw};
+use pulse::{Heard, Pulse, Taken};
 use reader::Stranger;
 use replies::Replies;
 
@@ -91,14 +93,17 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
 async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphorePermit) {
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames, app.limits.max_queued_bytes);
     let (incoming, outgoing) = tokio::io::split(socket);
+    let pulse = Pulse::new(app.limits.usual_heartbeat());
+    let incoming = Heard { stream: incoming, pulse: pulse.clone() };
+    let outgoing = Taken::new(outgoing, pulse.clone());
     let incoming = tokio::io::join(incoming, Replies(outbox.clone()));
     // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
     let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER_BYTES).write_buffer_size(0);
     let config = config.max_message_size(hard_limit).max_frame_size(hard_limit);
     let mut stream = WebSocketStream::from_raw_socket(incoming, Role::Server, Some(config)).await;
-    let mut writing = pin!(writer::write(outgoing, receiver, &app));
-    let reading = reader::read(&app, &mut stream, &outbox, stranger);
+    let mut writing = pin!(writer::write(outgoing, receiver, &app, &pulse));
+    let reading = reader::read(&app, &mut stream, &outbox, &pulse, stranger);
     tokio::select! {
         // Nobody takes what is written: what the connection held is given up.
         () = &mut writing => {}

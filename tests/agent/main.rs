@@ -4,6 +4,7 @@
 
 mod downloads;
 mod floods;
+mod hanging;
 mod killing;
 #[allow(dead_code, reason = "the assistants' tests use the rest")]
 mod processes;

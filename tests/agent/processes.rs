@@ -143,9 +143,14 @@ impl Process {
     }
 
     fn end(&mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
+        self.child.wait().unwrap().code()
+    }
+
+    /// Sends a signal to this process alone.
+    pub fn signal(&self, signal: Signal) {
         let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(id, signal).unwrap();
-        self.child.wait().unwrap().code()
     }
 }
 
@@ -400,6 +405,13 @@ impl Visitor {
         }
     }
 
+    /// Waits for the word that kernels can be reached again.
+    pub async fn until_reachable(&mut self) {
+        while self.unreachable {
+            tokio::time::timeout(PATIENCE, self.step()).await.expect("the kernel stayed unreachable");
+        }
+    }
+
     /// Of the notebook's only kernel.
     pub async fn until_usage(&mut self, is_so: impl Fn(&KernelUsage) -> bool) {
         let measured = async {
@@ -416,7 +428,7 @@ impl Visitor {
             ConnectionEvent::Connected(_) => self.connections += 1,
             ConnectionEvent::Events { recorded, .. } => self.events.extend(recorded),
             ConnectionEvent::Message(ServerMessage::Kernels { kernels, .. }) => {
-                self.unreachable |= kernels.iter().any(|kernel| !kernel.reachable);
+                self.unreachable = kernels.iter().any(|kernel| !kernel.reachable);
                 self.usage = kernels.first().and_then(|kernel| kernel.usage);
             }
             _ => {}

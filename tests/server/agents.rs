@@ -332,3 +332,30 @@ async fn an_agent_that_writes_too_much_in_an_hour_is_held_back_in_all_its_runs()
     assert_eq!(as_agent.send(as_agent.request(Method::PUT, &blob).body("large")).await.refused(413), "output_limit");
     http.send(http.request(Method::PUT, &blob).body("large")).await.ok();
 }
+
+#[tokio::test]
+async fn an_agent_that_hangs_is_unreachable_while_who_may_be_silent_for_longer_stays() {
+    // Long enough that an agent that is listened to answers in time, however busy the machine is.
+    let heartbeat = std::time::Duration::from_secs(1);
+    let server = TestServer::with(|config| config.limits.agent_heartbeat = heartbeat).await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut page = server.connect(&ann).await;
+    page.subscribe("n").await;
+    let mut quiet = server.connect(&ann).await;
+    quiet.subscribe("n").await;
+    let mut hanging = agent(&server, &ann, "gpu", "python3").await;
+    assert_eq!(hanging.welcome.as_ref().unwrap().heartbeat_ms, 1_000);
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut hanging).await;
+    hanging.subscribe("n").await;
+    start(&mut hanging, &session).await;
+    let is_so =
+        |page: &TestClient, reachable| page.replica("n").kernels.iter().any(|kernel| kernel.reachable == reachable);
+    page.until(|page| is_so(page, true).then_some(())).await;
+    // Nobody reads `hanging` and `quiet`, so that neither answers a ping.
+    page.until(|page| is_so(page, false).then_some(())).await;
+    let name = quiet.welcome.as_ref().unwrap().connection.clone();
+    assert!(page.replica("n").peers.contains_key(&name), "only agents are cut so soon");
+    hanging.until_closed().await;
+}

@@ -1,6 +1,10 @@
 //! What the protocol below ours promises (RFC 6455): pings are answered, a close is echoed, each frame is whole.
 
+use std::time::Duration;
+
 use futures_util::{SinkExt, StreamExt};
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -49,4 +53,34 @@ async fn who_is_refused_gets_the_reason_then_one_close() {
     assert!(refused.contains("the first message is hello"), "{refused}");
     assert_eq!(next(&mut socket).await, Some(Message::Close(None)));
     assert_eq!(next(&mut socket).await, None);
+}
+
+/// A masked text frame of a client, whose mask is zero.
+fn frame(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).ok().filter(|length| *length < 126).expect("a short text");
+    [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat()
+}
+
+#[tokio::test]
+async fn a_frame_that_takes_longer_than_silence_may_arrives() {
+    let heartbeat = Duration::from_secs(1);
+    let server = TestServer::with(|config| config.limits.agent_heartbeat = heartbeat).await;
+    let ann = server.person("Ann").await;
+    let token = server.agent_token(&ann, "slow").await;
+    let mut socket = connect(&server).await;
+    let hello = json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": token, "client": "slow"}});
+    socket.send(Message::text(hello.to_string())).await.unwrap();
+    assert!(next(&mut socket).await.unwrap().into_text().unwrap().contains("welcome"));
+    // The line takes four seconds for it, and carries no pong meanwhile: silence of three ends a connection.
+    for piece in frame(r#"{"subscribe":{"notebook":"nowhere"}}"#).chunks(4) {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        socket.get_mut().write_all(piece).await.unwrap();
+    }
+    loop {
+        let message = next(&mut socket).await.expect("the connection stays");
+        if let Message::Text(text) = message {
+            assert!(text.contains("unknown_notebook"), "{text}");
+            return;
+        }
+    }
 }

@@ -38,6 +38,7 @@ impl TestServer {
         let mut config = ServerConfig::in_folder(folder.path());
         // A test reads a connection only while it waits for something, and must not seem dead meanwhile.
         config.limits.heartbeat = Duration::from_secs(600);
+        config.limits.agent_heartbeat = Duration::from_secs(600);
         settings(&mut config);
         let running = Server::start(config.clone()).await.unwrap();
         // A restart listens where clients look for it.

@@ -13,17 +13,20 @@ use notarium_wire::{
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::error::UrlError;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::heard::{Heard, LastByte};
 use super::outbox::{Outbox, frame_of};
 use super::{
     CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
 };
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type Socket = WebSocketStream<MaybeTlsStream<Heard<TcpStream>>>;
 
 /// Largest message that is accepted: a snapshot with all the outputs that a notebook shows.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
@@ -67,8 +70,22 @@ pub(super) struct Link {
 struct Open {
     reader: SplitStream<Socket>,
     frames: mpsc::UnboundedSender<Utf8Bytes>,
+    last_byte: LastByte,
+    /// How long the server may be silent.
     silence: Duration,
     _writer: AbortOnDropHandle<()>,
+}
+
+impl Open {
+    /// What comes next; `None`: the server has been silent for too long. Cancel safe.
+    async fn hear(&mut self) -> Option<Option<Result<Message, tungstenite::Error>>> {
+        tokio::select! {
+            // What has come while the whole process stood still is read first.
+            biased;
+            message = self.reader.next() => Some(message),
+            () = self.last_byte.silence(self.silence) => None,
+        }
+    }
 }
 
 impl Link {
@@ -126,15 +143,14 @@ impl Link {
             .max_message_size(Some(MAX_MESSAGE_BYTES))
             .max_frame_size(Some(MAX_MESSAGE_BYTES))
             .max_write_buffer_size(usize::MAX);
-        let connecting = tokio_tungstenite::connect_async_with_config(address, Some(config), true);
-        let (socket, _) = tokio::time::timeout(timeout, connecting)
+        let (socket, last_byte) = tokio::time::timeout(timeout, open(&address, config))
             .await
             .map_err(late)?
             .map_err(|error| self.upgrade_error(error))?;
-        tokio::time::timeout(timeout, self.hello(socket)).await.map_err(late)?
+        tokio::time::timeout(timeout, self.hello(socket, last_byte)).await.map_err(late)?
     }
 
-    async fn hello(&self, mut socket: Socket) -> Result<(Open, WelcomeMessage), ConnectError> {
+    async fn hello(&self, mut socket: Socket, last_byte: LastByte) -> Result<(Open, WelcomeMessage), ConnectError> {
         let hello = ClientMessage::Hello(HelloMessage {
             protocols: PROTOCOLS,
             token: Some(self.options.token.clone()),
@@ -150,7 +166,7 @@ impl Link {
         let (sink, reader) = socket.split();
         let (frames, waiting) = mpsc::unbounded_channel();
         let writer = AbortOnDropHandle::new(tokio::spawn(write(sink, waiting)));
-        Ok((Open { reader, frames, silence, _writer: writer }, welcome))
+        Ok((Open { reader, frames, last_byte, silence, _writer: writer }, welcome))
     }
 
     async fn welcome(&self, socket: &mut Socket) -> Result<WelcomeMessage, ConnectError> {
@@ -204,18 +220,17 @@ impl Link {
         for frame in self.renewed() {
             let _ = open.frames.send(frame);
         }
-        let mut last_message = Instant::now();
         loop {
             tokio::select! {
                 order = self.orders.recv() => self.order(order?, Some(&open.frames)),
-                message = open.reader.next() => {
-                    last_message = Instant::now();
-                    if let Some(cause) = self.read(message) {
-                        return Some(cause);
+                heard = open.hear() => {
+                    let cause = match heard {
+                        Some(message) => self.read(message),
+                        None => Some(self.unreachable(format!("it was silent for {} s", open.silence.as_secs()))),
+                    };
+                    if cause.is_some() {
+                        return cause;
                     }
-                }
-                () = tokio::time::sleep_until(last_message + open.silence) => {
-                    return Some(self.unreachable(format!("it was silent for {} s", open.silence.as_secs())));
                 }
             }
         }
@@ -337,6 +352,19 @@ impl Link {
     }
 }
 
+/// Opens the socket at an address.
+async fn open(address: &str, config: WebSocketConfig) -> Result<(Socket, LastByte), tungstenite::Error> {
+    let request = address.into_client_request()?;
+    let uri = request.uri();
+    let host = uri.host().ok_or(UrlError::NoHostName)?;
+    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("wss") { 443 } else { 80 });
+    let stream = TcpStream::connect(format!("{host}:{port}")).await?;
+    stream.set_nodelay(true)?;
+    let (stream, last_byte) = Heard::new(stream);
+    let (socket, _) = tokio_tungstenite::client_async_tls_with_config(request, stream, Some(config), None).await?;
+    Ok((socket, last_byte))
+}
+
 fn subscribe(notebook: &NotebookId, since: Option<LastEvent>) -> ClientMessage {
     ClientMessage::Subscribe(SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() })
 }
@@ -391,5 +419,33 @@ mod tests {
             let pause = link.backoff();
             assert!(pause >= expected / 2 && pause <= expected * 3 / 2, "{attempt}: {pause:?}");
         }
+    }
+
+    /// A server that welcomes, and then neither says anything nor closes.
+    async fn hung_server(listener: tokio::net::TcpListener) {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut socket = tokio_tungstenite::accept_async(stream).await.unwrap();
+        socket.next().await.unwrap().unwrap();
+        let welcome = serde_json::json!({"welcome": {
+            "protocol": 1, "server": "hung", "connection": "c1", "actor": {"kind": "agent", "id": "a"}, "scopes": [],
+            "max_frame_bytes": 1_000_000, "heartbeat_ms": 1_000, "features": [],
+        }});
+        socket.send(Message::text(welcome.to_string())).await.unwrap();
+        std::future::pending::<()>().await;
+    }
+
+    #[tokio::test]
+    async fn a_server_that_hangs_is_left() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = AbortOnDropHandle::new(tokio::spawn(hung_server(listener)));
+        let (orders, receiver) = mpsc::unbounded_channel();
+        let (sender, mut events) = mpsc::unbounded_channel();
+        let link = Link::new(ConnectOptions::new(format!("http://{address}"), "t", "c"), receiver, sender);
+        let link = AbortOnDropHandle::new(tokio::spawn(link.run()));
+        assert!(matches!(events.recv().await, Some(ConnectionEvent::Connected(_))));
+        let Some(ConnectionEvent::Disconnected { cause, .. }) = events.recv().await else { panic!("it stays") };
+        assert!(cause.to_string().contains("it was silent for 3 s"), "{cause}");
+        drop((orders, link, server));
     }
 }

@@ -119,7 +119,7 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, proto
         scopes: authenticated.scopes.iter().copied().collect(),
         expires_at: authenticated.expires_at,
         max_frame_bytes: app.limits.max_frame_bytes as u64,
-        heartbeat_ms: millis(app.limits.heartbeat),
+        heartbeat_ms: millis(app.limits.heartbeat_of(&authenticated.actor).ping),
         features: features(app),
     })
 }

@@ -8,7 +8,7 @@ use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
 };
 use tokio::io::{Join, ReadHalf};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
@@ -17,6 +17,7 @@ use super::follow::Follow;
 use super::handshake::Raw;
 use super::hello::{Named, agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
+use super::pulse::{Heard, Pulse};
 use super::replies::Replies;
 use crate::agents::frame;
 use crate::app::App;
@@ -27,7 +28,7 @@ use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 use crate::window::Window;
 
-type Stream = WebSocketStream<Join<ReadHalf<Raw>, Replies>>;
+type Stream = WebSocketStream<Join<Heard<ReadHalf<Raw>>, Replies>>;
 
 /// After a message that was far too long: time for the client to read why, before the connection is cut.
 const LINGER: Duration = Duration::from_millis(500);
@@ -64,9 +65,9 @@ impl Stranger {
 }
 
 /// Reads until the connection ends. Its last messages are in the outbox.
-pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, stranger: Stranger) {
-    match Box::pin(greet(app, stream, outbox, stranger)).await {
-        Ok(Some((mut connection, mut follow))) => serve(&mut connection, stream, &mut follow).await,
+pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, pulse: &Pulse, stranger: Stranger) {
+    match Box::pin(greet(app, stream, outbox, pulse, stranger)).await {
+        Ok(Some((mut connection, mut follow))) => serve(&mut connection, stream, pulse, &mut follow).await,
         Ok(None) => {}
         Err(error) => {
             let is_cut = error.code == ErrorCode::FrameTooLarge;
@@ -83,6 +84,7 @@ async fn greet(
     app: &App,
     stream: &mut Stream,
     outbox: &Outbox,
+    pulse: &Pulse,
     stranger: Stranger,
 ) -> Result<Option<(Box<Connection>, Follow)>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
@@ -102,6 +104,7 @@ async fn greet(
     let person = Named::new(authenticated, hello.name)?;
     person.tell(&app.accounts);
     stranger.budget.lift();
+    pulse.set(app.limits.heartbeat_of(&person.authenticated.actor));
     let connection = Connection::new(app.clone(), protocol, person, agent_lock, outbox.clone(), &hello.features);
     Ok(Some((Box::new(connection), follow)))
 }
@@ -150,11 +153,9 @@ enum Next {
 }
 
 /// What many connections wait in: what it holds, each of them holds.
-async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Follow) {
+async fn serve(connection: &mut Connection, stream: &mut Stream, pulse: &Pulse, follow: &mut Follow) {
     let app = connection.app().clone();
     let mut errors = Window::new(Duration::from_secs(60));
-    // Every ping is answered by a pong: silence for two and a half of them is death.
-    let patience = app.limits.heartbeat.mul_f32(2.5);
     let mut is_paused = false;
     loop {
         let pauses = is_paused || connection.has_too_many_unanswered();
@@ -163,9 +164,7 @@ async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Fo
         }
         is_paused = pauses;
         let next_input = tokio::select! {
-            received = timeout(patience, receive(&app, stream)), if !is_paused => {
-                received.map_or(Next::Silent, Next::Received)
-            }
+            next_input = hear(&app, stream, pulse), if !is_paused => next_input,
             () = connection.caught_up(), if is_paused => Next::CaughtUp,
             changed = follow.changed() => Next::TokenChanged(changed.map(Box::new)),
             () = connection.taken_over() => Next::TakenOver,
@@ -194,6 +193,17 @@ async fn serve(connection: &mut Connection, stream: &mut Stream, follow: &mut Fo
             linger(is_cut).await;
             return;
         }
+    }
+}
+
+/// What the client sends next, unless it is silent for too long from now on. Cancel safe.
+async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
+    let since = Instant::now();
+    tokio::select! {
+        // What has come while the whole process stood still is read first.
+        biased;
+        received = receive(app, stream) => Next::Received(received),
+        () = pulse.silence(since) => Next::Silent,
     }
 }
 

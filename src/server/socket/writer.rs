@@ -7,11 +7,12 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt, WriteHalf};
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::tungstenite::protocol::frame::FrameHeader;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::handshake::Raw;
+use super::pulse::{Pulse, Taken};
 use super::replies::{CLOSE, PING, is_close};
 use crate::app::App;
 use crate::limits::ServerLimits;
@@ -22,13 +23,12 @@ const BATCH_BYTES: usize = 32 << 10;
 /// The longest header of a server's frame.
 const MAX_HEADER_BYTES: usize = 10;
 
-type Sink = WriteHalf<Raw>;
+type Sink = Taken<WriteHalf<Raw>>;
 
 /// Writes until the outbox is closed and empty, or the client takes nothing any more.
-pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App) {
+pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App, pulse: &Pulse) {
     let limits = &app.limits;
-    let mut pings = interval_at(Instant::now() + limits.heartbeat, limits.heartbeat);
-    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut pings = pings(pulse);
     let mut frames = Vec::new();
     let mut is_closed = false;
     loop {
@@ -38,7 +38,12 @@ pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App) {
                     break;
                 }
                 is_closed |= frames.iter().any(is_close);
-                deliver(&mut sink, &mut frames, limits).await
+                let sent = deliver(&mut sink, &mut frames, limits).await;
+                // The frame may have been the welcome, before which it was not known how often to ping.
+                if pings.period() != pulse.ping_interval() {
+                    pings = self::pings(pulse);
+                }
+                sent
             }
             _ = pings.tick() => within(limits.stall_timeout, sink.write_all(&PING)).await,
         };
@@ -52,6 +57,13 @@ pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App) {
         sink.shutdown().await
     })
     .await;
+}
+
+fn pings(pulse: &Pulse) -> Interval {
+    let period = pulse.ping_interval();
+    let mut pings = interval_at(Instant::now() + period, period);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pings
 }
 
 /// False: the client is gone, or took too little for too long.

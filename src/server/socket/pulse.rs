@@ -1,0 +1,180 @@
+//! Signs of life of one connection, counted in bytes: a large frame on a slow line takes longer than silence may.
+//!
+//! A byte that was read is one. So is a byte that the system took after it had refused some: the client takes in what
+//! was sent before. Bytes that the system takes at once say nothing of the client.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, sleep_until};
+
+use crate::limits::Heartbeat;
+
+/// When a connection last gave a sign of life, and how often it is asked for one. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Pulse(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    began: Instant,
+    /// Nanoseconds from `began` to the last sign of life.
+    last_ns: AtomicU64,
+    ping_ms: AtomicU64,
+    silence_ms: AtomicU64,
+}
+
+impl Pulse {
+    pub fn new(heartbeat: Heartbeat) -> Self {
+        let (last_ns, ping_ms, silence_ms) = Default::default();
+        let pulse = Self(Arc::new(Shared { began: Instant::now(), last_ns, ping_ms, silence_ms }));
+        pulse.set(heartbeat);
+        pulse
+    }
+
+    /// Sets how often the client is pinged, and how long it may be silent.
+    pub fn set(&self, heartbeat: Heartbeat) {
+        self.0.ping_ms.store(whole_millis(heartbeat.ping), Ordering::Relaxed);
+        self.0.silence_ms.store(whole_millis(heartbeat.silence), Ordering::Relaxed);
+    }
+
+    /// The time between two pings.
+    pub fn ping_interval(&self) -> Duration {
+        Duration::from_millis(self.0.ping_ms.load(Ordering::Relaxed).max(1))
+    }
+
+    fn beat(&self) {
+        let now_ns = u64::try_from(self.0.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.0.last_ns.fetch_max(now_ns, Ordering::Relaxed);
+    }
+
+    /// When the client has been silent for too long, counted from `since` at the earliest.
+    fn end_of_silence(&self, since: Instant) -> Instant {
+        let last = self.0.began + Duration::from_nanos(self.0.last_ns.load(Ordering::Relaxed));
+        last.max(since) + Duration::from_millis(self.0.silence_ms.load(Ordering::Relaxed))
+    }
+
+    /// Ready at the end of such a silence. Cancel safe.
+    pub async fn silence(&self, since: Instant) {
+        loop {
+            let end = self.end_of_silence(since);
+            if Instant::now() >= end {
+                return;
+            }
+            sleep_until(end).await;
+        }
+    }
+}
+
+fn whole_millis(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Bytes that are read are signs of life.
+#[derive(Debug)]
+pub struct Heard<S> {
+    pub stream: S,
+    pub pulse: Pulse,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let result = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
+        if buffer.filled().len() > before {
+            self.pulse.beat();
+        }
+        Poll::Ready(result)
+    }
+}
+
+/// Bytes that are taken after some were refused are signs of life.
+#[derive(Debug)]
+pub struct Taken<S> {
+    stream: S,
+    pulse: Pulse,
+    /// The system took nothing the last time: its buffer is full.
+    is_full: bool,
+}
+
+impl<S> Taken<S> {
+    pub fn new(stream: S, pulse: Pulse) -> Self {
+        Self { stream, pulse, is_full: false }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        let was_full = std::mem::replace(&mut self.is_full, written.is_pending());
+        if was_full && matches!(written, Poll::Ready(Ok(1..))) {
+            self.pulse.beat();
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const HEARTBEAT: Heartbeat = Heartbeat { ping: Duration::from_secs(2), silence: Duration::from_secs(6) };
+
+    #[tokio::test]
+    async fn each_byte_that_is_read_is_a_sign_of_life_and_the_end_is_none() {
+        let (mut client, server) = tokio::io::duplex(1 << 10);
+        let (pulse, since) = (Pulse::new(HEARTBEAT), Instant::now());
+        let mut server = Heard { stream: server, pulse: pulse.clone() };
+        assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence);
+        for _ in 0..10 {
+            let before = pulse.end_of_silence(since);
+            client.write_all(b"x").await.unwrap();
+            server.read_u8().await.unwrap();
+            assert!(pulse.end_of_silence(since) > before);
+        }
+        let before = pulse.end_of_silence(since);
+        drop(client);
+        assert_eq!(server.read(&mut [0; 1]).await.unwrap(), 0);
+        assert_eq!(pulse.end_of_silence(since), before);
+        let now = Instant::now();
+        assert_eq!(pulse.end_of_silence(now), now + HEARTBEAT.silence, "nobody listened before");
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_taken_at_once_are_no_sign_of_life_and_those_after_a_refusal_are() {
+        let (mut client, server) = tokio::io::duplex(4);
+        let (pulse, since) = (Pulse::new(HEARTBEAT), Instant::now());
+        let mut server = Taken::new(server, pulse.clone());
+        server.write_all(b"ping").await.unwrap();
+        assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence, "the client may never read them");
+        let mut read = [0; 4];
+        let (written, read) = tokio::join!(server.write_all(b"long"), client.read_exact(&mut read));
+        (written.unwrap(), read.unwrap());
+        assert!(pulse.end_of_silence(since) > since + HEARTBEAT.silence);
+    }
+
+    #[tokio::test]
+    async fn silence_ends_when_the_time_is_over() {
+        let pulse = Pulse::new(Heartbeat { ping: Duration::ZERO, silence: Duration::from_millis(20) });
+        let since = Instant::now();
+        pulse.silence(since).await;
+        assert!(since.elapsed() >= Duration::from_millis(20));
+    }
+}
