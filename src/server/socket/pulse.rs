@@ -166,7 +166,8 @@ mod tests {
         assert_eq!(pulse.end_of_silence(since), since + HEARTBEAT.silence, "the client may never read them");
         let mut read = [0; 4];
         let (written, read) = tokio::join!(server.write_all(b"long"), client.read_exact(&mut read));
-        (written.unwrap(), read.unwrap());
+        written.unwrap();
+        read.unwrap();
         assert!(pulse.end_of_silence(since) > since + HEARTBEAT.silence);
     }
 
