@@ -56,7 +56,7 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await expect(page.locator(".cell-review ins")).toHaveText("3");
   // What it may still change is run only when one says so.
   await page.getByRole("button", { name: "Run all" }).click();
-  await expect(page.locator(".toast")).toContainText("The assistant is working");
+  await expect(page.locator(".toast")).toContainText("The assistant is still working");
 
   await card.getByRole("button", { name: "Delete cell" }).focus();
   await page.keyboard.press("Enter");

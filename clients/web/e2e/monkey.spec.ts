@@ -9,6 +9,7 @@ import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { type Act, Monkey, dice } from "./monkey.ts";
 import { notebookOf, record } from "./record.ts";
+import { slowly } from "./weather.ts";
 import { type TestServer, expect, fresh, person, test } from "./server.ts";
 
 const KEYS = Number(process.env.NOTARIUM_MONKEY_KEYS ?? 300);
@@ -34,15 +35,6 @@ async function events(server: TestServer, id: string, after: number): Promise<Re
 /** Nothing is on its way. */
 async function settled(...pages: Page[]): Promise<void> {
   for (const page of pages) await expect(page.locator(".connection")).toHaveText("Saved", { timeout: 30_000 });
-}
-
-/** What is far away answers late. */
-async function slowly(page: Page, milliseconds: number): Promise<void> {
-  await page.routeWebSocket(/\/api\/socket/, (socket) => {
-    const far = socket.connectToServer();
-    socket.onMessage((message) => setTimeout(() => far.send(message), milliseconds / 2));
-    far.onMessage((message) => setTimeout(() => socket.send(message), milliseconds / 2));
-  });
 }
 
 /** What happens to people while they write. */

@@ -227,7 +227,7 @@ export const scenes: Scene[] = [
       const page = await demoNotebook(browser, server);
       await withFiles(page);
       await palette(page, "files");
-      await page.getByRole("list", { name: "Files", exact: true }).waitFor();
+      await page.getByRole("tree", { name: "Files", exact: true }).waitFor();
       return page;
     },
   },

@@ -201,25 +201,25 @@ export function Home({ session, signOut }: Props) {
           fail={setError}
         />
       )}
-      {(page?.lines.length ?? 0) > 1 && (
-        <label className="row sort small quiet">
-          Sort by
-          <select
-            className="select"
-            value={sort}
-            onChange={({ target }) => {
-              const chosen = target.value as Sort;
-              setSort(chosen);
-              localStorage.setItem(SORT_KEY, chosen);
-            }}
-          >
-            <option value="changed">Last changed</option>
-            <option value="created">Newest</option>
-            <option value="title">Title</option>
-          </select>
-        </label>
-      )}
       <main aria-label="Notebooks">
+        {(page?.lines.length ?? 0) > 1 && (
+          <label className="row sort small quiet">
+            Sort by
+            <select
+              className="select"
+              value={sort}
+              onChange={({ target }) => {
+                const chosen = target.value as Sort;
+                setSort(chosen);
+                localStorage.setItem(SORT_KEY, chosen);
+              }}
+            >
+              <option value="changed">Last changed</option>
+              <option value="created">Newest</option>
+              <option value="title">Title</option>
+            </select>
+          </label>
+        )}
         {!page && !unread && <div className="shape" aria-busy="true" />}
         {page?.lines.length === 0 && <Nothing isSearch={text !== ""} filter={filter} />}
         {page?.lines.length === 0 && text === "" && filter.kind !== "archived" && session.userId !== undefined && (

@@ -8,10 +8,12 @@ import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
 import { actions, isAllowed } from "../commands/table.ts";
 import { isInEditor, pastedFiles } from "./fileDrop.ts";
 
-/** What its keys do in fields of the page too, those of dialogs apart. */
+/** What its keys do in fields of the page too. */
 const OVERALL: ReadonlySet<string> = new Set(["assistant", "find", "palette"]);
-const FIELDS_OF_THE_PAGE = ".composer, .find, .comment-field";
-const ELSEWHERE = "input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]";
+const OVER = "[role=dialog], [role=menu]";
+/** The page's own, those of dialogs apart: editors of cells have these keys themselves. */
+const FIELDS = "input, textarea, select, .composer, .find, .comment-field";
+const ELSEWHERE = `input, textarea, select, [contenteditable=true], ${OVER}`;
 
 export function useKeys(store: NotebookStore): void {
   const own = useSyncExternalStore(onKeysChanged, ownKeys);
@@ -34,7 +36,7 @@ export function useKeys(store: NotebookStore): void {
     const hear = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
-      if (target.closest(FIELDS_OF_THE_PAGE) && isChord(event)) return overall(event);
+      if (target.closest(FIELDS) && !target.closest(OVER) && isChord(event)) return overall(event);
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
       if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
       if (store.view !== undefined && event.key === "Escape" && !store.isEditing) return store.turnTo(undefined);
