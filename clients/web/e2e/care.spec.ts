@@ -75,9 +75,7 @@ test("the main tasks without a pointer: make, write, run, share, decide, go back
   await page.getByRole("button", { name: "New notebook" }).waitFor();
   await tabTo(page, "New notebook");
   await page.keyboard.press("Enter");
-  await page.locator(".cell").waitFor();
-  await tabTo(page, "Code cell 1", "group");
-  await page.keyboard.press("Enter");
+  await expect(page.locator(".editing .cm-content")).toBeFocused();
   await page.keyboard.type("6 * 7");
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".outputs")).toContainText("42", { timeout: 60_000 });

@@ -30,7 +30,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await cells.nth(1).getByRole("button", { name: "More about this cell" }).click();
   await expect(page.getByRole("menuitem", { name: "Run all cells above" })).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
   await page.getByRole("menuitem", { name: "Change to text (Markdown)" }).click();
   await expect(cells.nth(1)).toHaveClass(/markdown/);
 

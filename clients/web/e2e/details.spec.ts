@@ -32,8 +32,8 @@ test("a file that is dropped between two cells becomes cells there; another is r
   };
   await drop("helper.py", "def f():\r\n    return 1\n");
   await expect(page.locator(".cell .source")).toHaveText([/first/, /def f\(\):\n    return 1/, /last/]);
-  await drop("picture.png", "PNG");
-  await expect(page.locator(".toast.bad")).toContainText("“picture.png” holds no cells");
+  await drop("empty.ipynb", "{}");
+  await expect(page.locator(".toast.bad")).toContainText("“empty.ipynb” has no cells");
   await expect(page.locator(".cell")).toHaveCount(3);
 });
 

@@ -60,7 +60,7 @@ export class Focus {
     const listeners: [string, (event: never) => void][] = [
       ["keydown", (event: KeyboardEvent) => this.#press(event)],
       ["pointerdown", () => this.#point()],
-      ["click", () => this.act()],
+      ["click", ({ target }: Event) => this.#click(target)],
       // A frame had the keyboard without the person's doing, and gives it back (frameKeys.ts).
       ["notarium-keys-back", () => this.#point()],
       ["input", ({ target }: Event) => this.#write(target)],
@@ -146,6 +146,12 @@ export class Focus {
   #point(): void {
     this.#wake();
     this.#arrive();
+    this.act();
+  }
+
+  #click(target: EventTarget | null): void {
+    const place = this.#place;
+    if (place.kind === "control" && target instanceof Node && place.element?.contains(target)) place.isDone = true;
     this.act();
   }
 

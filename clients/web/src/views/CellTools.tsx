@@ -8,6 +8,7 @@ import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { keysOf } from "../commands/keys.ts";
 import { type Action, actions, isAllowed, keyLabel } from "../commands/table.ts";
+import { MenuPopup } from "./MenuPopup.tsx";
 
 const byId = new Map(actions.map((action) => [action.id, action]));
 const named = (...ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
@@ -160,7 +161,7 @@ function CellMenu({ store, place, act, opened }: MenuProps) {
       </Menu.Trigger>
       <Menu.Portal container={place}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu cell-menu" finalFocus={() => !hasActed.current}>
+          <MenuPopup className="cell-menu" finalFocus={() => !hasActed.current}>
             {groups.map((group, index) => (
               <Menu.Group key={group[0]?.id}>
                 {index > 0 && <Menu.Separator className="separator" />}
@@ -179,7 +180,7 @@ function CellMenu({ store, place, act, opened }: MenuProps) {
                 ))}
               </Menu.Group>
             ))}
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

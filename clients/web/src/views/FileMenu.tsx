@@ -5,6 +5,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { type FileEntry, type Files, problemWords } from "../app/files.ts";
 import { nameParts, readingCell, shownName } from "../app/readers.ts";
 import type { TreeView } from "./FileTree.tsx";
+import { MenuPopup } from "./MenuPopup.tsx";
 
 interface FileActions {
   read?: () => void;
@@ -87,7 +88,7 @@ function OpenMenu({ view, path, kind, rename, label }: Props & { label: string }
       {/* Within a landmark, as who hears the page expects. */}
       <Menu.Portal container={document.querySelector<HTMLElement>(".panel.files")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu">
+          <MenuPopup>
             {items.map(
               ([words, act, look]) =>
                 act && (
@@ -96,7 +97,7 @@ function OpenMenu({ view, path, kind, rename, label }: Props & { label: string }
                   </Menu.Item>
                 ),
             )}
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

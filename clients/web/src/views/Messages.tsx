@@ -14,6 +14,7 @@ import { Answer } from "./Answer.tsx";
 import { Attached } from "./Attached.tsx";
 import { Rendered } from "./Rendered.tsx";
 import { ToolCallView } from "./ToolCall.tsx";
+import { MenuPopup } from "./MenuPopup.tsx";
 
 type MessagePage = components["schemas"]["MessagePage"];
 export type Turn = components["schemas"]["TurnSummary"];
@@ -120,7 +121,7 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} className="above">
-          <Menu.Popup className="menu">
+          <MenuPopup>
             <Menu.Item
               className="item"
               disabled={!store.mayEdit}
@@ -138,7 +139,7 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
             <Menu.Item className="item" onClick={() => void navigator.clipboard.writeText(text)}>
               Copy text
             </Menu.Item>
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

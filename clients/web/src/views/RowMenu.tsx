@@ -3,6 +3,7 @@ import { Menu } from "@base-ui/react/menu";
 import { EllipsisVertical } from "lucide-react";
 import { download } from "../app/download.ts";
 import type { MenuProps } from "./NotebookRow.tsx";
+import { MenuPopup } from "./MenuPopup.tsx";
 
 export default function RowMenu({ session, line, workspaces, act, rename }: MenuProps) {
   const { rest } = session;
@@ -36,7 +37,7 @@ export default function RowMenu({ session, line, workspaces, act, rename }: Menu
       {/* Within a landmark, as who hears the page expects. */}
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu">
+          <MenuPopup>
             {!line.archived && (
               <Menu.Item className="item" onClick={rename}>
                 Rename
@@ -68,7 +69,7 @@ export default function RowMenu({ session, line, workspaces, act, rename }: Menu
                 {name} {line.workspace === id && <span className="quiet">Remove</span>}
               </Menu.Item>
             ))}
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

@@ -4,6 +4,7 @@ import { ChevronDown } from "lucide-react";
 import type { Session } from "../app/session.ts";
 import type { components } from "../protocol/rest.ts";
 import { useTemplates } from "./useTemplates.ts";
+import { MenuPopup } from "./MenuPopup.tsx";
 
 export type Choice = components["schemas"]["TemplateChoice"];
 
@@ -22,7 +23,7 @@ export default function Templates({ session, make }: Props) {
       {/* Within a landmark, as who hears the page expects. */}
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu templates">
+          <MenuPopup className="templates">
             {error && <p className="note small error">{error}</p>}
             {!templates && !error && <p className="note small">Loading…</p>}
             {templates?.starters.map(({ id, title, description }) => (
@@ -35,7 +36,7 @@ export default function Templates({ session, make }: Props) {
             {templates?.notebooks.length === 0 && (
               <p className="note small">None yet. Choose “Use as template” in a notebook’s menu.</p>
             )}
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

@@ -14,6 +14,7 @@ import {
   shownColumns,
 } from "../../outputs/columns.ts";
 import type { Sorting, Table } from "../../outputs/table.ts";
+import { MenuPopup } from "../MenuPopup.tsx";
 
 /** What a column's menu asks for: a filter, another name, what it holds. */
 export interface Asked {
@@ -85,13 +86,13 @@ function ColumnMenu({ table, column, arrangement, arrange, ask, copy }: MenuProp
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={2} align="end" className="above">
-          <Menu.Popup className="menu" finalFocus={() => !hasAsked.current}>
+          <MenuPopup finalFocus={() => !hasAsked.current}>
             {items.map(([words, isPossible, act]) => (
               <Menu.Item key={words} className="item" disabled={!isPossible} onClick={act}>
                 {words}
               </Menu.Item>
             ))}
-          </Menu.Popup>
+          </MenuPopup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>

@@ -117,7 +117,7 @@ function Framed({ store, shape, run, isGrowing, allRows }: ShapeProps) {
   }, [isCapped, isText, isFolded]);
   const source = sourceOf(shape);
   return (
-    <div className={`output is-${shape.kind}`} tabIndex={-1}>
+    <div className={`output is-${shape.kind.replace(" ", "-")}`} tabIndex={-1}>
       <div className="tools">
         {isTall && !isFolded && (
           <Tool label={isWhole ? "Show less" : "Show all"} onClick={() => setWhole(!isWhole)}>
