@@ -181,7 +181,7 @@ test("into an editor: text stays text, a picture goes to the caret of text, or b
   expect(cells[0]?.source).toBe("first = 1\nx = 50");
   expect(cells[1]?.attachments).toBeDefined();
 
-  await page.locator(".cell.markdown").first().focus();
+  await page.locator(".cell.markdown").first().click();
   await page.keyboard.press("Enter");
   await expect(page.locator(".editing.markdown .cm-content")).toBeFocused();
   await page.keyboard.press("Control+Home");
