@@ -72,6 +72,7 @@ impl World {
             standings: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            unposted: Default::default(),
             limits: Limits::default(),
         };
         for query in required_history(&self.notebook, &context, &command) {

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     Cell, CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
-    MessageRole, Stored, ToolCallId, Turn, TurnId,
+    MessageRole, ReplyStatus, Stored, ToolCallId, Turn, TurnId,
 };
 use serde_json::json;
 
 use crate::attachments::Loaded;
 use crate::facts::{as_data, facts};
-use crate::messages::sent;
+use crate::messages::{STOPPED, sent};
 use crate::preview::{ReadBlob, preview};
 use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
 use crate::state::{CellStatus, KnownNames};
@@ -321,7 +321,10 @@ fn asked(cell: &Cell) -> Vec<Message> {
             ))]
         }
         Some(reply) => {
-            vec![Message::user(&*reply.prompt), Message::assistant(vec![Block::text(reply.text.as_str())])]
+            let is_whole = reply.status == ReplyStatus::Finished || reply.status == ReplyStatus::Running;
+            let said = [Block::text(reply.text.as_str())].into_iter();
+            let said = said.chain((!is_whole).then(|| Block::text(STOPPED)));
+            vec![Message::user(&*reply.prompt), Message::assistant(said.collect())]
         }
         None => vec![Message::user(cell.content.source.as_str())],
     }

@@ -7,6 +7,9 @@ use crate::attachments::{self, Loaded};
 use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
 
+/// What a model is told at the end of an answer that is not whole.
+pub const STOPPED: &str = "[This answer was stopped before its end.]";
+
 /// What the model answered, for the record. Each call gets an id of its own: a provider's ids are unique nowhere else.
 pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<MessageBlock> {
     let blocks = reply.blocks.iter().filter_map(|block| match block {
@@ -40,6 +43,9 @@ pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<Strin
     });
     // Behind all results: those come first in such a message.
     sent.extend(shown.map(|png_base64| Block::Image { media_type: "image/png".to_owned(), base64: png_base64 }));
+    if message.is_partial {
+        sent.push(Block::text(STOPPED));
+    }
     match message.role.known() {
         Some(MessageRole::Assistant) => Message::assistant(sent),
         _ => Message { role: crate::providers::Role::User, blocks: sent },

@@ -1,6 +1,6 @@
 //! What `decide` needs beside the state: who, when, new ids, what the past holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 use ulid::Ulid;
@@ -9,7 +9,9 @@ use crate::authority::Authority;
 use crate::history::History;
 use crate::limits::Limits;
 use crate::standings::Standings;
-use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, Version};
+use notarium_record::{
+    Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, TurnId, Version,
+};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
@@ -40,6 +42,8 @@ pub struct Context {
     pub away: BTreeSet<KernelSessionId>,
     /// … and has been away for so long that everybody is told.
     pub unreachable: BTreeSet<KernelSessionId>,
+    /// The texts that the model of an open turn has written and no message holds, one for each block.
+    pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// The quotas that hold on this server.
     pub limits: Limits,
 }

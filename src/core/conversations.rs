@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;
 use crate::rejection::{RejectionCode, Result};
-use crate::{attachments, call_decisions, cells, replies};
+use crate::{attachments, call_decisions, cells, replies, unposted};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
     HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open,
@@ -60,6 +60,7 @@ pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: 
             role: MessageRole::User.into(),
             blocks: asked.map(Into::into).collect(),
             reply_units: None,
+            is_partial: false,
         }
         .into(),
     );
@@ -154,9 +155,10 @@ fn check_size(context: &Context, bytes: usize) -> Result<()> {
     RejectionCode::LimitExceeded.when(bytes > limit, || format!("a message has at most {limit} bytes: shorten it"))
 }
 
-pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision> {
+pub(crate) fn decide_cancel(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Result<Decision> {
     known(notebook, turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
+    events.extend(unposted::kept(notebook, context, turn_id));
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
     Ok(Decision::of(events))
 }
@@ -276,13 +278,22 @@ pub(crate) fn decide_reply(
     let reply_units = replies::units_shown(notebook, &turn_id, role, &blocks);
     let (turn_id, role) = (Some(turn_id), role.into());
     let blocks = blocks.into_iter().map(Open::Known).collect();
-    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id, role, blocks, reply_units }))
+    let is_partial = false;
+    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id, role, blocks, reply_units, is_partial }))
 }
 
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
-pub(crate) fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: TurnEnd) -> Result<Decision> {
+pub(crate) fn decide_end(
+    notebook: &Notebook,
+    context: &mut Context,
+    turn_id: TurnId,
+    end: TurnEnd,
+) -> Result<Decision> {
     own(notebook, context, &turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
+    if matches!(end, TurnEnd::Failed { .. }) {
+        events.extend(unposted::kept(notebook, context, &turn_id));
+    }
     events.push(match end {
         TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason: stop_reason.into() }.into(),
         TurnEnd::Failed { cause, detail } => {

@@ -1,7 +1,7 @@
 //! The answer to a command: events, and what the sender learns with the ack.
 
 use notarium_record::{
-    CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
+    Actor, CellId, CommentId, CorrelationId, Event, EventId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Decided {
     /// What happened; the envelope comes with [`crate::seal`].
     pub event: Event,
+    /// Who did it, where that is not who sent the command: an assistant wrote what is kept when a person stops it.
+    pub actor: Option<Actor>,
     /// The correlation id of that group. Absent for all but undo and redo.
     pub undoes: Option<CorrelationId>,
     /// Instead of the command's own: each step of an undo is a group of its own.
@@ -24,7 +26,7 @@ pub struct Decided {
 
 impl<E: Into<Event>> From<E> for Decided {
     fn from(event: E) -> Self {
-        Self { event: event.into(), undoes: None, correlation_id: None, led_by: None, caused_by: None }
+        Self { event: event.into(), actor: None, undoes: None, correlation_id: None, led_by: None, caused_by: None }
     }
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         }
 
         C::StartTurn(command) => conversations::decide_start(notebook, context, command),
-        C::CancelTurn { turn_id } => conversations::decide_cancel(notebook, &turn_id),
+        C::CancelTurn { turn_id } => conversations::decide_cancel(notebook, context, &turn_id),
         C::FlagMessage(command) => conversations::decide_flags(notebook, context, command),
         C::StartModelCall { turn_id, provider, model } => {
             conversations::decide_model_call(notebook, context, turn_id, provider, model)

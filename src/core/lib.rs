@@ -72,6 +72,7 @@ pub mod tools;
 mod undo;
 mod undo_stacks;
 mod undo_text;
+mod unposted;
 mod widgets;
 mod words;
 mod written;

@@ -7,15 +7,16 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision};
 use crate::notebook::Notebook;
 use crate::rejection::Result;
+use crate::unposted;
 use notarium_record::{
     Actor, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnFailed, TurnFailure, TurnId, WithdrawalCause,
 };
 
 /// Calls that have not started are withdrawn, and turns end.
-pub(crate) fn decide(notebook: &Notebook, context: &Context, revoked: &Revoked) -> Result<Decision> {
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, revoked: &Revoked) -> Result<Decision> {
     check_is_reactor(context)?;
     let turns = notebook.turns.iter().filter(|(id, turn)| is_turn_of(notebook, id, turn, revoked));
-    let mut events: Vec<Decided> = turns.flat_map(|(id, _)| stopped(notebook, id)).collect();
+    let mut events: Vec<Decided> = turns.flat_map(|(id, _)| stopped(notebook, context, id)).collect();
     let of_no_turn = |call: &ToolCall| call.turn_id.as_ref().is_none_or(|id| !notebook.turns.contains_key(id));
     let calls = notebook.tool_calls.iter().filter(|(id, call)| {
         of_no_turn(call)
@@ -40,8 +41,9 @@ fn is_call_of(notebook: &Notebook, id: &ToolCallId, call: &ToolCall, revoked: &R
     }
 }
 
-fn stopped(notebook: &Notebook, turn_id: &TurnId) -> Vec<Decided> {
+fn stopped(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Vec<Decided> {
     let mut events = withdrawals(notebook, turn_id, WithdrawalCause::AccessRevoked);
+    events.extend(unposted::kept(notebook, context, turn_id));
     let detail = "the session, token or account with which it was begun has ended: ask again".to_owned();
     let failed = TurnFailed { turn_id: turn_id.clone(), cause: TurnFailure::Refused.into(), detail: Some(detail) };
     events.push(failed.into());

@@ -45,7 +45,7 @@ fn envelope(id: EventId, notebook_id: &NotebookId, head: &Head, context: &Contex
         version: head.version + 1,
         event_type: decided.event.event_type().to_owned(),
         schema: decided.event.schema(),
-        actor: context.actor.clone(),
+        actor: decided.actor.as_ref().unwrap_or(&context.actor).clone(),
         command_id: context.command_id.clone(),
         correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
         causation_id: decided.caused_by.clone().or_else(|| context.causation_id.clone()),

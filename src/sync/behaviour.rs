@@ -10,3 +10,4 @@ mod maintenance;
 mod reactive;
 mod rendering;
 mod scene;
+mod unposted;

@@ -222,7 +222,7 @@ impl Room {
             Input::Read { identity, caller } => self.wait(cycle, Waiting::Read { identity, caller }),
             Input::Unsubscribe { client } => self.leave(cycle, client),
             Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),
-            Input::Activity(activity) => self.activity.push(activity),
+            Input::Activity(activity) => self.take_activity(activity),
             Input::Presence { client, state } => self.take_presence(cycle, client, state),
             Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
             Input::KernelUse { client, kernel_session, usage } => self.take_usage(client, kernel_session, usage),

@@ -21,7 +21,16 @@ pub struct Told {
 impl Told {
     /// Asks, and follows the answer.
     pub async fn of(scene: &Scene, text: &str) -> Self {
-        let response = scene.request(Method::POST, "chat").json(&json!({"text": text})).send().await.unwrap();
+        Self::on(scene.request(Method::POST, "chat").json(&json!({"text": text}))).await
+    }
+
+    /// Follows a turn from its beginning.
+    pub async fn following(scene: &Scene, turn: &notarium_core::TurnId) -> Self {
+        Self::on(scene.request(Method::GET, &format!("turns/{turn}/stream"))).await
+    }
+
+    async fn on(request: reqwest::RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
         Self {
             response: response.error_for_status().unwrap(),
             bytes: Vec::new(),

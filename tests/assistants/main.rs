@@ -15,6 +15,7 @@ mod processes;
 mod scene;
 mod secrets;
 mod side_by_side;
+mod stops;
 #[path = "../support/terminal.rs"]
 mod terminal;
 mod tools;

@@ -1357,6 +1357,12 @@ class MessagePosted(Event):
         value: int | None = self.raw["payload"].get("reply_units")
         return value
 
+    @property
+    def is_partial(self) -> bool:
+        """The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message …"""
+        value: bool = self.raw["payload"].get("is_partial", False)
+        return value
+
 
 class MessageFlagged(Event):
     """It is always in the assistant's context, or never, or as there is room for it."""

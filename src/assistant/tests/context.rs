@@ -43,6 +43,7 @@ fn posted(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) ->
         role: role.into(),
         blocks: blocks.into_iter().map(Open::Known).collect(),
         reply_units: None,
+        is_partial: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a model said goes into the record and comes back to it word for word.
 
 use notarium_assistant::attachments::Loaded;
-use notarium_assistant::messages::{recorded, sent};
+use notarium_assistant::messages::{STOPPED, recorded, sent};
 use notarium_assistant::providers::{
     Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
 };
@@ -15,6 +15,7 @@ fn posted(role: MessageRole, blocks: &[MessageBlock]) -> MessagePosted {
         role: role.into(),
         blocks: blocks.iter().cloned().map(Open::Known).collect(),
         reply_units: None,
+        is_partial: false,
     }
 }
 
@@ -58,6 +59,14 @@ fn thoughts_texts_and_calls_come_back_as_they_were() {
     ];
     let (_, message) = again(&blocks);
     assert_eq!(message, Message::assistant(blocks.to_vec()));
+}
+
+#[test]
+fn a_model_is_told_that_its_answer_was_stopped() {
+    let half = MessageBlock::Text { text: "Half of".to_owned() };
+    let posted = MessagePosted { is_partial: true, ..posted(MessageRole::Assistant, &[half]) };
+    let expected = vec![Block::text("Half of"), Block::text(STOPPED)];
+    assert_eq!(sent(&posted, |_| None, &Loaded::new()), Message::assistant(expected));
 }
 
 #[test]

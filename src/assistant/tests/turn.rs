@@ -89,6 +89,7 @@ impl World {
             standings: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            unposted: Default::default(),
             limits: Limits::default(),
         };
         let decision = decide(&self.notebook, &mut context, command)?;

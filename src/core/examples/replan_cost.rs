@@ -28,6 +28,7 @@ fn context(now: Millis) -> Context {
         standings: Standings::default(),
         away: Default::default(),
         unreachable: Default::default(),
+        unposted: Default::default(),
         limits: Limits::default(),
     }
 }

@@ -40,4 +40,5 @@ mod tool_calls_property;
 mod undo;
 mod undo_cell;
 mod unknown_words;
+mod unposted;
 mod widgets;

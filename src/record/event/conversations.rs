@@ -42,6 +42,9 @@ pub struct MessagePosted {
     /// How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply_units: Option<usize>,
+    /// The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message is whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_partial: bool,
 }
 
 impl MessagePosted {

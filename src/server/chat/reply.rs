@@ -112,6 +112,11 @@ impl Progress {
         is_new
     }
 
+    /// Whether all of `blocks` was sent, and perhaps more behind it.
+    pub fn is_ahead_of(&self, blocks: &[Shown<'_>]) -> bool {
+        line(blocks).get(self.before..).is_none_or(|rest| self.sent.starts_with(rest))
+    }
+
     fn is_beginning_of(&self, blocks: &[Shown<'_>]) -> bool {
         self.sent.is_empty() || line(blocks).get(self.before..).is_some_and(|line| line.starts_with(&self.sent))
     }

@@ -1,5 +1,7 @@
 //! The story of a turn, whoever listens from where: told once, in order, whole.
 
+mod halves;
+
 use std::collections::BTreeMap;
 
 use notarium_core::{
@@ -102,14 +104,19 @@ fn call(id: &str, function: &str) -> MessageBlock {
 }
 
 fn posts(role: MessageRole, blocks: &[MessageBlock]) -> Happens {
-    event(MessagePosted {
+    event(posted(role, blocks))
+}
+
+fn posted(role: MessageRole, blocks: &[MessageBlock]) -> MessagePosted {
+    MessagePosted {
         conversation_id: "talk".parse().unwrap(),
         message_id: "m2".parse().unwrap(),
         turn_id: Some("t".parse().unwrap()),
         role: role.into(),
         blocks: blocks.iter().cloned().map(Open::Known).collect(),
         reply_units: None,
-    })
+        is_partial: false,
+    }
 }
 
 fn finished() -> Happens {

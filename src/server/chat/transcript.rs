@@ -203,9 +203,19 @@ impl Transcript {
 
     /// The reply is in the log: what was not sent while it was written is sent now.
     fn answered(&mut self, message: &MessagePosted) {
+        if message.is_partial && self.reply.is_none() {
+            // The attempt has failed, and followers have dropped what it wrote: this counts after all.
+            self.reply = Some(Reply { start: self.at, progress: Progress::default() });
+            if self.resume.is_some_and(|resume| resume.version == self.at.version) {
+                self.catch_up();
+            }
+        }
+        let blocks = reply::of_message(message);
+        // Of a call that was begun nothing is kept.
+        let has_it = |reply: &Reply| message.is_partial && reply.progress.is_ahead_of(&blocks);
         // A follower who comes back to a later place has all of it.
-        if self.resume.is_none() {
-            self.write(&reply::of_message(message), None);
+        if self.resume.is_none() && !self.reply.as_ref().is_some_and(has_it) {
+            self.write(&blocks, None);
         }
         self.reply = None;
         self.unanswered.clear();

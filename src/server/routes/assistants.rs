@@ -136,6 +136,7 @@ fn message(
         role: event.role,
         turn_id: event.turn_id,
         blocks: event.blocks,
+        is_partial: event.is_partial,
         pinned: flags.pinned,
         skipped: flags.skipped,
     })

@@ -1,18 +1,22 @@
-//! What assistants are writing, sent to the notebook's subscribers: beside the log, coalesced, never kept.
+//! What assistants are writing, sent to the notebook's subscribers: beside the log, coalesced. Of each turn's present answer the
+//! text is held, and kept in the log when the turn ends before the answer is whole.
 
-use notarium_core::Millis;
-use notarium_wire::{PendingActivity, ServerMessage, TurnActivity, frame};
+use std::collections::{BTreeMap, BTreeSet};
+
+use notarium_core::{Command, Millis, Notebook, TurnId};
+use notarium_wire::{ActivityKind, PendingActivity, ServerMessage, TurnActivity, frame};
 
 use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::Output;
 use crate::leases::agent_of;
 
-/// What is not sent yet.
+/// What is not sent yet, and what is not in the log.
 #[derive(Debug, Default)]
 pub(super) struct ActivityQueue {
     next_at: Millis,
     pending: PendingActivity,
+    pub(super) unposted: Unposted,
 }
 
 impl ActivityQueue {
@@ -25,7 +29,86 @@ impl ActivityQueue {
     }
 }
 
+/// The answers that are being written, without an end.
+#[derive(Debug, Default)]
+pub(super) struct Unposted(BTreeMap<TurnId, Answer>);
+
+/// The text of one attempt of a model call.
+#[derive(Debug, Default)]
+struct Answer {
+    model_call: u32,
+    attempt: u32,
+    blocks: BTreeMap<usize, String>,
+    bytes: usize,
+    /// There was no room for more: what follows would not join.
+    is_full: bool,
+}
+
+impl Unposted {
+    /// Takes a piece in. What comes late, of a turn that has ended, is dropped.
+    fn take(&mut self, notebook: &Notebook, activity: &TurnActivity, max_bytes: usize) {
+        if !notebook.turns.contains_key(&activity.turn_id) {
+            return;
+        }
+        let answer = self.0.entry(activity.turn_id.clone()).or_default();
+        if (answer.model_call, answer.attempt) != (activity.model_call, activity.attempt) {
+            *answer = Answer { model_call: activity.model_call, attempt: activity.attempt, ..Answer::default() };
+        }
+        match &activity.what {
+            ActivityKind::TextDelta { block, text } => answer.grow(*block, text, max_bytes),
+            ActivityKind::AttemptFailed { .. } => _ = self.0.remove(&activity.turn_id),
+            _ => {}
+        }
+    }
+
+    /// What `command` may have to keep, but for turns of which a message was posted, or that ended, since.
+    pub(super) fn for_command(
+        &self,
+        notebook: &Notebook,
+        command: &Command,
+        over: &BTreeSet<TurnId>,
+    ) -> BTreeMap<TurnId, Vec<String>> {
+        let open = self.0.iter().filter(|(id, answer)| {
+            let turn = notebook.turns.get(*id).filter(|_| !over.contains(*id));
+            turn.is_some_and(|turn| (turn.model_calls, turn.attempts) == (answer.model_call, answer.attempt))
+        });
+        let texts = open.map(|(id, answer)| (id.clone(), answer.blocks.values().cloned().collect()));
+        if may_end_turns(command) { texts.collect() } else { BTreeMap::new() }
+    }
+
+    pub(super) fn forget(&mut self, over: &BTreeSet<TurnId>) {
+        self.0.retain(|id, _| !over.contains(id));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Answer {
+    fn grow(&mut self, block: usize, more: &str, max_bytes: usize) {
+        self.is_full |= self.bytes + more.len() > max_bytes;
+        if !self.is_full {
+            self.bytes += more.len();
+            self.blocks.entry(block).or_default().push_str(more);
+        }
+    }
+}
+
+fn may_end_turns(command: &Command) -> bool {
+    match command {
+        Command::CancelTurn { .. } | Command::EndTurn { .. } | Command::WithdrawRevoked { .. } => true,
+        Command::Batch { commands } => commands.iter().any(may_end_turns),
+        _ => false,
+    }
+}
+
 impl Room {
+    pub(super) fn take_activity(&mut self, activity: TurnActivity) {
+        self.activity.unposted.take(&self.state, &activity, self.config.limits.max_message_bytes);
+        self.activity.push(activity);
+    }
+
     /// The first at once, then at most one frame in a while.
     pub(super) fn send_activity_when_due(&mut self, cycle: &mut Cycle) {
         if cycle.now >= self.activity.next_at {

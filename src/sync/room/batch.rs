@@ -3,6 +3,7 @@
 mod effects;
 mod recovery;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
@@ -136,6 +137,7 @@ impl Room {
             return Step::WaitForNames(Box::new(pending));
         }
         let mut context = self.context(cycle, &mut pending);
+        context.unposted = self.activity.unposted.for_command(&self.state, &command, &batch.effects.answered);
         match self.history_for(cycle, &context, &pending, &command) {
             Ok(Some(history)) => context.history = history,
             Ok(None) => {}
@@ -210,6 +212,7 @@ impl Room {
             standings: pending.submission.standings.clone(),
             away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
+            unposted: BTreeMap::new(),
             limits: self.config.limits.clone(),
         }
     }
@@ -322,6 +325,7 @@ impl Room {
             }
         }
         cycle.out.extend(effects.work);
+        self.activity.unposted.forget(&effects.answered);
         if effects.assistants {
             cycle.out.push(Output::WakeAssistants { version: self.committed });
         }

@@ -174,7 +174,10 @@ impl Room {
 
     fn has_nothing_to_do(&self) -> bool {
         let is_resting = matches!(self.phase, Phase::Live | Phase::Failed(_));
-        let is_left = self.subscribers.is_empty() && !self.leases.is_waiting() && self.joins.is_empty();
+        let is_left = self.subscribers.is_empty()
+            && !self.leases.is_waiting()
+            && self.joins.is_empty()
+            && self.activity.unposted.is_empty();
         is_resting
             && (is_left || self.is_closing)
             && self.queue.is_empty()

@@ -112,6 +112,9 @@ pub struct Message {
     pub turn_id: Option<TurnId>,
     /// Texts, calls of tools and their results, with all that the record has at another place.
     pub blocks: Vec<Open<MessageBlock>>,
+    /// The beginning of an answer whose turn ended while it was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
     /// Always in the assistant's context.
     pub pinned: bool,
     /// Never in the assistant's context.

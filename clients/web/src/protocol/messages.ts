@@ -5082,6 +5082,10 @@ blocks: OpenMessageBlock[]
  * How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
  */
 reply_units?: (number | null)
+/**
+ * The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message is whole.
+ */
+is_partial?: boolean
 }
 /**
  * It is always in the assistant's context, or never, or as there is room for it.

@@ -3950,6 +3950,8 @@ export interface components {
             blocks: components["schemas"]["OpenMessageBlock"][];
             /** @description Names it in `PUT …/messages/{message}/flags`. */
             id: components["schemas"]["MessageId"];
+            /** @description The beginning of an answer whose turn ended while it was written. */
+            is_partial?: boolean;
             /** @description Always in the assistant's context. */
             pinned: boolean;
             /**

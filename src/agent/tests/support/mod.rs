@@ -353,6 +353,7 @@ impl Inner {
             standings: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            unposted: Default::default(),
             limits: self.limits.clone(),
         };
         let mut past = Past::default();

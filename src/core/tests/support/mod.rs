@@ -97,6 +97,8 @@ pub struct World {
     pub unreachable: BTreeSet<KernelSessionId>,
     /// … and those whose agent is away.
     pub away: BTreeSet<KernelSessionId>,
+    /// What models have written that no message holds.
+    pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Subjects that are not as all others are: active.
     pub standings: BTreeMap<Subject, Standing>,
     count: u64,
@@ -118,6 +120,7 @@ impl World {
             correlation: None,
             unreachable: BTreeSet::new(),
             away: BTreeSet::new(),
+            unposted: BTreeMap::new(),
             standings: BTreeMap::new(),
             count: 0,
         }
@@ -157,6 +160,7 @@ impl World {
             standings: Standings::default(),
             away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
+            unposted: self.unposted.clone(),
             limits: self.limits.clone(),
         }
     }

@@ -36,6 +36,7 @@ impl Author {
             standings: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            unposted: Default::default(),
             limits: Limits::default(),
         };
         Self { notebook_id: notebook(name), head: Head::START, epoch: 0, context, commands: 0 }

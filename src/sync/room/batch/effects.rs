@@ -1,6 +1,8 @@
 //! What follows from the events of a batch, once they are synced.
 
-use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId};
+use std::collections::BTreeSet;
+
+use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId, MessageRole, TurnId};
 
 use crate::io::Output;
 
@@ -11,6 +13,8 @@ pub(in crate::room) struct Effects {
     pub(super) kernels: bool,
     /// Something for those who act for assistants.
     pub(super) assistants: bool,
+    /// Turns whose model's answer is in the log, whole or as far as it came.
+    pub(super) answered: BTreeSet<TurnId>,
     /// Something that waiting tool calls may touch, or a call itself.
     pub(super) targets: bool,
     /// The catalog changes: now, or after a while.
@@ -58,16 +62,20 @@ impl Effects {
                 (self.assistants, self.targets) = (true, true)
             }
             E::KernelSessionStarted(_) | E::ExecutionInputRequested(_) => self.assistants = true,
+            E::MessagePosted(event) => {
+                self.assistants = true;
+                let answered = event.turn_id.clone().filter(|_| event.role == MessageRole::Assistant);
+                self.answered.extend(answered);
+            }
+            E::TurnFinished(_) | E::TurnCancelled(_) | E::TurnFailed(_) => {
+                self.assistants = true;
+                self.answered.extend(event.turn_id().cloned());
+            }
             E::ConversationStarted(_)
-            | E::MessagePosted(_)
             | E::MessageFlagged(_)
             | E::TurnStarted(_)
-            | E::TurnFinished(_) => {
-                self.assistants = true;
-            }
-            E::TurnCancelled(_) | E::TurnFailed(_) | E::TurnModelCallStarted(_) | E::TurnModelCallFinished(_) => {
-                self.assistants = true;
-            }
+            | E::TurnModelCallStarted(_)
+            | E::TurnModelCallFinished(_) => self.assistants = true,
             E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
             E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionBlocked(_) | E::ExecutionLost(_) => {
                 self.assistants = true

@@ -189,6 +189,7 @@ impl World {
             standings: Default::default(),
             away: Default::default(),
             unreachable: Default::default(),
+            unposted: Default::default(),
             limits: Limits::default(),
         };
         let rename = Command::RenameNotebook { title: format!("by another node {}", self.count) };
