@@ -1,4 +1,5 @@
 import { bringIn } from "./demo.ts";
+import { notebookOf } from "./record.ts";
 import { expect, person, test, write } from "./server.ts";
 
 interface Seen {
@@ -89,6 +90,11 @@ test("a prompt in its place is answered below it; a slow answer can be stopped",
   await expect(page.locator(".reply")).toContainText("word word");
   await page.locator(".reply").getByRole("button", { name: "Stop" }).click();
   await expect(page.locator(".reply")).toContainText("Stopped");
+  // What it had written stays.
+  await expect(page.locator(".reply .rendered")).toContainText("word word");
+  await page.reload();
+  await expect(page.locator(".reply .rendered")).toContainText("word word");
+  await expect(page.locator(".reply .rendered")).toBeInViewport();
 });
 
 test("proposals stand in their cells: accepted together, or one by one", async ({ browser, server }) => {
@@ -205,6 +211,11 @@ test("a stopped turn is tried again with the same question, and an undone turn o
   await page.keyboard.press("Enter");
   await expect(page.locator(".transcript")).toContainText("word word");
   await page.locator(".working").getByRole("button", { name: "Stop" }).click();
+  const half = page.locator(".transcript .said.assistant");
+  await expect(half).toContainText(/word word.*Stopped/s);
+  await expect(half).toBeInViewport();
+  await expect(page.locator(".turn-end")).not.toContainText("Stopped");
+  expect(await server.command("log", notebookOf(page))).toContain("posted a message (assistant, stopped before its end)");
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.locator(".transcript")).toContainText("Added.");
   await expect(page.locator(".transcript .said.user")).toHaveText([/add a cell/, /add a cell/]);

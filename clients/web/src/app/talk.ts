@@ -7,6 +7,8 @@ export interface Said {
   role: string;
   blocks: MessageBlock[];
   turn: string | undefined;
+  /** The beginning of an answer whose turn ended while it was written. */
+  isPartial: boolean;
 }
 
 export interface CallEnd {
@@ -85,5 +87,6 @@ export function saidOf(posted: MessagePosted): Said {
     role: plain(posted.role),
     blocks: posted.blocks as MessageBlock[],
     turn: posted.turn_id ?? undefined,
+    isPartial: posted.is_partial ?? false,
   };
 }

@@ -98,6 +98,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
           ))}
         </div>
       )}
+      {message.isPartial && <p className="small quiet">Stopped</p>}
       <MessageMenu store={store} conversation={conversation} message={message} />
     </div>
   );
@@ -188,7 +189,10 @@ async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Pr
 function TurnEnd(props: TurnEndProps) {
   const { store, turn, all, messages, isLast, isBusy } = props;
   const known = all.find(({ id }) => id === turn);
-  const ofTurn = messages.filter((each) => each.turn === turn).flatMap(({ blocks }) => blocks.filter(isObject));
+  const said = messages.filter((each) => each.turn === turn);
+  const ofTurn = said.flatMap(({ blocks }) => blocks.filter(isObject));
+  // The half of its answer says so itself.
+  const saysStopped = said.some(({ isPartial }) => isPartial);
   const calls = changing(ofTurn.flatMap((block) => ("tool_call" in block ? [block.tool_call] : [])));
   const isUndone = calls.length > 0 && calls.every((call) => store.undone.has(call));
   const mayTryAgain = isLast && known !== undefined && ["failed", "cancelled"].includes(String(known.status));
@@ -197,7 +201,7 @@ function TurnEnd(props: TurnEndProps) {
   const number = new Intl.NumberFormat();
   const facts = [
     known?.status === "failed" && `Failed: ${known.cause ?? "unknown"}`,
-    known?.status === "cancelled" && "Stopped",
+    known?.status === "cancelled" && !saysStopped && "Stopped",
     known?.stop_reason === "max_tokens" && "Cut off: too long",
     known?.stop_reason === "max_turns" && "Stopped after too many steps",
     known && ended !== undefined && duration(ended - known.started_at),
@@ -259,6 +263,7 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
                 role: plain(each.role),
                 blocks: each.blocks as MessageBlock[],
                 turn: each.turn_id ?? undefined,
+                isPartial: each.is_partial ?? false,
               };
             });
             if (!isGone) setMessages((later) => joined(earlier.toReversed(), later));

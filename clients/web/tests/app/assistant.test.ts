@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { diffOf } from "../../src/app/diff.ts";
 import { Review } from "../../src/app/review.ts";
-import { endOf, joined, resultsOf } from "../../src/app/talk.ts";
-import type { Cell, EventMessage } from "../../src/protocol/messages.ts";
+import { endOf, joined, resultsOf, saidOf } from "../../src/app/talk.ts";
+import type { Cell, EventMessage, MessagePosted } from "../../src/protocol/messages.ts";
 
 const assistant = { kind: "assistant", for_user: "ann", conversation: "c1" };
 const event = (type: string, payload: object, more: object = {}): EventMessage =>
@@ -63,12 +63,12 @@ test("how a call ended is told in words", () => {
 
 test("results are found by their call, and a message that comes twice is one", () => {
   const result = { tool_result: { provider_id: "p", call_id: "x", text: "done", is_error: false } };
-  const messages = [{ id: "1", role: "tool", blocks: [result], turn: "t" }];
+  const messages = [{ id: "1", role: "tool", blocks: [result], turn: "t", isPartial: false }];
   expect(resultsOf(messages).get("x")).toEqual({ text: "done", isError: false });
   // One that refers to the end of its call, and a block of a later version.
   const refers = [{ tool_result: { provider_id: "p", call_id: "y" } }, "word" as never];
   const ends = new Map([endOf(event("ToolCallExecuted", { call_id: "y", end: "ok", result: "much" }))!]);
-  expect(resultsOf([{ id: "2", role: "tool", blocks: refers, turn: "t" }], ends).get("y")).toEqual({
+  expect(resultsOf([{ id: "2", role: "tool", blocks: refers, turn: "t", isPartial: false }], ends).get("y")).toEqual({
     text: "much",
     isError: false,
   });
@@ -88,4 +88,16 @@ test("a difference names words, and leaves out what is far from it", () => {
   expect(far.filter(({ kind }) => kind === "left out").length).toBe(2);
   expect(far.map(({ text }) => text.split("\n").length).reduce((sum, count) => sum + count)).toBeLessThan(20);
   expect(diffOf("same", "same")).toEqual([{ kind: "same", text: "same" }]);
+});
+
+test("the half of an answer that was stopped is marked, and a whole one is not", () => {
+  const posted = {
+    conversation_id: "c1",
+    message_id: "m",
+    turn_id: "t1",
+    role: "assistant",
+    blocks: [{ text: { text: "Half" } }],
+  } as MessagePosted;
+  expect(saidOf(posted)).toEqual({ id: "m", role: "assistant", blocks: posted.blocks, turn: "t1", isPartial: false });
+  expect(saidOf({ ...posted, is_partial: true }).isPartial).toBe(true);
 });
