@@ -1,5 +1,6 @@
 //! `chat`: asks an assistant, shows what it says and does as it comes, and asks back where it needs a person.
 
+mod again;
 mod attach;
 mod screen;
 mod stream;
@@ -33,6 +34,7 @@ const QUIET: Duration = Duration::from_millis(200);
   git diff | notarium chat analysis
   notarium chat analysis --attach plot.png 'why does the loss rise here?'
   notarium chat analysis --cell 01J…        # a prompt cell: its answer is kept with it
+  notarium chat analysis --again            # your last question, when its answer failed or was stopped
 Without --conversation each command begins a new conversation.
 What it says goes to standard output, what it does to standard error. What destroys something waits for a yes or no: on a
 terminal you are asked, elsewhere it waits for `notarium confirm`. Ctrl-C stops the assistant; a second Ctrl-C leaves it.
@@ -43,6 +45,10 @@ pub struct ChatArgs {
     /// Instead: what a prompt cell says. The answer stays with the cell.
     #[arg(long, value_name = "CELL", conflicts_with = "text")]
     cell: Option<String>,
+    /// Instead: your last question once more, with what went with it, in its conversation. Its answer must have failed, or
+    /// have been stopped.
+    #[arg(long, conflicts_with_all = ["text", "cell", "attach"])]
+    again: bool,
     /// Go on in this conversation: an id, `last` for your latest one in this notebook, `new` for a new one.
     #[arg(long, value_name = "ID", default_value = "new")]
     conversation: String,
@@ -66,6 +72,9 @@ pub async fn chat(args: ChatArgs, notebook: NotebookClient) -> Ended {
     for file in &args.attach {
         let attachment = attach::upload(&chat.notebook, file).await?;
         chat.attachments.push(attachment);
+    }
+    if args.again {
+        return chat.ask_again().await;
     }
     match (args.cell, args.text) {
         (Some(name), _) => {
@@ -177,6 +186,13 @@ impl Chat {
                 failure.report();
             }
         }
+    }
+
+    async fn ask_again(&mut self) -> Ended {
+        let asked = again::last_question(&self.notebook, self.conversation.as_ref()).await?;
+        self.conversation = Some(asked.conversation);
+        self.attachments = asked.attachments;
+        self.ask(asked.text, asked.cell_id).await
     }
 
     /// What is said, or a prompt cell, followed to the end of its answer.

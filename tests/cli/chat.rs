@@ -220,9 +220,53 @@ async fn ctrl_c_stops_the_assistant() {
     let mut lines = Lines::of(child.stdout.take().unwrap());
     lines.until("begun").await;
     interrupt(&child);
-    assert_eq!(ended(child).await.code, 130);
+    let stopped = ended(child).await;
+    assert_eq!(stopped.code, 130);
+    assert!(stopped.err.contains("(stopped)"), "{}", stopped.err);
     let turns = world.server.as_ref().unwrap().assistant_host().read(&nb.parse().unwrap()).await.unwrap();
     assert!(turns.turns.is_empty(), "it was stopped");
+    let log = world.run(&["log", &nb]).await.ok();
+    assert!(log.contains("posted a message (assistant, stopped before its end)"), "{log}");
+}
+
+/// The texts of a conversation's messages, the first one first, and whether each is the beginning of an answer.
+async fn talk(world: &World, nb: &str) -> Vec<(String, bool)> {
+    let record = world.run(&["log", nb, "--json"]).await.ok();
+    let posted = record.lines().filter_map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let payload = &event["payload"];
+        let text = payload["blocks"][0]["text"]["text"].as_str()?.to_owned();
+        (event["type"] == "MessagePosted").then_some((text, payload["is_partial"] == true))
+    });
+    posted.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_whose_answer_failed_or_was_stopped_is_asked_again() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let nothing = world.run(&["chat", &nb, "--again"]).await.fails(1);
+    assert!(nothing.contains("you have asked nothing here yet"), "{nothing}");
+    let driver = Driver::start(&world, &nb, Does::TalkForEver);
+    let mut child = world.spawn(&["chat", &nb, "what is x?"]);
+    Lines::of(child.stdout.take().unwrap()).until("begun").await;
+    let busy = world.run(&["chat", &nb, "--again"]).await.fails(1);
+    assert!(busy.contains("still at work"), "{busy}");
+    interrupt(&child);
+    assert_eq!(ended(child).await.code, 130);
+    driver.abort();
+    let failing = Driver::start(&world, &nb, Does::Fail);
+    world.run(&["chat", &nb, "--again"]).await.fails(1);
+    failing.abort();
+    let _driver = Driver::start(&world, &nb, Does::Talk);
+    assert_eq!(world.run(&["chat", &nb, "--again"]).await.ok(), "Hello world");
+    let question = || ("what is x?".to_owned(), false);
+    let said = [question(), ("begun\n".to_owned(), true), question(), question(), ("Hello world".to_owned(), false)];
+    assert_eq!(talk(&world, &nb).await, said);
+    let answered = world.run(&["chat", &nb, "--again"]).await.fails(1);
+    assert!(answered.contains("was answered"), "{answered}");
+    let conversations = world.run(&["log", &nb]).await.ok();
+    assert_eq!(conversations.matches("began the conversation").count(), 1, "{conversations}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

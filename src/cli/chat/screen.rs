@@ -1,6 +1,6 @@
 //! What people see of a turn: the text on standard output, all else on standard error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -23,9 +23,15 @@ pub enum End {
 pub struct Screen {
     as_json: bool,
     is_within_line: bool,
-    /// Blocks of text that were begun: `(model_call, block)`.
-    begun: BTreeSet<(u64, u64)>,
+    /// Blocks of text that were begun.
+    begun: BTreeSet<Block>,
+    /// The texts of the present attempt, and those of the one before it that failed.
+    written: BTreeMap<Block, String>,
+    failed: BTreeMap<Block, String>,
 }
+
+/// `(model_call, block)`
+type Block = (u64, u64);
 
 impl Screen {
     pub fn new(as_json: bool) -> Self {
@@ -66,39 +72,49 @@ impl Screen {
         let text = |name: &str| event[name].as_str().unwrap_or_default();
         let name = style(print::clean(text("tool_name"))).cyan();
         match text("type") {
-            "text_start" => self.begin_text(event),
-            "text_delta" => self.write(text("text")),
+            "text_start" => {
+                self.written.remove(&block_of(event));
+                self.end_line()
+            }
+            "text_delta" => self.write(block_of(event), text("text")),
             "content_block_stop" => self.end_line(),
-            "attempt_failed" => self.note(&format!("(it begins anew: {})", print::clean(text("error")))),
+            "attempt_failed" => {
+                self.failed = std::mem::take(&mut self.written);
+                self.note(&format!("(no answer: {})", print::clean(text("error"))))
+            }
             "tool_execute" => self.note(&format!("● {name} {}", short(&event["tool_input"].to_string()))),
             "tool_update" => self.note(&format!("  … {}", short(text("message")))),
             "tool_result" => {
                 let (mark, result) = (if event["is_error"] == true { "✗" } else { "→" }, short(text("result")));
                 self.note(format!("  {mark} {name} {result}").trim_end())
             }
-            "done" if !["end_turn", "cancelled"].contains(&text("stop_reason")) => {
+            "done" if text("stop_reason") == "cancelled" => self.note("(stopped)"),
+            "done" if text("stop_reason") != "end_turn" => {
                 self.note(&format!("(it stopped: {})", text("stop_reason").replace('_', " ")))
             }
             _ => Ok(()),
         }
     }
 
-    fn begin_text(&mut self, event: &Value) -> Ended {
-        self.end_line()?;
-        let place = (event["model_call"].as_u64().unwrap_or(0), event["block"].as_u64().unwrap_or(0));
-        if !self.begun.insert(place) {
-            print::note("(it begins anew)");
+    fn write(&mut self, block: Block, text: &str) -> Ended {
+        // What a failed attempt has written is kept where no other follows: it stands on the screen already.
+        if self.failed.remove(&block).is_some_and(|failed| failed == text) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn write(&mut self, text: &str) -> Ended {
+        if !self.written.contains_key(&block) && !self.begun.insert(block) {
+            self.note("(it begins anew)")?;
+        }
+        self.written.entry(block).or_default().push_str(text);
         let text = print::clean_block(text);
         if let Some(last) = text.chars().last() {
             self.is_within_line = last != '\n';
         }
         print::raw(&text)
     }
+}
+
+fn block_of(event: &Value) -> Block {
+    (event["model_call"].as_u64().unwrap_or(0), event["block"].as_u64().unwrap_or(0))
 }
 
 /// The first line, no longer than fits.

@@ -112,7 +112,10 @@ impl Work {
 fn talk_sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
-        Event::MessagePosted(event) => format!("posted a message ({})", word(&event.role)),
+        Event::MessagePosted(event) => {
+            let is_partial = if event.is_partial { ", stopped before its end" } else { "" };
+            format!("posted a message ({}{is_partial})", word(&event.role))
+        }
         Event::MessageFlagged(event) => {
             let words = match (event.flags.pinned, event.flags.skipped) {
                 (true, _) => "always",
