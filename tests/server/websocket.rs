@@ -71,8 +71,8 @@ async fn a_frame_that_takes_longer_than_silence_may_arrives() {
     let hello = json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": token, "client": "slow"}});
     socket.send(Message::text(hello.to_string())).await.unwrap();
     assert!(next(&mut socket).await.unwrap().into_text().unwrap().contains("welcome"));
-    // The line takes four seconds for it, and carries no pong meanwhile: silence of three ends a connection.
     for piece in frame(r#"{"subscribe":{"notebook":"nowhere"}}"#).chunks(4) {
+        // The line takes four seconds for all of it, and carries no pong meanwhile: silence of three ends a connection.
         tokio::time::sleep(Duration::from_millis(400)).await;
         socket.get_mut().write_all(piece).await.unwrap();
     }
