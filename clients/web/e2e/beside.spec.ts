@@ -50,7 +50,7 @@ const test = base.extend<{ clean: void }, { scene: Scene }>({
 });
 
 async function command(page: Page, words: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type(words);
   await page.keyboard.press("Enter");

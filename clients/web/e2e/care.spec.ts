@@ -142,7 +142,7 @@ test("with reduced motion nothing moves for long", async ({ browser, server }) =
   const page = await person(browser, server);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await bringIn(page);
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   const moving = await page.evaluate(
     () => document.getAnimations().filter(({ effect }) => Number(effect?.getComputedTiming().duration ?? 0) > 10).length,
   );

@@ -78,7 +78,7 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "");
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).waitFor();
   await page.keyboard.type("change to sql");
   await page.keyboard.press("Enter");

@@ -77,7 +77,7 @@ test("earlier answers come back with ↑; a run has an address", async ({ browse
 
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.locator(".cell").focus();
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).fill("compare runs");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Runs of this cell" });

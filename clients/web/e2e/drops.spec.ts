@@ -281,7 +281,7 @@ test("who may only read adds nothing, and who may edit but not run adds pictures
 test("by keys alone: files are chosen and go below the chosen cell", async ({ browser, scene }) => {
   const page = await person(browser, scene.server);
   await opened(page);
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("add files");
   const choosing = page.waitForEvent("filechooser");

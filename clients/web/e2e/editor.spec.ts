@@ -106,7 +106,7 @@ test("all runs of a cell, two side by side", async ({ browser, server }) => {
     await page.keyboard.press("Control+Enter");
     await expect(page.locator(".cell .count")).toHaveText(count, { timeout: 60_000 });
   }
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("compare runs");
   await page.keyboard.press("Enter");
@@ -158,7 +158,7 @@ test("axe finds nothing to complain about: find, outline, settings, runs", async
   await page.getByRole("dialog", { name: "Settings" }).waitFor();
   await check("settings");
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("compare runs");
   await page.keyboard.press("Enter");

@@ -5,7 +5,7 @@ import { bringIn, demo } from "./demo.ts";
 import { TestServer, expect, person, saved, test, write } from "./server.ts";
 
 async function command(page: Page, words: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).fill(words);
   await page.keyboard.press("Enter");
 }

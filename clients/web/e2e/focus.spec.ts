@@ -103,7 +103,7 @@ test("what is opened gives the focus back; a field that others close keeps its t
   const ann = await person(browser, server);
   await begun(ann, "value = 1");
   for (const [open, dialog] of [
-    ["Control+k", "All commands"],
+    ["Control+Shift+P", "All commands"],
     ["Control+,", "Settings"],
   ] as const) {
     await ann.keyboard.press(open);

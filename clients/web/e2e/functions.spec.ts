@@ -52,7 +52,7 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await write(page, DEFINES);
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");
@@ -103,7 +103,7 @@ test("a call that takes long is stopped from its form, and the next one runs", a
   await write(page, WAITS);
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");
@@ -129,7 +129,7 @@ test("what destroys is called when somebody says that it is meant, and a loop sa
   await write(page, SINKS);
   await page.keyboard.press("Alt+Enter");
   await expect(page.locator(".cell .count").first()).toHaveText(/\d/, { timeout: 60_000 });
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("call a function");
   await page.keyboard.press("Enter");

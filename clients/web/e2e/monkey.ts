@@ -60,7 +60,7 @@ const COMMANDS = [
 /** What opens something, from anywhere in the notebook. */
 const OPENERS: [string, Place][] = [
   ["Control+f", "find"],
-  ["Control+k", "palette"],
+  ["Control+Shift+P", "palette"],
   ["Control+,", "settings"],
   ["Control+Shift+A", "assistant"],
   ["Control+Alt+m", "comment"],

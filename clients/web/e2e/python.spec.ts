@@ -45,7 +45,7 @@ test("all cells are formatted as one step, and a click with Ctrl leads to a func
   const cells = [code("a", "def area( w,h ):\n  return w*h"), code("b", "%matplotlib inline\nx=area( 1,2 );"), code("c", "print(")];
   await bringIn(page, notebook(...cells), "format.ipynb");
   await page.locator(".cell").first().focus();
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("tidy all");
   await page.keyboard.press("Enter");

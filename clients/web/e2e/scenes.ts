@@ -53,7 +53,7 @@ async function demoNotebook(browser: Browser, server: TestServer): Promise<Page>
 }
 
 async function palette(page: Page, words: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).fill(words);
   await page.keyboard.press("Enter");
 }
@@ -290,7 +290,7 @@ export const scenes: Scene[] = [
     name: "palette",
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
-      await page.keyboard.press("Control+k");
+      await page.keyboard.press("Control+Shift+P");
       await page.getByRole("combobox", { name: "Search commands" }).waitFor();
       return page;
     },

@@ -114,7 +114,7 @@ async function form(...[browser, server]: Parameters<Scene["open"]>): Promise<Pa
   await saved(page);
   await run(page, "book-cell");
   await expect(cell(page, "book-cell").locator(".count")).toHaveText(/\d/, FIRST_RUN);
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).fill("call a function");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Call a function" });

@@ -12,7 +12,7 @@ const cell = (page: Page, id: string) => page.locator(`#cell-${id}`);
 const run = (page: Page, id: string) => cell(page, id).getByRole("button", { name: "Run", exact: true }).click();
 
 async function command(page: Page, words: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type(words);
   await page.keyboard.press("Enter");

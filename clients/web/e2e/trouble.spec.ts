@@ -66,7 +66,7 @@ test("keys can be changed; what two actions have is named", async ({ browser, se
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "x");
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByLabel("Search commands")).toBeFocused();
   await page.keyboard.type("change the keys");
   await page.keyboard.press("Enter");
@@ -153,7 +153,7 @@ test("without the server the palette, the keys and the settings open all the sam
   await page.waitForLoadState("networkidle");
   await server.kill();
   await expect(page.locator(".connection")).toContainText("retrying in");
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await expect(page.getByRole("combobox", { name: "Search commands" })).toBeInViewport();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+,");

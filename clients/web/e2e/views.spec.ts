@@ -18,7 +18,7 @@ async function joined(browser: Browser, server: TestServer, page: Page, name: st
 }
 
 async function command(page: Page, words: string): Promise<void> {
-  await page.keyboard.press("Control+k");
+  await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Search commands" }).fill(words);
   await page.keyboard.press("Enter");
 }

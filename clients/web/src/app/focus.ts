@@ -178,7 +178,7 @@ export class Focus {
   #waits(event: KeyboardEvent): boolean {
     const { activeElement } = document;
     if (event.key === "Escape") this.#arrive();
-    const isThere = activeElement?.matches(FIELDS) === true && !activeElement.closest("[data-cell]");
+    const isThere = activeElement?.matches(FIELDS) === true && isOver(activeElement);
     if (!this.#opening || isThere || !isTyped(event)) return false;
     this.#opening.held = typed(this.#opening.held, event);
     return true;
@@ -215,11 +215,11 @@ export class Focus {
     if (!isOwn && now.kind === "none" && isThere(before)) return;
     const isSame = now.kind === before.kind && now.cell !== undefined && now.cell === before.cell && now.kind !== "control";
     this.#place = isSame ? { ...now, isDone: before.isDone } : now;
-    if (isSame) return;
-    if (this.#opening && now.kind !== "none" && now.cell === undefined) {
+    if (this.#opening && now.element && isOver(now.element)) {
       const { element, kind } = now;
       queueMicrotask(() => this.#arrive(kind === "text" ? element : undefined));
     }
+    if (isSame) return;
     // Who clicks into a frame, or leaves one by a key, is heard there alone.
     const isFrame = now.element?.matches("iframe") || (before.element?.matches("iframe") && isThere(before));
     const isMeant = isFrame || (now.cell !== undefined && now.cell === this.#expected);
@@ -251,6 +251,11 @@ export class Focus {
     element.focus({ preventScroll: true });
     this.#place = placeOf(document.activeElement);
   }
+}
+
+/** Opened over the notebook, or a field of a cell that is no editor. */
+function isOver(element: Element): boolean {
+  return !element.closest("[data-cell]") || element.matches("[data-opened]");
 }
 
 function placeOf(element: Element | null): Place {

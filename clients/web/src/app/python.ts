@@ -1,16 +1,14 @@
 // What the page does with Python by itself: format cells, go to definitions, mark mistakes. Ruff is loaded at the first use.
-import { diff } from "@codemirror/merge";
-import { ChangeSet } from "@codemirror/state";
+import type { ChangeSet } from "@codemirror/state";
 import type { ChangeSet as Wire, Command } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 import * as ruff from "../python/client.ts";
 import type { Finding } from "../python/notebook.ts";
+import { changesBetween } from "./changes.ts";
 import { type CodeCell, definitionOf } from "./definitions.ts";
 import { settings } from "./settings.ts";
 import { readHeader } from "./sqlHeader.ts";
 import type { NotebookStore } from "./store.ts";
-
-const LIMITS = { scanLimit: 500, timeout: 100 };
 
 /** Code cells as they are shown, what is typed too. */
 function codeCells(store: NotebookStore): CodeCell[] {
@@ -42,13 +40,6 @@ export function goToDefinition(store: NotebookStore, cell: string, at: number): 
   store.unfold(definition.cell);
   store.goTo(definition.cell, definition);
   return true;
-}
-
-export function changesBetween(before: string, after: string): ChangeSet {
-  const parts = diff(before, after, LIMITS).map(({ fromA, toA, fromB, toB }) => ({
-    ...{ from: fromA, to: toA, insert: after.slice(fromB, toB) },
-  }));
-  return ChangeSet.of(parts, before.length);
 }
 
 /** Formats cells as one step of undo. `edit` takes the change of the cell whose editor is open: its own history has it then. */

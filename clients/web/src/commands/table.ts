@@ -21,6 +21,8 @@ export interface Action {
   needs?: "edit" | "run" | "comment";
   /** Its keys are the editor's alone, which may leave them to others. */
   inEditor?: EditorCommand;
+  /** Its keys mean this in the editor alone, and something else in the list of cells. */
+  isOfEditor?: boolean;
   run: (store: NotebookStore) => void;
 }
 
@@ -312,6 +314,14 @@ export const actions: Action[] = [
     needs: "edit",
     run: (store) => store.edits.clearOutputs(store.document.order),
   },
+  {
+    id: "ask-inline",
+    title: "Ask the assistant about this cell",
+    editKeys: ["$mod+k"],
+    isOfEditor: true,
+    needs: "comment",
+    run: (store) => store.current !== undefined && store.askInline(store.current),
+  },
   { id: "assistant", title: "Show or hide assistant", editKeys: ["$mod+Shift+a"], run: toAssistant },
   {
     id: "comment",
@@ -344,7 +354,7 @@ export const actions: Action[] = [
     editKeys: ["Control+Alt+p"],
     run: (store) => store.turnTo(store.view === "present" ? undefined : "present"),
   },
-  { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
+  { id: "palette", title: "All commands", keys: ["$mod+k"], editKeys: ["$mod+Shift+p"], run: () => page.palette?.() },
   { id: "help", title: "Keyboard shortcuts", keys: ["Shift+?", "h"], run: () => page.help?.() },
   {
     id: "copy-link",

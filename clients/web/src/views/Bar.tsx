@@ -95,7 +95,7 @@ export function Bar({ store }: { store: NotebookStore }) {
         className="button bare icon"
         onClick={() => page.palette?.()}
         aria-label="All commands"
-        title={`All commands (${keyLabel("$mod+k")})`}
+        title={`All commands (${keyLabel("$mod+Shift+p")})`}
       >
         <Ellipsis size={17} />
       </button>

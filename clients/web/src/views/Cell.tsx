@@ -26,6 +26,7 @@ import { ReplyView } from "./Reply.tsx";
 /** Loaded as soon as a notebook opens, while the server is asked for it: so it is there when somebody wants to type. */
 export const editor = promptPart(() => import("./Editor.tsx"));
 const SqlHead = part(() => import("./SqlHead.tsx"));
+const InlineQuestion = part(() => import("./InlineQuestion.tsx"));
 
 const KINDS: Record<CellType, string> = { code: "Code", markdown: "Text", raw: "Raw text", sql: "SQL", prompt: "Prompt" };
 
@@ -94,6 +95,11 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
           </Suspense>
         )}
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
+        {store.inline?.cell === id && (
+          <Suspense>
+            <InlineQuestion store={store} asked={store.inline} />
+          </Suspense>
+        )}
         {cell.cell_type === "prompt" && cell.reply && (
           <ReplyView store={store} id={id} reply={cell.reply} isStale={store.document.isStale(id)} />
         )}

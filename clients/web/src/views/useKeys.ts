@@ -87,7 +87,7 @@ export function useKeys(store: NotebookStore): void {
 
 function bindings(store: NotebookStore, only?: ReadonlySet<string>): Record<string, (event: KeyboardEvent) => void> {
   const all = actions.flatMap((action) => {
-    if (action.inEditor || only?.has(action.id) === false) return [];
+    if (action.inEditor || action.isOfEditor || only?.has(action.id) === false) return [];
     const run = (event: KeyboardEvent) => {
       if (!isAllowed(action, store) || (action.once && event.repeat)) return;
       event.preventDefault();
