@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ClientMessage, KERNEL_TABLES, KernelQuestionMessage, ServerMessage, WORKING_FILE_CHANGES,
-    WORKING_FILES, WelcomeMessage,
+    CONNECTION_SCHEMAS, ClientMessage, KERNEL_FORMAT, KERNEL_TABLES, KernelQuestionMessage, ServerMessage,
+    WORKING_FILE_CHANGES, WORKING_FILES, WelcomeMessage,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -125,10 +125,9 @@ struct Agent {
 impl Agent {
     fn new(mut options: AgentOptions) -> Result<Self, AgentError> {
         options.connect.instance.get_or_insert_with(|| ulid::Ulid::generate().to_string());
-        options
-            .connect
-            .features
-            .extend([WORKING_FILES, WORKING_FILE_CHANGES, CONNECTION_SCHEMAS, KERNEL_TABLES].map(str::to_owned));
+        options.connect.features.extend(
+            [WORKING_FILES, WORKING_FILE_CHANGES, CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT].map(str::to_owned),
+        );
         let specs = discover(&options.kernel_paths);
         for problem in &specs.problems {
             tracing::warn!(path = %problem.path.display(), reason = problem.reason, "a kernelspec cannot be used");

@@ -257,10 +257,12 @@ impl Host {
             (Launched::Yes(kernel), QuestionKind::Describe { connection, matching }) => {
                 describe(kernel, connection, matching, within, answer);
             }
-            (Launched::Yes(kernel), kind) if kind.is_about_memory() && kernel.schemas().is_none() => {
+            (Launched::Yes(kernel), kind) if kind.runs_python() && kernel.schemas().is_none() => {
                 drop(
-                    answer
-                        .send(QuestionRefusal::KernelFailed.because("Only Python kernels show variables and tables.")),
+                    answer.send(
+                        QuestionRefusal::KernelFailed
+                            .because("Only Python kernels show variables and tables, and format code."),
+                    ),
                 );
             }
             (Launched::Yes(kernel), kind) => {

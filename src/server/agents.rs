@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dashmap::DashMap;
 use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage, WORKING_FILE_CHANGES,
-    WORKING_FILES,
+    CONNECTION_SCHEMAS, KERNEL_FORMAT, KERNEL_TABLES, OfferedConnection, OfferedKernelspec, ServerMessage,
+    WORKING_FILE_CHANGES, WORKING_FILES,
 };
 
 use crate::auth::Authenticated;
@@ -53,6 +53,8 @@ pub struct Knows {
     pub schemas: bool,
     /// The questions about variables and tables.
     pub tables: bool,
+    /// The question `format`.
+    pub format: bool,
 }
 
 impl Knows {
@@ -63,6 +65,7 @@ impl Knows {
             file_changes: says(WORKING_FILE_CHANGES),
             schemas: says(CONNECTION_SCHEMAS),
             tables: says(KERNEL_TABLES),
+            format: says(KERNEL_FORMAT),
         }
     }
 }

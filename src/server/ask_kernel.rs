@@ -11,9 +11,9 @@ use notarium_core::{
     not_open,
 };
 use notarium_wire::{
-    AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, MAX_ASKED_BYTES,
-    MAX_TABLE_FILTERS, MAX_TABLE_ROWS, MAX_TABLE_TEXT_BYTES, QuestionKind, QuestionRefusal, ReadTable, ServerMessage,
-    TableName, characters_before,
+    AskKernelMessage, FormatCells, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus,
+    MAX_ASKED_BYTES, MAX_FORMATTED_BYTES, MAX_FORMATTED_CELLS, MAX_TABLE_FILTERS, MAX_TABLE_ROWS, MAX_TABLE_TEXT_BYTES,
+    QuestionKind, QuestionRefusal, ReadTable, ServerMessage, TableName, characters_before,
 };
 use tokio::sync::oneshot;
 
@@ -48,6 +48,7 @@ impl KernelAsker {
         check_code(&question)?;
         check_names(&question.kind)?;
         check_table(&question.kind)?;
+        check_format(&question.kind)?;
         let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
             let is_unavailable = rejection.code == RejectionCode::Unavailable;
             let code = if is_unavailable { QuestionRefusal::Unavailable } else { QuestionRefusal::UnknownNotebook };
@@ -147,10 +148,22 @@ fn check_table(kind: &QuestionKind) -> Result<(), KernelAnswer> {
     Ok(())
 }
 
+fn check_format(kind: &QuestionKind) -> Result<(), KernelAnswer> {
+    let QuestionKind::Format(FormatCells { cells }) = kind else { return Ok(()) };
+    if cells.len() <= MAX_FORMATTED_CELLS && cells.iter().map(String::len).sum::<usize>() <= MAX_FORMATTED_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "a question formats at most {MAX_FORMATTED_CELLS} cells and {MAX_FORMATTED_BYTES} bytes: ask for fewer at once"
+    );
+    Err(QuestionRefusal::LimitExceeded.because(message))
+}
+
 fn check_agent(agent: &Reachable, kind: &QuestionKind) -> Result<(), KernelAnswer> {
     let (is_known, what) = match kind {
         QuestionKind::Describe { .. } => (agent.knows.schemas, "tell the tables of a connection"),
-        _ => (agent.knows.tables || !kind.is_about_memory(), "tell the variables and tables of a kernel"),
+        QuestionKind::Format(_) => (agent.knows.format, "format code"),
+        _ => (agent.knows.tables || !kind.runs_python(), "tell the variables and tables of a kernel"),
     };
     if is_known {
         return Ok(());

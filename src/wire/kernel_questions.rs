@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection_schema::{ConnectionSchema, cut};
+use crate::kernel_format::{FormatCells, FormattedCells};
 use crate::kernel_tables::{ColumnSummary, ReadTable, SummarizeColumn, TablePage, VariableList};
 
 /// Matches of one answer at most.
@@ -50,6 +51,8 @@ pub enum QuestionKind {
     ReadTable(ReadTable),
     /// What a column of such a table holds.
     SummarizeColumn(SummarizeColumn),
+    /// Cells as the kernel's own formatter writes them. `code` and `cursor` say nothing to it.
+    Format(FormatCells),
 }
 
 /// A question to a kernel. The next one about code of the same connection to the same kernel cancels it.
@@ -124,6 +127,8 @@ pub enum KernelAnswer {
     TableRead(Box<TablePage>),
     /// To `summarize_column`.
     ColumnSummarized(Box<ColumnSummary>),
+    /// To `format`.
+    Formatted(FormattedCells),
     /// There is no answer.
     Refused {
         /// For programs.
@@ -221,9 +226,9 @@ impl QuestionKind {
         matches!(self, Self::Complete {} | Self::Inspect { .. })
     }
 
-    /// About variables or tables in the kernel's memory.
-    pub fn is_about_memory(&self) -> bool {
-        matches!(self, Self::Variables {} | Self::ReadTable(_) | Self::SummarizeColumn(_))
+    /// Answered by what runs in a Python kernel: about its variables and tables, and what it formats.
+    pub fn runs_python(&self) -> bool {
+        matches!(self, Self::Variables {} | Self::ReadTable(_) | Self::SummarizeColumn(_) | Self::Format(_))
     }
 }
 
@@ -244,6 +249,7 @@ impl KernelAnswer {
             Self::Variables(list) => Self::Variables(list.bounded()),
             Self::TableRead(page) => Self::TableRead(Box::new(page.bounded())),
             Self::ColumnSummarized(summary) => Self::ColumnSummarized(summary),
+            Self::Formatted(formatted) => Self::Formatted(formatted.bounded()),
             Self::Refused { code, mut message } => {
                 cut(&mut message, MAX_MATCH_BYTES);
                 Self::Refused { code, message }

@@ -8,11 +8,14 @@ use std::path::PathBuf;
 
 use notarium_core::kernel_tools::{CALL_FUNCTION, SECRET_FILES};
 use notarium_core::{Document, ExecutionSubject, Hash, RawObject, ToolCall};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::kernel_format::FormatCells;
 
 const COMMON: &str = include_str!("kernel_tools/common.py");
 const VARIABLES: &str = include_str!("kernel_tools/variables.py");
+const FORMAT: &str = include_str!("kernel_tools/format.py");
 const CALL: &str = include_str!("kernel_tools/call.py");
 const FILES: &str = include_str!("kernel_tools/files.py");
 const LISTED: &str = include_str!("kernel_tools/listed.py");
@@ -96,6 +99,15 @@ pub fn variables_expression() -> String {
     )
 }
 
+/// The expression whose value is these cells as the kernel's formatter writes them.
+pub fn format_expression(asked: &FormatCells) -> String {
+    let arguments = literal(&json!(asked).to_string());
+    format!(
+        "(lambda space: (__import__(\"builtins\").exec(r'''\n{COMMON}\n\n{VARIABLES}\n\n{FORMAT}\n''', space), \
+         space[\"ANSWER\"])[1])({{\"__name__\": \"notarium_question\", \"SECRET_FILES\": [], \"ARGUMENTS\": {arguments}}})"
+    )
+}
+
 /// The expression whose value is the answer to a question about a table: see `clients/python/notarium/tables/questions.py`.
 pub fn table_expression(asked: &Value) -> String {
     format!("__import__(\"notarium.tables\", fromlist=[\"answer\"]).answer({})", literal(&asked.to_string()))
@@ -136,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_templates_can_stand_in_a_raw_literal() {
-        for template in [COMMON, VARIABLES, FILES, CALL, LISTED] {
+        for template in [COMMON, VARIABLES, FILES, CALL, LISTED, FORMAT] {
             assert!(!template.contains("'''") && template.ends_with('\n'));
             assert!(!template.contains(PLACE) && !template.contains(HIDDEN));
         }

@@ -1,4 +1,4 @@
-//! Questions about what a Python kernel holds in its memory: its variables, rows of its tables. Each is an expression whose value
+//! Questions that Python answers in the kernel: its variables, rows of its tables, cells formatted. Each is an expression whose value
 //! comes with the reply to a silent execution, so that nothing of it is an output or stands in the history.
 
 use notarium_core::kernel_tools::RESULT_MIME;
@@ -16,6 +16,7 @@ pub(super) fn expression(kind: &QuestionKind) -> String {
         QuestionKind::ReadTable(ReadTable { of, first, count, sort, filters, search }) => {
             (of, json!({"first": first, "count": count, "sort": sort, "filters": filters, "search": search}))
         }
+        QuestionKind::Format(cells) => return kernel_tools::format_expression(cells),
         QuestionKind::SummarizeColumn(SummarizeColumn { of, column }) => (of, json!({"summarize": column})),
         _ => return kernel_tools::variables_expression(),
     };
@@ -62,6 +63,7 @@ pub(super) fn answer(kind: &QuestionKind, reply: Reply) -> KernelAnswer {
     let read = match kind {
         QuestionKind::ReadTable(_) => read(&result["ok"]).map(KernelAnswer::TableRead),
         QuestionKind::SummarizeColumn(_) => read(&result["ok"]).map(KernelAnswer::ColumnSummarized),
+        QuestionKind::Format(_) => read(&result["ok"]).map(KernelAnswer::Formatted),
         _ => read(&result["ok"]).map(KernelAnswer::Variables),
     };
     match read {

@@ -212,7 +212,7 @@ fn answer(question: &Question, message: &Message) -> KernelAnswer {
         (QuestionKind::Inspect { .. }, "inspect_reply") => {
             message.content().ok().map(|reply| KernelAnswer::Inspected(inspection(reply)))
         }
-        (kind, "execute_reply") if kind.is_about_memory() => {
+        (kind, "execute_reply") if kind.runs_python() => {
             message.content().ok().map(|reply| memory::answer(kind, reply))
         }
         _ => None,

@@ -2,8 +2,8 @@
 
 use notarium_core::{Actor, Door};
 use notarium_wire::{
-    CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_TABLES, ServerMessage, WORKING_FILE_CHANGES, WORKING_FILES,
-    WelcomeMessage,
+    CONNECTION_SCHEMAS, ErrorCode, ErrorMessage, KERNEL_FORMAT, KERNEL_TABLES, ServerMessage, WORKING_FILE_CHANGES,
+    WORKING_FILES, WelcomeMessage,
 };
 
 use super::follow::Follow;
@@ -104,7 +104,8 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let always = ["kernel_questions", "comms", WORKING_FILES, WORKING_FILE_CHANGES, CONNECTION_SCHEMAS, KERNEL_TABLES];
+    let kernels = ["kernel_questions", "comms", CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT];
+    let always = kernels.into_iter().chain([WORKING_FILES, WORKING_FILE_CHANGES]);
     let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }

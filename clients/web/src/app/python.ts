@@ -6,6 +6,7 @@ import * as ruff from "../python/client.ts";
 import type { Finding } from "../python/notebook.ts";
 import { changesBetween } from "./changes.ts";
 import { type CodeCell, definitionOf } from "./definitions.ts";
+import { defaultKernel, statusOf } from "./kernels.ts";
 import { settings } from "./settings.ts";
 import { readHeader } from "./sqlHeader.ts";
 import type { NotebookStore } from "./store.ts";
@@ -53,7 +54,10 @@ export async function formatCells(
   if (cells.length === 0) return void store.toast({ text: "Only Python code cells can be formatted." });
   const { indent } = settings();
   try {
-    const all = await Promise.all(cells.map(async ({ id, source }) => ({ id, source, after: await ruff.format(source, indent) })));
+    const byKernel = await formattedByKernel(store, cells, indent);
+    const all = await Promise.all(
+      cells.map(async ({ id, source }) => ({ id, source, after: byKernel.get(id) ?? (await ruff.format(source, indent)) })),
+    );
     const changed = all.flatMap(({ id, source, after }) =>
       after === undefined || after === source ? [] : [{ id, source, after }],
     );
@@ -66,6 +70,24 @@ export async function formatCells(
   } catch {
     store.toast({ text: "Couldn’t load the formatter. Check your connection and try again.", isError: true });
   }
+}
+
+/** Of one question. */
+const MOST_CELLS = 500;
+const MOST_BYTES = 256 * 1024;
+
+/** As black does it, where a kernel has it and has time; it knows the project's settings. Ruff writes what is missing here. */
+async function formattedByKernel(store: NotebookStore, cells: readonly CodeCell[], indent: string): Promise<Map<string, string>> {
+  const kernel = defaultKernel(store);
+  const bytes = cells.reduce((sum, { source }) => sum + new TextEncoder().encode(source).length, 0);
+  const isMuch = cells.length > MOST_CELLS || bytes > MOST_BYTES;
+  const isFree = kernel !== undefined && store.mayRun && !statusOf(store, kernel)?.busy;
+  if (!isFree || isMuch || indent !== "4") return new Map();
+  const kind = { format: { cells: cells.map(({ source }) => source) } };
+  const answer = await store.questions.ask({ code: "", cursor: 0, kernel_session: kernel, kind });
+  if (!answer || !("formatted" in answer)) return new Map();
+  const { cells: after } = answer.formatted;
+  return new Map(cells.flatMap(({ id }, at) => (typeof after[at] === "string" ? [[id, after[at]] as const] : [])));
 }
 
 async function write(

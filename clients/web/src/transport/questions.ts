@@ -6,6 +6,7 @@ export type Question = Omit<AskKernelMessage, "id" | "notebook">;
 
 function featureOf(kind: Question["kind"]): string {
   if ("describe" in kind) return "connection_schemas";
+  if ("format" in kind) return "kernel_format";
   return "complete" in kind || "inspect" in kind ? "kernel_questions" : "kernel_tables";
 }
 

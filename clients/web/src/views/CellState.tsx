@@ -3,6 +3,7 @@ import { ChevronDown, ChevronRight, EyeOff, Pin, Play, Square } from "lucide-rea
 import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { headingLevel } from "../app/headings.ts";
+import { defaultKernel, statusOf } from "../app/kernels.ts";
 import { useNow } from "../app/now.ts";
 import { isRunnable } from "../app/runs.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -13,7 +14,6 @@ import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
 import { useName } from "./Author.tsx";
 import { CommentMark } from "./CommentMark.tsx";
 import { Ended } from "./Ended.tsx";
-import { defaultKernel, statusOf } from "./Kernel.tsx";
 import { KernelLog } from "./KernelLog.tsx";
 
 interface Props {

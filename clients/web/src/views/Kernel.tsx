@@ -1,6 +1,7 @@
 // How the kernel is; a click shows where it runs, and what can be done with it.
 import { ChevronDown, Workflow } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
+import { statusOf } from "../app/kernels.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { kernelEnd, kernelName } from "../app/words.ts";
@@ -64,14 +65,4 @@ export function Kernel({ store }: { store: NotebookStore }) {
 /** A run of the kernel waits for an answer. */
 export function asksInput(store: NotebookStore, kernel: string): boolean {
   return store.queue.some(([, run]) => run.pending_input && run.kernel_session === kernel);
-}
-
-/** The kernel that runs what names none. */
-export function defaultKernel(store: NotebookStore): string | undefined {
-  const usable = [...store.document.kernels].filter(([, session]) => session.phase !== "ending");
-  return usable.sort(([, a], [, b]) => a.requested_version - b.requested_version)[0]?.[0];
-}
-
-export function statusOf(store: NotebookStore, id: string) {
-  return store.replica.kernels.find((each) => each.kernel_session === id);
 }

@@ -3,6 +3,7 @@ import { Popover } from "@base-ui/react/popover";
 import { Braces, FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { serverNow } from "../app/clock.ts";
+import { statusOf } from "../app/kernels.ts";
 import { sizeWords } from "../app/sizes.ts";
 import { useNow } from "../app/now.ts";
 import { Boundary } from "./Broken.tsx";
@@ -12,7 +13,7 @@ import { page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { ReactivityChoice } from "./Graph.tsx";
-import { asksInput, kernelWords, statusOf } from "./Kernel.tsx";
+import { asksInput, kernelWords } from "./Kernel.tsx";
 import { KernelLog } from "./KernelLog.tsx";
 
 type Kernels = components["schemas"]["Kernels"];

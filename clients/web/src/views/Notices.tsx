@@ -1,5 +1,6 @@
 // What everybody should know at once, below the bar: no connection, a session that ended, an agent out of reach, a run that asks.
 import { type ReactNode, Suspense, useEffect, useState } from "react";
+import { defaultKernel } from "../app/kernels.ts";
 import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -7,7 +8,6 @@ import { useTopics } from "../app/topics.ts";
 import { date, kernelEnd } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
-import { defaultKernel } from "./Kernel.tsx";
 import { part } from "../ui/parts.ts";
 
 const SignInAgain = part(() => import("./SignInAgain.tsx"));

@@ -2,12 +2,12 @@
 import { EditorView } from "@codemirror/view";
 import { RefreshCw, Table2, X } from "lucide-react";
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { defaultKernel, statusOf } from "../app/kernels.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { sizeWords } from "../app/sizes.ts";
 import { useTopics } from "../app/topics.ts";
 import type { Variable, VariableList } from "../protocol/messages.ts";
 import { part } from "../ui/parts.ts";
-import { defaultKernel, statusOf } from "./Kernel.tsx";
 import { refusalOf } from "./outputs/useRows.ts";
 
 const VariableTable = part(() => import("./VariableTable.tsx"));
