@@ -55,10 +55,10 @@ test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) =>
   await expect(page.locator(".sheet .foot")).toContainText("1,000 rows × 2 columns");
   await expect(page.locator(".sheet .notice")).toHaveText("Only the first rows were recorded: 30 of 1,000 rows.");
   const values = () => page.locator(".sheet tbody tr td:last-child").allTextContents();
-  await page.getByRole("button", { name: "value", exact: true }).click();
+  await page.getByRole("button", { name: /^value/ }).click();
   await expect(page.locator(".sheet .notice")).toContainText("Sorting and filtering use only these.");
   expect(await values()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-  await page.getByRole("button", { name: "value", exact: true }).click();
+  await page.getByRole("button", { name: /^value/ }).click();
   expect((await values())[0]).toBe("29");
   await page.getByRole("button", { name: "Next page" }).click();
   expect((await values())[0]).toBe("19");
@@ -86,11 +86,11 @@ test("a table's columns are filtered, renamed, moved and hidden", async ({ brows
   await sheet.getByLabel("New name for “name”").fill("station");
   await page.keyboard.press("Enter");
   await choose("station", "Move right");
-  await expect(sheet.locator("thead .sort")).toHaveText(["", "value", "station"]);
+  await expect(sheet.locator("thead .sort")).toHaveText(["", /^value/, /^station/]);
   await sheet.getByRole("button", { name: "Remove the filter of “value”" }).click();
   await expect(sheet.locator("tbody tr")).toHaveCount(10);
   await choose("station", "Hide");
-  await expect(sheet.locator("thead .sort")).toHaveText(["", "value"]);
+  await expect(sheet.locator("thead .sort")).toHaveText(["", /^value/]);
   await sheet.locator("tbody td").first().click();
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(await sheet.locator("tbody td").first().textContent());
   const { violations } = await new AxeBuilder({ page }).include(".outputs").analyze();

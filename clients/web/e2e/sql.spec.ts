@@ -176,7 +176,7 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await expect(panel).toHaveCount(0);
   await expect(way).toBeFocused();
   await run(page, "frame-cell");
-  await expect(cell(page, "frame-cell").locator(".count")).toHaveText(/^1/, { timeout: 60_000 });
+  await expect(cell(page, "frame-cell").locator(".count")).toHaveText(/^\[1\]/, { timeout: 60_000 });
   await way.click();
   await expect(panel.getByRole("status")).toHaveText("No tables yet.");
   await page.keyboard.press("Escape");

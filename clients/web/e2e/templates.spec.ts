@@ -14,7 +14,7 @@ test("a notebook begins from a starter, becomes a template, and another is made 
   await write(page, "week = 1");
   await saved(page);
   await page.getByRole("link", { name: "All notebooks" }).click();
-  const row = page.locator(".notebook-row").filter({ hasText: "Untitled" });
+  const row = page.locator(".notebook-row").filter({ hasText: "Untitled" }).first();
   await row.getByRole("button", { name: /More about/ }).click();
   await page.getByRole("menuitem", { name: "Use as template" }).click();
   await expect(row).toContainText("Template");

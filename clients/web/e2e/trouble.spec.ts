@@ -210,7 +210,7 @@ test("a kernel that does not answer an interrupt is named, and restarted by a cl
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   const state = page.locator(".cell .state");
   await expect(state).toContainText("The kernel doesn’t respond. Wait, or");
-  await state.getByRole("button", { name: "restart the kernel" }).click();
+  await state.getByRole("button", { name: "restart it" }).click();
   await expect(state).toContainText("Cancelled: you restarted the kernel");
   await expect(page.locator(".kernel")).toHaveAttribute("title", /Idle/);
 });

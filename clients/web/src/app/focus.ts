@@ -166,7 +166,8 @@ export class Focus {
     }
     if (this.isAstray) {
       this.#wake();
-      if (event.key === "Escape") swallow(event);
+      // It closes what is open: only in the notebook it would do more than to wake.
+      if (event.key === "Escape" && !document.activeElement?.closest(OVER)) swallow(event);
     }
     const isText = this.#place.kind === "text";
     const isSent = leads(event);

@@ -986,6 +986,8 @@ variables: {
 read_table: ReadTable
 } | {
 summarize_column: SummarizeColumn
+} | {
+format: FormatCells
 })
 /**
  * How a value is compared.
@@ -1024,6 +1026,8 @@ variables: VariableList
 table_read: TablePage
 } | {
 column_summarized: ColumnSummary
+} | {
+formatted: FormattedCells
 } | {
 refused: {
 code: QuestionRefusal
@@ -1773,6 +1777,7 @@ TableSort?: TableSort
 TableFilter?: TableFilter
 TableOperator?: TableOperator
 SummarizeColumn?: SummarizeColumn
+FormatCells?: FormatCells
 SendCommMessage?: SendCommMessage
 CommMessage?: CommMessage
 OfferedKernelspec?: OfferedKernelspec
@@ -1794,6 +1799,7 @@ TablePage?: TablePage
 TableColumn?: TableColumn
 ColumnSummary?: ColumnSummary
 ValueCount?: ValueCount
+FormattedCells?: FormattedCells
 QuestionRefusal?: QuestionRefusal
 FileAnswer?: FileAnswer
 FolderPage?: FolderPage
@@ -2618,6 +2624,16 @@ of: TableName
 column: number
 }
 /**
+ * Cells to format.
+ * 
+ */
+export interface FormatCells {
+/**
+ * The text of each, as it stands in the editor; at most 500 cells and 256 KiB.
+ */
+cells: string[]
+}
+/**
  * A client's message on a comm, on its way to the kernel.
  * 
  */
@@ -3045,6 +3061,20 @@ value: AnyJson
  * In so many rows.
  */
 count: number
+}
+/**
+ * What the formatter made of them.
+ * 
+ */
+export interface FormattedCells {
+/**
+ * Its name and version, `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
+ */
+formatter?: (string | null)
+/**
+ * In the order of the question; `null` for one that the formatter cannot read, or leaves alone.
+ */
+cells: (string | null)[]
 }
 /**
  * A page of a folder.

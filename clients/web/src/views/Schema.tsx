@@ -63,7 +63,7 @@ function Tables({ store, connection, search }: Inside) {
           value={text}
           spellCheck={false}
           autoComplete="off"
-          disabled={told && "problem" in told}
+          readOnly={told && "problem" in told}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={(event) => event.key !== "Escape" && event.stopPropagation()}
         />
