@@ -9,6 +9,8 @@ const PRESS_MS = 1_000;
 /** An output that takes the keyboard so often within this time is shown no more. */
 const MOST_TAKES = 3;
 const TAKES_MS = 10_000;
+/** A frame that does not tell that the keyboard has left it is taken away after so long. */
+const LEAVE_MS = 1_000;
 const GIVE = "notarium-give-keys";
 /** Tells the rule of focus that what follows is meant. */
 const BACK = "notarium-keys-back";
@@ -89,25 +91,34 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
   const port = useRef<MessagePort>(undefined);
   const allowedUntil = useRef(0);
   const takes = useRef<number[]>([]);
+  /** Runs while the output is about to be stopped. */
+  const stopping = useRef<ReturnType<typeof setTimeout>>(undefined);
   const grant = useCallback(() => {
     port.current?.postMessage("granted");
     setHasKeys(true);
   }, []);
+  const stop = useCallback(() => {
+    clearTimeout(stopping.current);
+    stopping.current = undefined;
+    const place = document.activeElement === frame.current ? last : undefined;
+    flushSync(() => setStopped(true));
+    if (!place) return;
+    dispatchEvent(new Event(BACK));
+    window.focus();
+    place.focus({ preventScroll: true });
+  }, [frame]);
   const refuse = useCallback(() => {
     const element = frame.current;
     if (!element || document.activeElement !== element) return;
     port.current?.postMessage("refused");
     const now = performance.now();
+    if (stopping.current !== undefined) return giveBack(element);
     takes.current = [...takes.current.filter((at) => at > now - TAKES_MS), now];
     setHasKeys(false);
-    if (takes.current.length < MOST_TAKES) return giveBack(element);
-    // Gone before the focus goes back: it would take it again.
-    const place = last;
-    flushSync(() => setStopped(true));
-    dispatchEvent(new Event(BACK));
-    window.focus();
-    place?.focus({ preventScroll: true });
-  }, [frame]);
+    // Keys on their way to a frame that is taken away would be lost: it goes when the keyboard has left it.
+    if (takes.current.length >= MOST_TAKES) stopping.current = setTimeout(stop, LEAVE_MS);
+    giveBack(element);
+  }, [frame, stop]);
   useEffect(() => {
     const element = frame.current;
     let waiting: ReturnType<typeof setTimeout> | undefined;
@@ -133,6 +144,8 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     element?.addEventListener(GIVE, give);
     return () => {
       clearTimeout(waiting);
+      clearTimeout(stopping.current);
+      stopping.current = undefined;
       removeEventListener("blur", look);
       removeEventListener("focus", back);
       element?.removeEventListener(GIVE, give);
@@ -149,6 +162,10 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
           if (document.activeElement === frame.current) grant();
           return;
         }
+        if ((data as { left?: unknown } | null)?.left === true) {
+          if (stopping.current !== undefined && document.activeElement !== frame.current) stop();
+          return;
+        }
         const pressed = pressedKey(data);
         if (!pressed) return;
         refuse();
@@ -156,7 +173,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
       };
       target.postMessage("keys", "*", [port2]);
     },
-    [frame, grant, refuse],
+    [frame, grant, refuse, stop],
   );
   const again = useCallback(() => {
     takes.current = [];
