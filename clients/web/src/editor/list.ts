@@ -12,7 +12,10 @@ import {
   startCompletion,
 } from "@codemirror/autocomplete";
 import { type EditorState, type Extension, StateEffect, StateField } from "@codemirror/state";
-import { EditorView, type KeyBinding, type Rect } from "@codemirror/view";
+import { EditorView, type KeyBinding, type Rect, ViewPlugin } from "@codemirror/view";
+
+/** Keys that come sooner after the list were not meant for it: who types fast has not seen it. */
+const SEEN_MS = 75;
 
 /** `asked`: somebody opened the list; `chosen`: somebody went to the suggestion that is marked. */
 type Choice = "none" | "asked" | "chosen";
@@ -25,6 +28,32 @@ const choice = StateField.define<Choice>({
     for (const effect of effects) if (effect.is(setChoice)) return effect.value;
     return docChanged || completionStatus(state) === null ? "none" : before;
   },
+});
+
+const setSeen = StateEffect.define<null>();
+
+/** Whether the list has been there long enough to be seen: until then nothing looks marked, and its keys do what they do without it. */
+const seen = StateField.define<boolean>({
+  create: () => false,
+  update: (before, { effects, state }) => isOpen(state) && (before || effects.some((effect) => effect.is(setSeen))),
+});
+
+/** Also while more suggestions are awaited. */
+const isOpen = (state: EditorState) => currentCompletions(state).length > 0;
+
+const seeing = ViewPlugin.define((view) => {
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    clearTimeout(waiting);
+    waiting = undefined;
+  };
+  return {
+    update({ state }) {
+      if (!isOpen(state) || state.field(seen)) return end();
+      waiting ??= setTimeout(() => view.dispatch({ effects: setSeen.of(null) }), SEEN_MS);
+    },
+    destroy: end,
+  };
 });
 
 /** The name that is being written, up to the caret. */
@@ -43,7 +72,7 @@ export function beginsWith({ label }: Completion, typed: string): boolean {
 /** Whether Enter takes the marked suggestion. What was written whole is no beginning of something longer. */
 export function isMeant(state: EditorState): boolean {
   const marked = selectedCompletion(state);
-  if (!marked) return false;
+  if (!marked || !state.field(seen, false)) return false;
   const chosen = state.field(choice, false) ?? "none";
   const typed = typedIn(state);
   if (chosen === "chosen" || typed === "") return chosen !== "none";
@@ -61,7 +90,7 @@ function isInSight(view: EditorView): boolean {
 function move(forward: boolean, by?: "page"): KeyBinding["run"] {
   const go = moveCompletionSelection(forward, by);
   return (view) => {
-    if (completionStatus(view.state) !== "active") return false;
+    if (completionStatus(view.state) !== "active" || !view.state.field(seen)) return false;
     // Nothing looks marked before somebody chooses: the first step goes to the first.
     const isFirst = forward && selectedCompletionIndex(view.state) === 0 && !isMeant(view.state);
     if (!isFirst) go(view);
@@ -85,6 +114,7 @@ export function ask(view: EditorView): boolean {
 
 /** Takes the marked suggestion; where none looks marked, marks the first. */
 export function takeOrMark(view: EditorView): void {
+  if (!view.state.field(seen)) return;
   const marked = selectedCompletion(view.state);
   const isTaken = isMeant(view.state) || (marked && beginsWith(marked, typedIn(view.state)));
   if (isTaken) acceptCompletion(view);
@@ -107,8 +137,12 @@ type Sources = NonNullable<Parameters<typeof autocompletion>[0]>["override"];
 
 export const suggestions = (override: NonNullable<Sources>): Extension => [
   choice,
+  seen,
+  seeing,
   autocompletion({
     override,
+    // The list's own rule would lose a choice, or a key: `seen` is the rule here.
+    interactionDelay: 0,
     defaultKeymap: false,
     positionInfo: (_, list, option, info, space) => beside(list, option, info, space),
     tooltipClass: (state) => (isMeant(state) ? "" : "is-unchosen"),
