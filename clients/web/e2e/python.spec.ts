@@ -87,3 +87,42 @@ test("all cells are formatted as one step, and a click with Ctrl leads to a func
   await expect.poll(() => page.evaluate(() => getSelection()?.toString())).toBe("area");
   await page.context().close();
 });
+
+test("a click with Ctrl on a name leads to its definition from a cell that nobody edits, and else opens the cell", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const above = Array.from({ length: 80 }, (_, at) => `line_${at} = ${at}`).join("\n");
+  const cells = [code("a", `def area(w, h):\n    return w * h\n${above}`), code("b", "print(\n    area(1, 2)\n)")];
+  await bringIn(page, notebook(...cells), "leads.ipynb");
+  const [first, second] = [page.locator(".cell").nth(0), page.locator(".cell").nth(1)];
+  const press = async (word: string) => {
+    const name = await second.locator(".source.still").evaluate((text, part) => {
+      const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.textContent?.indexOf(part) ?? -1;
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + part.length);
+        const { x, y, width, height } = range.getBoundingClientRect();
+        return { x: x + width / 2, y: y + height / 2 };
+      }
+      throw new Error(`no ${part}`);
+    }, word);
+    await page.keyboard.down("Control");
+    await page.mouse.click(name.x, name.y);
+    await page.keyboard.up("Control");
+  };
+  await second.scrollIntoViewIfNeeded();
+  await press("area");
+  await expect(first).toHaveClass(/editing/);
+  await expect.poll(() => page.evaluate(() => getSelection()?.toString())).toBe("area");
+  await expect(first.locator(".cm-line").first()).toBeInViewport();
+  await page.keyboard.press("Escape");
+  await second.scrollIntoViewIfNeeded();
+  await press("print");
+  await expect(second).toHaveClass(/editing/);
+  await page.context().close();
+});

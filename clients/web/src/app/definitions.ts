@@ -1,4 +1,4 @@
-// Where a name is defined, over the cells of any notebook: by the syntax of Python alone, as `depends.ts` reads it.
+// Finds the definition of a name over the cells of a notebook, reactive or not. It reads the syntax of Python alone, as `depends.ts` does.
 import { parser } from "@lezer/python";
 import { type Node, allBound, boundBy, childrenOf, isPattern, variablesIn } from "./depends.ts";
 

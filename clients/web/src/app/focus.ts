@@ -1,6 +1,6 @@
-// Where letters go. One rule, and this is its one place: where the dialog, panel, bar, field or cell that had the focus goes without
-// the person having done it, letters go nowhere until the person acts (a click, an arrow, Tab, Escape …). What was typed into it is
-// kept, and told to who offers it. Where the person closes it, the focus goes back to the notebook, where it was.
+// Focus of a notebook's page: decides which element gets the letters that are typed. If a dialog, panel, field or cell with the focus goes
+// away without the person's doing, letters are held back until the person acts (a click, an arrow, Tab, Escape …). The text typed into
+// it is kept, and listeners offer it. If the person closes it, the focus returns to its place in the notebook.
 import { Listeners } from "../transport/listeners.ts";
 
 /** What takes text. Of a frame the page hears no key: what is typed there counts as text. */

@@ -30,10 +30,11 @@ if (typeof document !== "undefined") {
   addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLElement && !isFrame(target)) last = target;
   });
+  // Another frame may have given the keyboard to one: then the focus is nowhere until the page hears where it went.
   addEventListener("focusout", () =>
-    queueMicrotask(() => {
+    setTimeout(() => {
       if (document.activeElement === document.body && document.hasFocus()) last = undefined;
-    }),
+    }, GRACE_MS),
   );
 }
 
@@ -44,6 +45,14 @@ function giveBack(frame: HTMLIFrameElement): void {
   if (document.activeElement !== frame) return;
   frame.blur();
   window.focus();
+}
+
+/** A frame went that may have had the keyboard. */
+function comeBack(): void {
+  if (isFrame(document.activeElement)) return;
+  dispatchEvent(new Event(BACK));
+  window.focus();
+  if (document.activeElement === document.body && last?.isConnected) last.focus({ preventScroll: true });
 }
 
 // --- Keys that the guard kept ---
@@ -66,6 +75,7 @@ export function pressedKey(data: unknown): Pressed | undefined {
 
 /** Presses the key where the focus is, and types its character where nothing else is done with it. */
 function replay(pressed: Pressed): void {
+  if (document.activeElement === document.body && last?.isConnected) last.focus({ preventScroll: true });
   const target = document.activeElement;
   if (!target || target === document.body || isFrame(target)) return;
   const event = new KeyboardEvent("keydown", { ...pressed, bubbles: true, cancelable: true });
@@ -100,13 +110,12 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
   const stop = useCallback(() => {
     clearTimeout(stopping.current);
     stopping.current = undefined;
-    const place = document.activeElement === frame.current ? last : undefined;
     flushSync(() => setStopped(true));
-    if (!place) return;
-    dispatchEvent(new Event(BACK));
-    window.focus();
-    place.focus({ preventScroll: true });
-  }, [frame]);
+    comeBack();
+    // It may have taken the keyboard in the moment in which it went: then no part of the page has it.
+    addEventListener("blur", comeBack);
+    setTimeout(() => removeEventListener("blur", comeBack), LEAVE_MS);
+  }, []);
   const refuse = useCallback(() => {
     const element = frame.current;
     if (!element || document.activeElement !== element) return;

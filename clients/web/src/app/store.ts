@@ -88,7 +88,7 @@ export class NotebookStore extends Topics {
   readonly answers: string[] = [];
   /** Keys for a place that is not there yet. */
   readonly ahead = new Ahead();
-  /** Where letters go. */
+  /** Decides which element gets the letters that are typed. */
   readonly focus = new Focus();
   readonly edits: Edits;
   readonly runs: Runs;

@@ -17,7 +17,7 @@ import { AnsweredInputs, InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
 import { RunProgress } from "./RunProgress.tsx";
 import { Rendered } from "./Rendered.tsx";
-import { useThreadMarks } from "./marks.ts";
+import { offsetAt, useThreadMarks } from "./marks.ts";
 import { useTokens } from "./useTokens.ts";
 import { part, promptPart } from "../ui/parts.ts";
 import type { EditorProps } from "./Editor.tsx";
@@ -256,6 +256,12 @@ function AuthorOf({ store, line }: { store: NotebookStore; line: AuthoredLine | 
   );
 }
 
+/** Goes to the definition of the name at a place; false where there is none. */
+async function define(store: NotebookStore, id: string, at: number): Promise<boolean> {
+  const python = await import("../app/python.ts").catch(() => undefined);
+  return python?.goToDefinition(store, id, at) ?? false;
+}
+
 function Still({ store, id, cell, isRendered, edit }: StillProps) {
   const { lineNumbers } = useSettings();
   const place = useRef<HTMLPreElement>(null);
@@ -288,7 +294,11 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
         // Who marks text to copy it wants no editor.
         // The editor shows the head's line, too: what was clicked stands a line lower there.
         const line = isHeaded ? Math.round(settings().fontSize * 1.55) : 0;
-        if (getSelection()?.isCollapsed !== false && !event.shiftKey) edit(event.clientX, event.clientY + line);
+        if (getSelection()?.isCollapsed === false || event.shiftKey) return;
+        const open = () => edit(event.clientX, event.clientY + line);
+        const at = event.ctrlKey || event.metaKey ? offsetAt(event.currentTarget, event.clientX, event.clientY) : undefined;
+        if (cell.cell_type === "code" && at !== undefined) void define(store, id, at).then((isFound) => isFound || open());
+        else open();
       }}
     >
       {lineNumbers || authors || isHeaded

@@ -53,6 +53,16 @@ function pointAt(element: Element, offset: number): [Text, number] | undefined {
   return undefined;
 }
 
+/** The place in a cell's text that a pointer is on. */
+export function offsetAt(element: Element, x: number, y: number): number | undefined {
+  const caret = document.caretPositionFromPoint?.(x, y);
+  if (!caret || !element.contains(caret.offsetNode) || caret.offsetNode.nodeType !== Node.TEXT_NODE) return undefined;
+  const before = document.createRange();
+  before.setStart(element, 0);
+  before.setEnd(caret.offsetNode, caret.offset);
+  return before.toString().length;
+}
+
 /** Marks what has open threads in the text of a cell that nobody edits. */
 export function useThreadMarks(place: RefObject<HTMLElement | null>, store: NotebookStore, cell: string, source: string): void {
   const marked = store.comments.marked(cell);
