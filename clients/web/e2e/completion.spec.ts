@@ -97,6 +97,17 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await expect(page.locator(".editing .cm-content")).toHaveText(/^selxyz\s*select$/i);
 });
 
+/** Clicks into the first line. A locator's own click scrolls a tall cell so that the line is under the bar, and tries that for ever. */
+async function clickAtTop(page: Page, cell: Locator): Promise<void> {
+  const source = cell.locator(".source").first();
+  await source.evaluate((element) => {
+    const { bottom } = document.querySelector(".notebook .top")?.getBoundingClientRect() ?? { bottom: 0 };
+    scrollBy({ top: element.getBoundingClientRect().top - bottom - 20, behavior: "instant" });
+  });
+  const { x, y } = (await source.boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.click(x + 60, y + 15);
+}
+
 /** A list that one sees, whole, below the bar. */
 async function isInSight(page: Page, what: Locator): Promise<void> {
   await expect(what).toBeInViewport({ ratio: 1 });
@@ -121,8 +132,7 @@ test("@smoke suggestions and signatures are in sight in every cell, at every siz
     await page.setViewportSize({ width, height });
     for (const at of [0, 1, cells.length - 1]) {
       const cell = page.locator(".cell").nth(at);
-      await cell.scrollIntoViewIfNeeded();
-      await cell.locator(".source").click({ position: { x: 60, y: 15 } });
+      await clickAtTop(page, cell);
       await cell.locator(".cm-focused").waitFor();
       await page.keyboard.press("Control+End");
       await page.keyboard.press("Enter");
@@ -179,7 +189,7 @@ test("@smoke Enter right after a word ends the line, whatever opens in that mome
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "");
-  const words = ["enume", "impor", "retur", "isinst", "glob"];
+  const words = ["enume", "impor", "rever", "isinst", "glob"];
   await page.locator(".editing .cm-content").evaluate((editor) => {
     // The moment in which a list is drawn: nobody has seen it.
     const enter = () =>
