@@ -2,6 +2,8 @@
 the answer. Nothing of the cells runs.
 """
 
+import ast
+
 MAX_SECONDS = 5
 
 
@@ -36,6 +38,9 @@ def mode_of(black):
 
 def formatted(black, mode, source):
     """Nothing where black cannot read the cell, or leaves it alone: other languages, magics without `black[jupyter]`."""
+    # It would write the question in another form.
+    if re.search(r"\?\s*$", source, re.M):
+        return None
     try:
         return black.format_cell(source, fast=False, mode=mode)
     except black.NothingChanged:
@@ -57,7 +62,11 @@ def plainly(black, mode, source):
 
 
 def is_python(source):
-    return not re.search(r"^\s*[%!?]|\?\s*$", source, re.M)
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def all_formatted(cells):

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use notarium_agent::kernel::{KernelEvent, Question};
-use notarium_wire::{Completion, Inspection, KernelAnswer, QuestionKind, QuestionRefusal};
+use notarium_wire::{Completion, FormatCells, Inspection, KernelAnswer, QuestionKind, QuestionRefusal};
 use tokio::sync::oneshot;
 
 use crate::scene::*;
@@ -114,4 +114,23 @@ async fn a_kernel_that_ends_leaves_nobody_waiting() {
     let reading = async { while events.recv().await.is_some() {} };
     tokio::join!(kernel.shutdown(notarium_agent::kernel::LaunchOptions::default().shutdown_timeout), reading);
     assert!(waiting.await.is_err());
+}
+
+#[tokio::test]
+async fn cells_are_formatted_by_the_black_of_the_kernel_with_the_settings_of_its_folder() {
+    let mut test = Test::start().await;
+    let format =
+        |cells: &[&str]| QuestionKind::Format(FormatCells { cells: cells.iter().map(|&it| it.to_owned()).collect() });
+    let cells = ["x = {  'a':1 }", "x =", "%time x={'b':2}\ny = ( 1)", "shown  ;", "name?", ""];
+    let KernelAnswer::Formatted(answer) = test.ask("a", "", format(&cells), LONG).await.unwrap() else { panic!() };
+    assert!(answer.formatter.is_some_and(|name| name.starts_with("black ")), "tests/requirements.txt has black");
+    let read: Vec<_> = answer.cells.iter().map(Option::as_deref).collect();
+    assert_eq!(read, [Some("x = {\"a\": 1}"), None, Some("%time x={'b':2}\ny = 1"), Some("shown;"), None, Some("")]);
+    test.run("open('pyproject.toml', 'w').write('[tool.black]\\nskip-string-normalization = true\\n')").await;
+    let KernelAnswer::Formatted(answer) = test.ask("a", "", format(&cells[..1]), LONG).await.unwrap() else { panic!() };
+    assert_eq!(answer.cells, [Some("x = {'a': 1}".to_owned())]);
+    // A kernel without it says so, and nothing of the cells has run.
+    test.run("import sys; sys.modules['black'] = None").await;
+    let KernelAnswer::Formatted(answer) = test.ask("a", "", format(&cells), LONG).await.unwrap() else { panic!() };
+    assert_eq!((answer.formatter, answer.cells), (None, Vec::new()));
 }
