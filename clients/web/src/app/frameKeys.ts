@@ -150,6 +150,8 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     };
     addEventListener("blur", look);
     addEventListener("focus", back);
+    // The window may hear of it before the focus is where it goes.
+    addEventListener("focusin", back);
     element?.addEventListener(GIVE, give);
     return () => {
       clearTimeout(waiting);
@@ -157,6 +159,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
       stopping.current = undefined;
       removeEventListener("blur", look);
       removeEventListener("focus", back);
+      removeEventListener("focusin", back);
       element?.removeEventListener(GIVE, give);
     };
   }, [frame, grant, refuse, isStopped]);
