@@ -1,4 +1,4 @@
-// Python in the page: mistakes are marked, cells are formatted, and a name leads to its definition. No kernel is asked.
+// Python in the page: mistakes are marked, cells are formatted, and a name leads to its definition. A kernel is asked for its black alone.
 import { bringIn } from "./demo.ts";
 import { notebook, python as code } from "./cells.ts";
 import { expect, person, saved, test } from "./server.ts";
@@ -125,4 +125,22 @@ test("a click with Ctrl on a name leads to its definition from a cell that nobod
   await press("print");
   await expect(second).toHaveClass(/editing/);
   await page.context().close();
+});
+
+test("black of the kernel formats where it is there, with the settings of the folder; ruff writes what it leaves", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  const settings = "[tool.black]\\nskip-string-normalization = true\\n";
+  const cells = [code("a", `open("pyproject.toml", "w").write("${settings}")`), code("b", "x={  'a':1 }"), code("c", "y=1\nx?")];
+  await bringIn(page, notebook(...cells), "black.ipynb");
+  await page.locator(".cell").first().getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.locator(".cell").first().locator(".count")).toHaveText("[1]", { timeout: 60_000 });
+  await page.keyboard.press("Control+Shift+P");
+  await page.keyboard.type("tidy all");
+  await page.keyboard.press("Enter");
+  const sources = page.locator(".cell .source");
+  await expect(sources.nth(1)).toHaveText("x = {'a': 1}", { timeout: 60_000 });
+  await expect(sources.nth(2)).toHaveText("y = 1\nx?", { useInnerText: true });
 });

@@ -242,7 +242,7 @@ function Failures({ store }: { store: NotebookStore }) {
       onClick={go}
     >
       <CircleX size={15} aria-hidden />
-      {failed}
+      {cells.length} <span className="word">failed</span>
       {skipped > 0 && <span className="more">· {skipped} skipped</span>}
     </button>
   );

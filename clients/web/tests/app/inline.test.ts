@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { type Inline, blockOf, wordsOf } from "../../src/app/inline.ts";
+import type { NotebookStore } from "../../src/app/store.ts";
+
+test("the longest block of code of an answer is the proposal; an answer in words has none", () => {
+  expect(blockOf("Like this:\n\n```python\nx = 1\n```\nor\n```\nx = 1\ny = 2\n```\n")).toBe("x = 1\ny = 2");
+  expect(blockOf("It adds `a` and `b`.")).toBeUndefined();
+  expect(blockOf("```\n```")).toBe("");
+  // A text cell with code in it: its block has a longer fence.
+  expect(blockOf("````markdown\n# Title\n```python\nx\n```\n````")).toBe("# Title\n```python\nx\n```");
+  expect(blockOf("~~~\nx = '''\n```\n'''\n~~~")).toBe("x = '''\n```\n'''");
+  // What was cut off is no proposal.
+  expect(blockOf("```python\nx = 1\n")).toBeUndefined();
+});
+
+test("the model is told the question first, the cell, and the marked lines in a fence that nothing in them ends", () => {
+  const cells = new Map([["c2", { cell_type: "sql" }]]);
+  const store = { document: { cells, order: ["c1", "c2"] } } as unknown as NotebookStore;
+  const asked: Inline = { cell: "c2", marked: "", conversation: "k", question: "faster, please" };
+  expect(wordsOf(store, asked)).toMatch(/^faster, please\n\nThis is about cell 2 \(c2, SQL\)\.\nChange nothing/);
+  expect(wordsOf(store, { ...asked, marked: "a\n```\nb" })).toContain("these lines of it:\n````\na\n```\nb\n````\n");
+});
