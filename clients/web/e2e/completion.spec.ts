@@ -100,12 +100,16 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
 /** Clicks into the first line. A locator's own click scrolls a tall cell so that the line is under the bar, and tries that for ever. */
 async function clickAtTop(page: Page, cell: Locator): Promise<void> {
   const source = cell.locator(".source").first();
-  await source.evaluate((element) => {
-    const { bottom } = document.querySelector(".notebook .top")?.getBoundingClientRect() ?? { bottom: 0 };
-    scrollBy({ top: element.getBoundingClientRect().top - bottom - 20, behavior: "instant" });
-  });
-  const { x, y } = (await source.boundingBox()) ?? { x: 0, y: 0 };
-  await page.mouse.click(x + 60, y + 15);
+  // After a new size the cells above are laid out anew, and the line goes elsewhere.
+  await expect(async () => {
+    await source.evaluate((element) => {
+      const { bottom } = document.querySelector(".notebook .top")?.getBoundingClientRect() ?? { bottom: 0 };
+      scrollBy({ top: element.getBoundingClientRect().top - bottom - 20, behavior: "instant" });
+    });
+    const { x, y } = (await source.boundingBox()) ?? { x: 0, y: 0 };
+    await page.mouse.click(x + 60, y + 15);
+    await cell.locator(".cm-focused").waitFor({ timeout: 2_000 });
+  }).toPass();
 }
 
 /** A list that one sees, whole, below the bar. */
@@ -133,7 +137,6 @@ test("@smoke suggestions and signatures are in sight in every cell, at every siz
     for (const at of [0, 1, cells.length - 1]) {
       const cell = page.locator(".cell").nth(at);
       await clickAtTop(page, cell);
-      await cell.locator(".cm-focused").waitFor();
       await page.keyboard.press("Control+End");
       await page.keyboard.press("Enter");
       await page.keyboard.type("enume");
@@ -161,11 +164,9 @@ test("@smoke Enter takes a suggestion that was chosen or goes on with what was t
   await page.keyboard.press("Enter");
   await page.keyboard.type("total = np");
   await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
-  // Until the list takes the arrow, it is the caret's, which stays on the last line.
-  await expect(async () => {
-    await page.keyboard.press("ArrowDown");
-    await expect(page.locator(".cm-tooltip-autocomplete:not(.is-unchosen)")).toBeVisible({ timeout: 200 });
-  }).toPass();
+  // An arrow that comes with the list is the caret's, and closes it.
+  await page.locator(".cm-tooltip-autocomplete:not(.is-unseen)").waitFor();
+  await page.keyboard.press("ArrowDown");
   const chosen = (await list.locator("li[aria-selected] .cm-completionLabel").textContent()) ?? "";
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");

@@ -145,7 +145,7 @@ export const suggestions = (override: NonNullable<Sources>): Extension => [
     interactionDelay: 0,
     defaultKeymap: false,
     positionInfo: (_, list, option, info, space) => beside(list, option, info, space),
-    tooltipClass: (state) => (isMeant(state) ? "" : "is-unchosen"),
+    tooltipClass: (state) => (isMeant(state) ? "" : state.field(seen) ? "is-unchosen" : "is-unchosen is-unseen"),
   }),
   look,
 ];
