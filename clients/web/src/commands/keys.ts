@@ -45,16 +45,33 @@ export function setKeys(action: Action, presses: string[] | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Keys that several actions have, or that begin another's, with the actions' ids. */
+interface Bound {
+  press: string;
+  id: string;
+  /** Where the key works: in the list of cells, while a cell is edited, or in both. */
+  places: readonly ("cells" | "editor")[];
+}
+
+function boundBy(action: Action): Bound[] {
+  const { keys, editKeys } = keysOf(action);
+  const { id } = action;
+  const isEditors = action.isOfEditor === true || action.inEditor !== undefined;
+  return [
+    ...keys.map((press): Bound => ({ press, id, places: ["cells"] })),
+    ...editKeys.map((press): Bound => ({ press, id, places: isEditors ? ["editor"] : ["cells", "editor"] })),
+  ];
+}
+
+/** Keys that several actions have in one place, or that begin another's, with the actions' ids. */
 export function duplicates(actions: readonly Action[]): Map<string, string[]> {
-  const all = actions.flatMap((action) => {
-    const { keys, editKeys } = keysOf(action);
-    return [...keys, ...editKeys].map((press) => [press, action.id] as const);
-  });
+  const all = actions.flatMap(boundBy);
   const found = new Map<string, string[]>();
-  for (const [press, id] of all) {
-    const others = all.filter(([other, otherId]) => otherId !== id && (other === press || press.startsWith(`${other} `)));
-    if (others.length > 0) found.set(press, [id, ...others.map(([, other]) => other)]);
+  for (const { press, id, places } of all) {
+    const others = all.filter((other) => {
+      const isSame = other.press === press || press.startsWith(`${other.press} `);
+      return other.id !== id && isSame && other.places.some((place) => places.includes(place));
+    });
+    if (others.length > 0) found.set(press, [id, ...others.map((other) => other.id)]);
   }
   return found;
 }

@@ -55,9 +55,15 @@ test("Jupyter's keys do what they do there", () => {
   for (const [press, id] of Object.entries(JUPYTER)) expect([press, bound.get(press)]).toEqual([press, id]);
 });
 
-test("no key and no id stands twice", () => {
-  const presses = actions.flatMap(({ keys = [], editKeys = [] }) => [...keys, ...editKeys]);
-  expect(presses.filter((press, index) => presses.indexOf(press) !== index)).toEqual([]);
+test("no id stands twice, and no key within the editor or the list of cells", () => {
+  expect(duplicates(actions).size).toBe(0);
+  const ofEditors = actions.filter(({ inEditor, isOfEditor }) => inEditor !== undefined || isOfEditor);
+  const inCells = actions.flatMap((action) =>
+    ofEditors.includes(action) ? [] : [...(action.keys ?? []), ...(action.editKeys ?? [])],
+  );
+  expect(inCells.filter((press, index) => inCells.indexOf(press) !== index)).toEqual([]);
+  const inEditor = actions.flatMap(({ editKeys = [] }) => editKeys);
+  expect(inEditor.filter((press, index) => inEditor.indexOf(press) !== index)).toEqual([]);
   expect(new Set(actions.map(({ id }) => id)).size).toBe(actions.length);
 });
 
@@ -85,6 +91,10 @@ test("a person's own keys take the place of the usual ones, duplicates are named
   expect(duplicates(actions).get("a")).toEqual(expect.arrayContaining(["merge", "insert-above"]));
   setKeys(find("merge"), ["$mod+j"]);
   expect(keysOf(find("merge"))).toEqual({ keys: [], editKeys: ["$mod+j"] });
+  // The palette's key means something else in the editor: a third meaning is one too many in both.
+  setKeys(find("merge"), ["$mod+k"]);
+  expect(duplicates(actions).get("$mod+k")).toEqual(expect.arrayContaining(["merge", "palette"]));
+  expect(duplicates(actions.filter(({ id }) => id !== "palette")).get("$mod+k")).toContain("ask-inline");
   // A key that begins another's would leave that one out of reach.
   setKeys(find("merge"), ["d"]);
   expect(duplicates(actions).get("d d")).toEqual(expect.arrayContaining(["merge", "delete"]));
