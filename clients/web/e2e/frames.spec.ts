@@ -106,7 +106,7 @@ function reachedNothing(text: string): void {
 }
 
 /** Keys that a person types while the output is there: more than it takes to be stopped. */
-const KEYS = 60;
+const KEYS = 30;
 
 test("an output that takes the keyboard gets neither it nor a key, and reaches nobody by WebRTC @smoke", async ({
   browser,

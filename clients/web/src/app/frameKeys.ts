@@ -10,7 +10,9 @@ const PRESS_MS = 1_000;
 const MOST_TAKES = 3;
 const TAKES_MS = 10_000;
 /** A frame that does not tell that the keyboard has left it is taken away after so long. */
-const LEAVE_MS = 1_000;
+const LEAVE_MS = 3_000;
+/** Keys of the page wait so long for those that a frame still has. */
+const HOLD_MS = 1_000;
 const GIVE = "notarium-give-keys";
 /** Tells the rule of focus that what follows is meant. */
 const BACK = "notarium-keys-back";
@@ -40,6 +42,7 @@ if (typeof document !== "undefined") {
 
 function giveBack(frame: HTMLIFrameElement): void {
   if (document.activeElement !== frame) return;
+  awaitKeys(frame);
   dispatchEvent(new Event(BACK));
   if (last?.isConnected) last.focus({ preventScroll: true });
   if (document.activeElement !== frame) return;
@@ -72,6 +75,40 @@ export function pressedKey(data: unknown): Pressed | undefined {
   if (typeof key !== "string" || typeof code !== "string" || key.length > 20) return undefined;
   return { key, code, ctrlKey: !!ctrlKey, altKey: !!altKey, metaKey: !!metaKey, shiftKey: !!shiftKey };
 }
+
+/** Frames that had the keyboard, until their guards tell that no key of theirs is on its way any more. */
+const awaited = new Map<HTMLIFrameElement, ReturnType<typeof setTimeout>>();
+/** Keys that the page heard meanwhile: they were pressed after those of the frames. */
+let held: Pressed[] = [];
+
+function awaitKeys(frame: HTMLIFrameElement): void {
+  clearTimeout(awaited.get(frame));
+  awaited.set(
+    frame,
+    setTimeout(() => keysCame(frame), HOLD_MS),
+  );
+}
+
+function keysCame(frame: HTMLIFrameElement): void {
+  clearTimeout(awaited.get(frame));
+  if (!awaited.delete(frame) || awaited.size > 0) return;
+  const keys = held;
+  held = [];
+  for (const key of keys) replay(key);
+}
+
+const MODIFIERS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"]);
+
+function hold(event: KeyboardEvent): void {
+  const { isTrusted, isComposing, key } = event;
+  const pressed = pressedKey(event);
+  if (!isTrusted || isComposing || awaited.size === 0 || MODIFIERS.has(key) || !pressed) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  held.push(pressed);
+}
+
+if (typeof document !== "undefined") addEventListener("keydown", hold, true);
 
 /** Presses the key where the focus is, and types its character where nothing else is done with it. */
 function replay(pressed: Pressed): void {
@@ -175,6 +212,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
           return;
         }
         if ((data as { left?: unknown } | null)?.left === true) {
+          if (frame.current) keysCame(frame.current);
           if (stopping.current !== undefined && document.activeElement !== frame.current) stop();
           return;
         }
