@@ -9,7 +9,10 @@ import { BINARY, type TestServer, expect, fresh, person, saved, test } from "./s
 const PASSWORD = "a horse in the harbour";
 
 async function type(page: Page, label: string, text: string): Promise<void> {
-  await page.locator("input").and(page.getByLabel(new RegExp(`^${label}`))).click();
+  await page
+    .locator("input")
+    .and(page.getByLabel(new RegExp(`^${label}`)))
+    .click();
   await page.keyboard.press("Control+A");
   await page.keyboard.type(text);
 }
