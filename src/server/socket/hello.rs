@@ -104,8 +104,9 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 fn features(app: &App) -> Vec<String> {
-    let kernels = ["kernel_questions", "comms", CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT];
-    let always = kernels.into_iter().chain([WORKING_FILES, WORKING_FILE_CHANGES]);
+    let files = [WORKING_FILES, WORKING_FILE_CHANGES];
+    let kernels = [CONNECTION_SCHEMAS, KERNEL_TABLES, KERNEL_FORMAT];
+    let always = ["kernel_questions", "comms"].into_iter().chain(files).chain(kernels);
     let features = app.has_assistants.then_some("assistants").into_iter().chain(always);
     features.map(str::to_owned).collect()
 }

@@ -45,7 +45,7 @@ export async function send(store: NotebookStore, asked: Inline): Promise<void> {
     turn,
     before: { source, version: store.document.version },
   };
-  store.setInline(sent);
+  store.inline.set(sent);
   const model = chosenModel();
   const body: Command = {
     StartTurn: { conversation_id: conversation, turn_id: turn, text: wordsOf(store, sent), ...(model && { model }) },
@@ -111,16 +111,16 @@ const textOf = (block: { text?: unknown }): string => (block.text as { text?: st
 
 /** Only of the question that is still open. */
 function change(store: NotebookStore, asked: Inline, more: Partial<{ [K in keyof Inline]: Inline[K] | undefined }>): void {
-  const { inline } = store;
-  if (inline?.cell !== asked.cell || inline.turn !== asked.turn) return;
-  const { turn, ...kept } = { ...inline, ...more };
-  store.setInline({ ...kept, ...(turn !== undefined && { turn }) } as Inline);
+  const now = store.inline.asked;
+  if (now?.cell !== asked.cell || now.turn !== asked.turn) return;
+  const { turn, ...kept } = { ...now, ...more };
+  store.inline.set({ ...kept, ...(turn !== undefined && { turn }) } as Inline);
 }
 
 /** The field once more, with the question in it. */
 export function again(store: NotebookStore, { cell, marked, conversation, question }: Inline): void {
   store.focus.open();
-  store.setInline({ cell, marked, conversation, question });
+  store.inline.set({ cell, marked, conversation, question });
 }
 
 /** As an edit of the text that was asked about: what others wrote meanwhile stays. */

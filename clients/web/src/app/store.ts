@@ -28,7 +28,7 @@ import { Schemas } from "./schemas.ts";
 import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
-import type { Inline } from "./inline.ts";
+import { InlineField } from "./inlineField.ts";
 import type { Toast } from "./toast.ts";
 import { Together } from "./together.ts";
 import { Topics } from "./topics.ts";
@@ -76,8 +76,7 @@ export class NotebookStore extends Topics {
   panel: Panel;
   /** Files were dropped or pasted: how far they are is shown over the cells. */
   isMoving = false;
-  /** What is asked in a cell. */
-  inline: Inline | undefined;
+  readonly inline = new InlineField(this);
   readonly places = new Places();
   readonly progress = new Progress();
   readonly groups = new Groups();
@@ -358,30 +357,6 @@ export class NotebookStore extends Topics {
     this.tell("folds");
   }
 
-  // The assistant in a cell
-
-  readonly #inlineConversations = new Map<string, string>();
-
-  /** Opens the field for a question about a cell; what is marked there goes along. */
-  askInline(cell: string): void {
-    const { inline, marked } = this;
-    // An answer that is there, or on its way, is gone to.
-    if (inline?.cell === cell && (inline.turn !== undefined || inline.proposal !== undefined))
-      return this.focus.take(document.querySelector<HTMLElement>(`#cell-${CSS.escape(cell)} .inline-question button`));
-    const source = this.texts.shown(cell) ?? this.document.cells.get(cell)?.source ?? "";
-    const conversation = this.#inlineConversations.get(cell) ?? newId();
-    this.#inlineConversations.set(cell, conversation);
-    const lines = marked?.cell === cell ? linesOf(source, marked) : "";
-    this.focus.open();
-    this.setInline({ cell, marked: lines, conversation, question: "" });
-  }
-
-  setInline(inline: Inline | undefined): void {
-    const before = this.inline?.cell;
-    this.inline = inline;
-    for (const cell of new Set([before, inline?.cell])) if (cell !== undefined) this.tell(`cell:${cell}`);
-  }
-
   // Commands
 
   /** Sends a command; what the server refuses is shown. */
@@ -521,11 +496,4 @@ export class NotebookStore extends Topics {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
     this.tell("toasts");
   }
-}
-
-/** All lines that a selection touches; nothing where nothing is selected. */
-function linesOf(source: string, { from, to }: Pick<Marked, "from" | "to">): string {
-  if (from === to) return "";
-  const end = source.indexOf("\n", to);
-  return source.slice(source.lastIndexOf("\n", from - 1) + 1, end < 0 ? source.length : end);
 }

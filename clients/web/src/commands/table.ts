@@ -320,7 +320,7 @@ export const actions: Action[] = [
     editKeys: ["$mod+k"],
     isOfEditor: true,
     needs: "comment",
-    run: (store) => store.current !== undefined && store.askInline(store.current),
+    run: (store) => store.current !== undefined && store.inline.open(store.current),
   },
   { id: "assistant", title: "Show or hide assistant", editKeys: ["$mod+Shift+a"], run: toAssistant },
   {

@@ -95,9 +95,9 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
           </Suspense>
         )}
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
-        {store.inline?.cell === id && (
+        {store.inline.asked?.cell === id && (
           <Suspense>
-            <InlineQuestion store={store} asked={store.inline} />
+            <InlineQuestion store={store} asked={store.inline.asked} />
           </Suspense>
         )}
         {cell.cell_type === "prompt" && cell.reply && (

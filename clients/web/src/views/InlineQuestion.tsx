@@ -37,8 +37,8 @@ export default function InlineQuestion({ store, asked }: { store: NotebookStore;
 
 /** The caret goes back to where the question was asked. */
 function leave(store: NotebookStore): void {
-  const cell = store.inline?.cell;
-  store.setInline(undefined);
+  const cell = store.inline.asked?.cell;
+  store.inline.set(undefined);
   store.focus.act();
   if (cell === undefined || !store.document.cells.has(cell)) return;
   store.select(cell, { edit: true });
@@ -58,8 +58,8 @@ function useEnd(store: NotebookStore, asked: Inline): void {
   }, [store, asked, isOver]);
   useEffect(() => {
     return () => {
-      if (store.inline?.cell !== asked.cell || store.document.cells.has(asked.cell)) return;
-      store.setInline(undefined);
+      if (store.inline.asked?.cell !== asked.cell || store.document.cells.has(asked.cell)) return;
+      store.inline.set(undefined);
       if (asked.turn === undefined && asked.proposal === undefined) return;
       store.toast({
         text: "The cell you asked about was deleted. The answer is in the assistant’s conversation.",
@@ -98,7 +98,7 @@ function Field({ store, asked, close }: Props) {
         placeholder={asked.marked === "" ? "What should change in this cell?" : "What should change in these lines?"}
         value={asked.question}
         ref={place}
-        onChange={({ target }) => store.setInline({ ...asked, question: target.value })}
+        onChange={({ target }) => store.inline.set({ ...asked, question: target.value })}
       />
       <button className="button" disabled={!isReady}>
         {asked.problem === undefined ? (
