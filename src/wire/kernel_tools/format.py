@@ -24,6 +24,10 @@ def mode_of(black):
     """As `black` on the command line would find it; a file that cannot be read is none."""
     chosen = {}
     try:
+        # It remembers where it found one: a kernel lives longer than a file.
+        for each in list(vars(black.files).values()):
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
         found = black.find_pyproject_toml((os.getcwd(),))
         read = black.parse_pyproject_toml(found) if found else {}
         if "line_length" in read:
