@@ -138,6 +138,7 @@ test("black of the kernel formats where it is there, with the settings of the fo
   await page.locator(".cell").first().getByRole("button", { name: "Run", exact: true }).click();
   await expect(page.locator(".cell").first().locator(".count")).toHaveText("[1]", { timeout: 60_000 });
   await page.keyboard.press("Control+Shift+P");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeFocused();
   await page.keyboard.type("tidy all");
   await page.keyboard.press("Enter");
   const sources = page.locator(".cell .source");
