@@ -7,7 +7,7 @@ use crate::attachments::{self, Loaded};
 use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
 
-/// What a model is told at the end of an answer that is not whole.
+/// Words that a model is told at the end of an answer that is not whole.
 pub const STOPPED: &str = "[This answer was stopped before its end.]";
 
 /// What the model answered, for the record. Each call gets an id of its own: a provider's ids are unique nowhere else.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Decided {
     /// What happened; the envelope comes with [`crate::seal`].
     pub event: Event,
-    /// Who did it, where that is not who sent the command: an assistant wrote what is kept when a person stops it.
+    /// Actor of the events, where that is not who sent the command: an assistant wrote what is kept when a person stops it.
     pub actor: Option<Actor>,
     /// The correlation id of that group. Absent for all but undo and redo.
     pub undoes: Option<CorrelationId>,

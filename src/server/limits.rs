@@ -34,7 +34,7 @@ impl Default for Quotas {
     }
 }
 
-/// How often a connection is pinged, and after how much silence it is cut.
+/// Interval of a connection's pings, and the silence after which it is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
     pub ping: Duration,

@@ -1,4 +1,4 @@
-//! What an assistant had written when it was stopped, or when its model failed, stays.
+//! Text that an assistant had written when it was stopped, or when its model failed, stays.
 
 use notarium_core::{Actor, CellType, Command, Event, TurnId};
 use reqwest::Method;
@@ -47,7 +47,7 @@ async fn the_half_of_an_answer_that_is_stopped_is_kept_and_the_model_is_told() {
     let listed = scene.request(Method::GET, &format!("conversations/{conversation}/messages")).send().await.unwrap();
     let listed: Value = listed.json().await.unwrap();
     assert_eq!((&listed["messages"][0]["is_partial"], &listed["messages"][1]["role"]), (&json!(true), &json!("user")));
-    // Who follows later is told the same.
+    // A later follower is told the same.
     let path = format!("turns/{turn}/stream");
     let late = scene.request(Method::GET, &path).send().await.unwrap().text().await.unwrap();
     let deltas = late.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());

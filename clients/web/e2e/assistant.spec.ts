@@ -90,7 +90,7 @@ test("a prompt in its place is answered below it; a slow answer can be stopped",
   await expect(page.locator(".reply")).toContainText("word word");
   await page.locator(".reply").getByRole("button", { name: "Stop" }).click();
   await expect(page.locator(".reply")).toContainText("Stopped");
-  // What it had written stays.
+  // The text it had written stays.
   await expect(page.locator(".reply .rendered")).toContainText("word word");
   await page.reload();
   await expect(page.locator(".reply .rendered")).toContainText("word word");

@@ -86,7 +86,7 @@ test("@smoke offline in the middle: it is said, what is typed is kept, taken bac
   await page.keyboard.type(" # half");
   await page.keyboard.press("Control+z");
   await page.keyboard.type(" # whole");
-  // What needs the server says so, and takes no key.
+  // A panel that needs the server says so, and takes no key.
   await command(page, "variables");
   await expect(page.getByRole("complementary", { name: "Variables" })).toBeInViewport();
   await edit(page, 0);

@@ -1,4 +1,4 @@
-// What happens to a page while people work: a long way to the server, no way, a lower role, an end of the kernel.
+// Conditions that a page meets while people work: a long way to the server, a lower role.
 import type { Page } from "@playwright/test";
 import type { TestServer } from "./server.ts";
 import { notebookOf } from "./record.ts";

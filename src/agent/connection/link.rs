@@ -71,16 +71,16 @@ struct Open {
     reader: SplitStream<Socket>,
     frames: mpsc::UnboundedSender<Utf8Bytes>,
     last_byte: LastByte,
-    /// How long the server may be silent.
+    /// Longest silence of the server.
     silence: Duration,
     _writer: AbortOnDropHandle<()>,
 }
 
 impl Open {
-    /// What comes next; `None`: the server has been silent for too long. Cancel safe.
+    /// The next message; `None`: the server has been silent for too long. Cancel safe.
     async fn hear(&mut self) -> Option<Option<Result<Message, tungstenite::Error>>> {
         tokio::select! {
-            // What has come while the whole process stood still is read first.
+            // Bytes that came while the whole process stood still are read first.
             biased;
             message = self.reader.next() => Some(message),
             () = self.last_byte.silence(self.silence) => None,

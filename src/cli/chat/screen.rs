@@ -97,7 +97,7 @@ impl Screen {
     }
 
     fn write(&mut self, block: Block, text: &str) -> Ended {
-        // What a failed attempt has written is kept where no other follows: it stands on the screen already.
+        // Text of a failed attempt is kept where no other follows: it stands on the screen already.
         if self.failed.remove(&block).is_some_and(|failed| failed == text) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! What a model has written of its answer is kept when the turn ends before the answer is whole.
+//! Text that a model has written of its answer is kept when the turn ends before the answer is whole.
 
 use crate::support::*;
 use notarium_core::{Actor, Command, Event, MessageBlock, MessagePosted, MessageRole, RejectionCode as Code};

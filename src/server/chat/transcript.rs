@@ -211,7 +211,7 @@ impl Transcript {
             }
         }
         let blocks = reply::of_message(message);
-        // Of a call that was begun nothing is kept.
+        // Nothing is kept of a call that was begun.
         let has_it = |reply: &Reply| message.is_partial && reply.progress.is_ahead_of(&blocks);
         // A follower who comes back to a later place has all of it.
         if self.resume.is_none() && !self.reply.as_ref().is_some_and(has_it) {

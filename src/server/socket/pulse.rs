@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::limits::Heartbeat;
 
-/// When a connection last gave a sign of life, and how often it is asked for one. Cheap to clone.
+/// Time of a connection's last sign of life, and the interval of pings. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Pulse(Arc<Shared>);
 
@@ -52,7 +52,7 @@ impl Pulse {
         self.0.last_ns.fetch_max(now_ns, Ordering::Relaxed);
     }
 
-    /// When the client has been silent for too long, counted from `since` at the earliest.
+    /// End of the client's allowed silence, counted from `since` at the earliest.
     fn end_of_silence(&self, since: Instant) -> Instant {
         let last = self.0.began + Duration::from_nanos(self.0.last_ns.load(Ordering::Relaxed));
         last.max(since) + Duration::from_millis(self.0.silence_ms.load(Ordering::Relaxed))

@@ -196,11 +196,11 @@ async fn serve(connection: &mut Connection, stream: &mut Stream, pulse: &Pulse, 
     }
 }
 
-/// What the client sends next, unless it is silent for too long from now on. Cancel safe.
+/// The client's next message, unless it is silent for too long from now on. Cancel safe.
 async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
     let since = Instant::now();
     tokio::select! {
-        // What has come while the whole process stood still is read first.
+        // Bytes that came while the whole process stood still are read first.
         biased;
         received = receive(app, stream) => Next::Received(received),
         () = pulse.silence(since) => Next::Silent,

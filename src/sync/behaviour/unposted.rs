@@ -1,4 +1,4 @@
-//! What an assistant has written when it is stopped is recorded with its end.
+//! Text that an assistant has written when it is stopped is recorded with its end.
 
 use notarium_core::Event;
 use notarium_wire::{ActivityKind, TurnActivity};
@@ -41,7 +41,7 @@ fn call_model(scene: &mut Scene) {
     act(scene, r#"{"StartModelCall":{"turn_id":"turn","provider":"scripted","model":"small"}}"#);
 }
 
-/// What the record has of partial messages: their blocks as JSON.
+/// Partial messages of the record: their blocks as JSON.
 fn partial(scene: &Scene) -> Vec<String> {
     let stored = scene.disk.events.iter().filter_map(|stored| stored.typed().ok());
     let messages = stored.filter_map(|recorded| match recorded.event {

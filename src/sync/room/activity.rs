@@ -11,7 +11,7 @@ use crate::identity::ClientId;
 use crate::io::Output;
 use crate::leases::agent_of;
 
-/// What is not sent yet, and what is not in the log.
+/// Text that is not sent yet, and text that is not in the log.
 #[derive(Debug, Default)]
 pub(super) struct ActivityQueue {
     next_at: Millis,

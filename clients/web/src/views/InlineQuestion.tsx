@@ -79,7 +79,7 @@ function Field({ store, asked, close }: Props) {
   const refusal = refusalOf(store);
   const isReady = asked.question.trim() !== "" && refusal === undefined;
   const place = useRef<HTMLInputElement>(null);
-  // When the person opens it: an answer that comes takes nobody away from what they write.
+  // Focus goes to the field only when the person opens it: an answer that comes takes nobody away from what they write.
   useLayoutEffect(() => {
     if (store.focus.isOpening) place.current?.focus();
   });

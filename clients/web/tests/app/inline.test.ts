@@ -9,7 +9,7 @@ test("the longest block of code of an answer is the proposal; an answer in words
   // A text cell with code in it: its block has a longer fence.
   expect(blockOf("````markdown\n# Title\n```python\nx\n```\n````")).toBe("# Title\n```python\nx\n```");
   expect(blockOf("~~~\nx = '''\n```\n'''\n~~~")).toBe("x = '''\n```\n'''");
-  // What was cut off is no proposal.
+  // A block that was cut off is no proposal.
   expect(blockOf("```python\nx = 1\n")).toBeUndefined();
 });
 

@@ -97,7 +97,7 @@ pub struct World {
     pub unreachable: BTreeSet<KernelSessionId>,
     /// … and those whose agent is away.
     pub away: BTreeSet<KernelSessionId>,
-    /// What models have written that no message holds.
+    /// Texts that models have written and no message holds.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
     /// Subjects that are not as all others are: active.
     pub standings: BTreeMap<Subject, Standing>,
