@@ -189,3 +189,24 @@ test("a cell that others move or give another type keeps the caret; a lowered ro
   await expect(bo.locator(".editing .cm-content")).toHaveText("second one two three");
   await recorded(server, ann, "second one two three", "first", "third");
 });
+
+test("a command that is typed before the palette is there runs, Enter and all", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await begun(ann, "value = 1");
+  const keyboard = await ann.context().newCDPSession(ann);
+  const [down, up] = ["rawKeyDown", "keyUp"] as const;
+  const letters = [..."duplicate"].flatMap((text) => [
+    { type: "keyDown" as const, key: text, text },
+    { type: up, key: text },
+  ]);
+  const keys = [
+    { type: down, key: "P", code: "KeyP", windowsVirtualKeyCode: 80, modifiers: 2 | 8 },
+    { type: up, key: "P", code: "KeyP", modifiers: 2 | 8 },
+    ...letters,
+    { type: "keyDown" as const, key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 },
+    { type: up, key: "Enter", code: "Enter" },
+  ];
+  // None waits for the page.
+  await Promise.all(keys.map((key) => keyboard.send("Input.dispatchKeyEvent", key)));
+  await recorded(server, ann, "value = 1", "value = 1");
+});

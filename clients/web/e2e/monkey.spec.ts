@@ -74,7 +74,7 @@ function strayed(found: Recorded[], monkey: Monkey, act: Act, cell: string | und
 
 const editedIn = (page: Page) => page.evaluate(() => document.querySelector<HTMLElement>(".cell.editing")?.dataset.cell);
 
-test("a monkey with two pairs of hands", async ({ browser, server }) => {
+test("@smoke a monkey with two pairs of hands", async ({ browser, server }) => {
   test.setTimeout(KEYS * 3_000 + 120_000);
   const steps: string[] = [];
   console.log(`monkey: NOTARIUM_MONKEY_SEED=${SEED} NOTARIUM_MONKEY_KEYS=${KEYS}`);

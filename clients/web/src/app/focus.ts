@@ -189,8 +189,7 @@ export class Focus {
     const { held = "", timer } = this.#opening ?? {};
     clearTimeout(timer);
     this.#opening = undefined;
-    // As a person types it: whoever draws the field hears of it.
-    if (field && held !== "" && document.activeElement === field) document.execCommand("insertText", false, held);
+    if (field && held !== "" && document.activeElement === field) write(field, held);
   }
 
   #write(target: EventTarget | null): void {
@@ -214,6 +213,7 @@ export class Focus {
     if (now.element === before.element) return;
     // On its way from one element to the next the focus is nowhere for a moment.
     if (!isOwn && now.kind === "none" && isThere(before)) return;
+    this.#opener = openerOf(now.element) ?? this.#opener;
     const isSame = now.kind === before.kind && now.cell !== undefined && now.cell === before.cell && now.kind !== "control";
     this.#place = isSame ? { ...now, isDone: before.isDone } : now;
     if (this.#opening && now.element && isOver(now.element)) {
@@ -245,9 +245,15 @@ export class Focus {
     if (left && this.#place.kind === "none" && !this.isOpening) this.#goHome();
   }
 
+  /** The button of the cell that opened what has, or had, the focus. */
+  #opener: HTMLElement | undefined;
+
   #goHome(): void {
     const over = [...document.querySelectorAll<HTMLElement>("[role=dialog], [role=alertdialog]")].at(-1);
-    const element = over ?? this.home();
+    const home = this.home();
+    const opener = home?.matches(FIELDS) ? undefined : this.#opener;
+    const element = over ?? (opener?.isConnected ? opener : home);
+    this.#opener = undefined;
     if (!element || element === document.activeElement) return;
     element.focus({ preventScroll: true });
     this.#place = placeOf(document.activeElement);
@@ -257,6 +263,12 @@ export class Focus {
 /** Opened over the notebook, or a field of a cell that is no editor. */
 function isOver(element: Element): boolean {
   return !element.closest("[data-cell]") || element.matches("[data-opened]");
+}
+
+function openerOf(element: Element | undefined): HTMLElement | undefined {
+  const over = element?.closest(OVER);
+  if (!over?.id) return undefined;
+  return document.querySelector<HTMLElement>(`[data-cell] [aria-controls="${CSS.escape(over.id)}"]`) ?? undefined;
 }
 
 function placeOf(element: Element | null): Place {
@@ -301,6 +313,17 @@ function typed(before: string, { key }: Press): string {
   if (key === "Backspace") return before.slice(0, -1);
   if (key === "Enter") return `${before}\n`;
   return [...key].length === 1 ? before + key : before;
+}
+
+/** Types as a person does, so that whoever draws the field hears of it. Enter is a key of its own in a field of one line. */
+function write(field: Element, text: string): void {
+  const end = field instanceof HTMLInputElement ? text.indexOf("\n") : -1;
+  document.execCommand("insertText", false, end < 0 ? text : text.slice(0, end));
+  if (end < 0) return;
+  // After the field was drawn with the text.
+  queueMicrotask(() => {
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", code: "Enter", bubbles: true, cancelable: true }));
+  });
 }
 
 function swallow(event: Event): void {

@@ -1,17 +1,19 @@
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
 import "../ui/index.css";
-import { StrictMode, useEffect, useRef, useState } from "react";
+import { StrictMode, Suspense, useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { AskAgain } from "../views/AskAgain.tsx";
 import { Boundary } from "../views/Broken.tsx";
 import { Home } from "../views/Home.tsx";
 import { NotebookView } from "../views/Notebook.tsx";
-import { SignIn } from "../views/SignIn.tsx";
+import { part } from "../ui/parts.ts";
 import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
 import { Invitation, type Session, TOLD, onLink, resume, signIn } from "./session.ts";
+
+const SignIn = part(() => import("../views/SignIn.tsx"));
 
 type Who = { state: "asking" } | { state: "told" } | { state: "out"; error?: Error } | { state: "in"; session: Session };
 
@@ -52,14 +54,16 @@ function App() {
   if (who.state === "told") return <p className="centre quiet">Signed in. You can close this tab.</p>;
   if (who.state === "out")
     return (
-      <SignIn
-        key={who.error?.message}
-        error={who.error}
-        signedIn={(session) => {
-          setNotice(undefined);
-          setWho({ state: "in", session });
-        }}
-      />
+      <Suspense>
+        <SignIn
+          key={who.error?.message}
+          error={who.error}
+          signedIn={(session) => {
+            setNotice(undefined);
+            setWho({ state: "in", session });
+          }}
+        />
+      </Suspense>
     );
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));

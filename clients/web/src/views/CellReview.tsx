@@ -1,75 +1,27 @@
 // Marks a cell that the assistant changed or wants to change, with the buttons to decide. A bar walks from one to the next.
-import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2, X } from "lucide-react";
+import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2 } from "lucide-react";
 import { Suspense, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
-import { numbered } from "../app/graph.ts";
 import { confirmedTogether } from "../app/proposals.ts";
 import { useTopics } from "../app/topics.ts";
-import type { ToolCall } from "../protocol/messages.ts";
-import { allowWords, callWords } from "../app/toolWords.ts";
-import { Trial, TryButton, useTrial } from "./Trial.tsx";
-import { confirming, useDecision, useInFull } from "./useCall.ts";
+import { confirming, useDecision } from "./useCall.ts";
 import { part } from "../ui/parts.ts";
 
+const Proposal = part(() => import("./Proposal.tsx"));
 const WordDiff = part(() => import("./Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
 
-const PROPOSED: Record<string, string> = {
-  modify_cell: "The assistant proposes a change",
-  delete_cell: "The assistant wants to delete this cell",
-  move_cell: "The assistant wants to move this cell",
-  execute_cell: "The assistant wants to run this cell",
-  execute_cell_async: "The assistant wants to run this cell",
-};
-
 /** Calls that wait for approval, in the cell that they are about. */
 export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
-  return store.proposals.get(id)?.map(([call, each]) => <Proposal key={call} store={store} id={id} callId={call} call={each} />);
-}
-
-function Proposal({ store, id, callId, call }: { store: NotebookStore; id: string; callId: string; call: ToolCall }) {
-  const { full, error } = useInFull(store, callId);
-  const { isDecided, decide } = useDecision(store);
-  const cell = store.document.cells.get(id);
-  const { source } = call.arguments as { source?: unknown };
-  const isDeletion = call.function === "delete_cell";
-  const mayDecide = full?.may_decide === true && !isDecided;
-  const text = typeof source === "string" ? source : undefined;
-  const trial = useTrial(store, text ?? "");
+  const calls = store.proposals.get(id);
+  if (!calls) return null;
   return (
-    <div className={isDeletion ? "proposal deletion" : "proposal"} role="group" aria-label="Proposed change">
-      <div className="row small">
-        <Bot size={14} aria-hidden />
-        <span className="grow">{PROPOSED[call.function] ?? `The assistant proposes: ${callWords(call.function, {}, [])}`}</span>
-        {text !== undefined && cell?.cell_type === "code" && <TryButton trial={trial} isDisabled={!store.mayRun} />}
-        <button
-          className={call.risk === "destructive" ? "button small destructive" : "button bare small"}
-          disabled={!mayDecide}
-          onClick={() => void decide(confirming(callId, call))}
-        >
-          <Check size={13} aria-hidden /> {allowWords(call.function, call.risk)}
-        </button>
-        <button
-          className="button bare small"
-          disabled={!mayDecide}
-          onClick={() => void decide({ DenyToolCall: { call_id: callId, detail: null } })}
-        >
-          <X size={13} aria-hidden /> Deny
-        </button>
-      </div>
-      {text !== undefined && cell && (
-        <Suspense>
-          <WordDiff before={cell.source} after={text} />
-        </Suspense>
-      )}
-      <Trial store={store} trial={trial} />
-      {full?.confirmation?.void && (
-        <p className="error small">No longer possible: {numbered(full.confirmation.void, store.document.order)}</p>
-      )}
-      {full?.may_decide === false && <p className="small">Someone else has to allow this.</p>}
-      {error && <p className="error small">{error}</p>}
-    </div>
+    <Suspense>
+      {calls.map(([call, each]) => (
+        <Proposal key={call} store={store} id={id} callId={call} call={each} />
+      ))}
+    </Suspense>
   );
 }
 

@@ -17,7 +17,6 @@ import { editor } from "./Cell.tsx";
 import { CellList } from "./CellList.tsx";
 import { CommentNews } from "./CommentMark.tsx";
 import { Gone } from "./Gone.tsx";
-import { SignIn } from "./SignIn.tsx";
 import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
 import { Markdown } from "./Rendered.tsx";
@@ -31,6 +30,7 @@ import { useKeys } from "./useKeys.ts";
 import { loadParts, part } from "../ui/parts.ts";
 
 // Loaded when they are opened.
+const SignIn = part(() => import("./SignIn.tsx"));
 const Assistant = part(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
 const Comments = part(() => import("./Comments.tsx"));
 const History = part(() => import("./History.tsx").then((module) => ({ default: module.History })));
@@ -170,7 +170,12 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   const { state } = store.replica;
   const connection = store.session.connection.state;
   if (state.name === "gone") return <Gone store={store} message={state.message} />;
-  if (version === 0 && connection.name === "refused") return <SignIn error={connection} signedIn={signedIn} />;
+  if (version === 0 && connection.name === "refused")
+    return (
+      <Suspense>
+        <SignIn error={connection} signedIn={signedIn} />
+      </Suspense>
+    );
   return (
     <div className={["notebook", store.panel && "with-panel", store.view].filter(Boolean).join(" ")}>
       <div className="top">

@@ -14,7 +14,7 @@ interface Props {
   isInside?: boolean;
 }
 
-export function SignIn({ error, signedIn, isInside = false }: Props) {
+export default function SignIn({ error, signedIn, isInside = false }: Props) {
   const [withToken, setWithToken] = useState(true);
   const [option, setOption] = useState<OidcOption>();
   useEffect(() => {

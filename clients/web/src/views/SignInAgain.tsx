@@ -1,7 +1,7 @@
 // Signing in over an open notebook. Loaded when it is wanted.
 import { Dialog } from "@base-ui/react/dialog";
 import type { Session } from "../app/session.ts";
-import { SignIn } from "./SignIn.tsx";
+import SignIn from "./SignIn.tsx";
 
 export default function SignInAgain({ signedIn, close }: { signedIn: (session: Session) => void; close: () => void }) {
   return (
