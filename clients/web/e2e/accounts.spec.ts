@@ -249,7 +249,7 @@ test("the list of notebooks: rename, delete and undo, owner, order, and what was
     await server.send("PUT", `/api/notebooks/${id}/access`, { subject: { kind: "user", id: user }, role: "viewer" });
   const page = await person(browser, server);
   const row = (text: string) => page.locator(".notebook-row").filter({ hasText: text });
-  await page.getByLabel("Search in titles and sources").click();
+  await page.getByLabel("Search notebooks").click();
   await page.keyboard.type("needle");
   await expect(row("Apples").locator(".snippet")).toHaveText("needle_in_hay = 'pins'");
   await expect(row("Apples").locator("mark")).toHaveText("needle");

@@ -181,7 +181,7 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await expect(panel.getByRole("status")).toHaveText("No tables yet.");
   await page.keyboard.press("Escape");
   await run(page, "make-cell");
-  await expect(cell(page, "make-cell").locator(".count")).toHaveText(/^2/, { timeout: 60_000 });
+  await expect(cell(page, "make-cell").locator(".count")).toHaveText(/^\[2\]/, { timeout: 60_000 });
 
   // A table that a cell has made is there at once, by keys alone.
   await way.focus();

@@ -213,7 +213,6 @@ export class Focus {
     if (now.element === before.element) return;
     // On its way from one element to the next the focus is nowhere for a moment.
     if (!isOwn && now.kind === "none" && isThere(before)) return;
-    this.#opener = openerOf(now.element) ?? this.#opener;
     const isSame = now.kind === before.kind && now.cell !== undefined && now.cell === before.cell && now.kind !== "control";
     this.#place = isSame ? { ...now, isDone: before.isDone } : now;
     if (this.#opening && now.element && isOver(now.element)) {
@@ -245,15 +244,9 @@ export class Focus {
     if (left && this.#place.kind === "none" && !this.isOpening) this.#goHome();
   }
 
-  /** The button of the cell that opened what has, or had, the focus. */
-  #opener: HTMLElement | undefined;
-
   #goHome(): void {
     const over = [...document.querySelectorAll<HTMLElement>("[role=dialog], [role=alertdialog]")].at(-1);
-    const home = this.home();
-    const opener = home?.matches(FIELDS) ? undefined : this.#opener;
-    const element = over ?? (opener?.isConnected ? opener : home);
-    this.#opener = undefined;
+    const element = over ?? this.home();
     if (!element || element === document.activeElement) return;
     element.focus({ preventScroll: true });
     this.#place = placeOf(document.activeElement);
@@ -263,12 +256,6 @@ export class Focus {
 /** Opened over the notebook, or a field of a cell that is no editor. */
 function isOver(element: Element): boolean {
   return !element.closest("[data-cell]") || element.matches("[data-opened]");
-}
-
-function openerOf(element: Element | undefined): HTMLElement | undefined {
-  const over = element?.closest(OVER);
-  if (!over?.id) return undefined;
-  return document.querySelector<HTMLElement>(`[data-cell] [aria-controls="${CSS.escape(over.id)}"]`) ?? undefined;
 }
 
 function placeOf(element: Element | null): Place {

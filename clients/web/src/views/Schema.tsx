@@ -23,13 +23,19 @@ interface Props {
 
 export default function Schema({ store, connection, name, trigger, isOpen, opened }: Props) {
   const search = useRef<HTMLInputElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   return (
     <Popover.Root open={isOpen} onOpenChange={opened}>
-      <Popover.Trigger {...trigger} />
+      <Popover.Trigger ref={button} {...trigger} />
       <Popover.Portal>
         <Popover.Positioner sideOffset={6} align="start" className="above">
           {/* A phone's keyboard would cover the half of it. */}
-          <Popover.Popup className="menu schema" initialFocus={(how) => (how === "touch" ? true : search.current)}>
+          <Popover.Popup
+            className="menu schema"
+            initialFocus={(how) => (how === "touch" ? true : search.current)}
+            // The button was drawn anew when this part had come: by itself the popover would return to the cell.
+            finalFocus={button}
+          >
             <Boundary what="The list of tables">
               <div className="row">
                 <Popover.Title className="grow">Tables in {name}</Popover.Title>
