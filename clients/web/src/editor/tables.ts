@@ -57,7 +57,9 @@ export function variables(ask: Ask): CompletionSource {
     const options = answer.completed.matches
       .filter(({ text, type }) => type === "instance" && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text))
       .map(({ text }): Completion => ({ label: text, type: "variable", detail: "variable" }));
-    return { from: context.pos - word.length, options, validFor: /^[\p{L}\p{N}_]*$/u };
+    // Of a long list the kernel leaves some out: the next letter asks it again.
+    const validFor = answer.completed.is_cut ? undefined : /^[\p{L}\p{N}_]*$/u;
+    return { from: context.pos - word.length, options, validFor };
   };
 }
 
