@@ -1,7 +1,7 @@
-//! One connection per runtime agent: two processes with one token would each call the other's kernels dead.
+//! Lock: one connection per runtime agent. Two processes with one token would each report the other's kernels as dead.
 //!
-//! The process that holds the lock keeps it, so that a second start by mistake ends nobody's run. The same process may
-//! always come back, at once, also while its old connection looks alive after a network cut.
+//! The process that holds the lock keeps it, so a second process started by mistake ends no runs. The same process may
+//! always reconnect, even if its old connection still looks alive after a network cut.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use dashmap::{DashMap, Entry};
 use notarium_core::AgentId;
 use tokio_util::sync::CancellationToken;
 
-/// Who speaks for which agent. Cheap to clone.
+/// Locks of all connected agents. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct AgentLocks(Arc<Locks>);
 
@@ -54,7 +54,7 @@ impl AgentLocks {
 }
 
 impl AgentLock {
-    /// Until a newer connection of the same process has taken the lock.
+    /// Waits until a newer connection of the same process has taken the lock.
     pub async fn taken_over(&self) {
         self.taken_over.cancelled().await;
     }

@@ -1,9 +1,9 @@
-//! What one runtime agent may have recorded in an hour, of all its runs in all notebooks: the limit of a run alone lets an agent
-//! that has many of them fill the disk.
+//! Quota: bytes that one runtime agent may have recorded in an hour, over all its runs in all notebooks. The limit per
+//! run does not stop an agent with many runs from filling the disk.
 //!
 //! Invariants:
-//! - What counts is what the agent sends, whatever it says of it: the bytes of its commands and of its uploads.
-//! - Beyond the limit outputs are refused, and nothing else: runs begin, end and are lost as before.
+//! - The quota counts the bytes of the agent's commands and uploads, not the sizes that they declare.
+//! - Above the limit only outputs are refused: runs still begin, end and are reported lost.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +12,10 @@ use notarium_core::{Actor, AgentId, Command, ExecutionReport, Millis, Rejection,
 use notarium_wire::CommandMessage;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
-/// Agents that are remembered before those are forgotten that have nothing to wait for.
+/// Entries kept before those that have drained to zero are removed.
 const MAX_IDLE_AGENTS: usize = 1_024;
 
-/// What an agent has sent. It is forgotten evenly, the whole limit in an hour.
+/// Leaky bucket: bytes that an agent has sent. It drains evenly, the whole limit in an hour.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     bytes: u64,
@@ -27,13 +27,14 @@ impl Sent {
         let elapsed = now.saturating_sub(self.at);
         let forgotten = u128::from(limit) * u128::from(elapsed) / u128::from(HOUR_MS);
         let forgotten = u64::try_from(forgotten).unwrap_or(u64::MAX);
-        // Parts of a byte are not lost, and a clock that is turned back takes nothing off twice.
+        // `at` moves only when a whole byte has drained, so fractions add up. A clock that is set back drains nothing
+        // twice.
         let at = if forgotten == 0 { self.at } else { now };
         Self { bytes: self.bytes.saturating_sub(forgotten), at }
     }
 }
 
-/// Of all agents of a server.
+/// Quota counters of all agents of a server.
 #[derive(Debug)]
 pub struct AgentOutputs {
     max_bytes_per_hour: u64,
@@ -45,14 +46,14 @@ impl AgentOutputs {
         Self { max_bytes_per_hour, sent: Mutex::default() }
     }
 
-    /// Counts a command of a runtime agent, or refuses it: the agent has sent too much, and this would add to it.
+    /// Counts a command of a runtime agent. Refuses it if the agent is over the limit and the command adds output.
     pub fn check(&self, actor: &Actor, message: &CommandMessage, now: Millis) -> Result<(), Rejection> {
         let body = message.body.get();
         let adds = || serde_json::from_str(body).is_ok_and(|command| adds(&command));
         self.take(actor, body.len() as u64, now, adds)
     }
 
-    /// The same of an upload.
+    /// Counts an upload of a runtime agent, or refuses it if the agent is over the limit.
     pub fn check_upload(&self, actor: &Actor, bytes: u64, now: Millis) -> Result<(), Rejection> {
         self.take(actor, bytes, now, || true)
     }
@@ -66,7 +67,7 @@ impl AgentOutputs {
 
     fn take(&self, actor: &Actor, bytes: u64, now: Millis, adds: impl FnOnce() -> bool) -> Result<(), Rejection> {
         let Actor::Agent { id } = actor else { return Ok(()) };
-        // What it is, is read only where that matters, and while nobody waits for the lock.
+        // The command is parsed only over the limit, and outside the lock.
         if self.add(id, 0, now) >= self.max_bytes_per_hour && adds() {
             return Err(refused(self.max_bytes_per_hour));
         }
@@ -74,7 +75,7 @@ impl AgentOutputs {
         Ok(())
     }
 
-    /// All that the agent has sent, with this.
+    /// Adds `bytes` to the agent's counter; returns the new total.
     fn add(&self, id: &AgentId, bytes: u64, now: Millis) -> u64 {
         let limit = self.max_bytes_per_hour;
         let mut agents = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +89,7 @@ impl AgentOutputs {
     }
 }
 
-/// Whether it adds to the record what the agent's code can make as much of as it likes.
+/// True for commands that record output whose size the agent's code decides.
 fn adds(command: &Command) -> bool {
     use ExecutionReport as R;
     match command {
@@ -139,7 +140,7 @@ mod tests {
         assert!(refused.message.contains("6 MiB") && refused.code == RejectionCode::OutputLimit, "{refused:?}");
         outputs.check_upload(&agent("b"), MIB, 1_000).unwrap();
         outputs.check_upload(&Actor::User { id: UserId::new("ann").unwrap() }, 9 * MIB, 1_000).unwrap();
-        // A clock that is turned back gives nothing, ten minutes give a sixth.
+        // A clock that is set back drains nothing; ten minutes drain a sixth.
         outputs.check_upload(&agent("a"), 1, 0).unwrap_err();
         outputs.check_upload(&agent("a"), MIB, 1_000 + HOUR_MS / 6).unwrap();
         outputs.check_upload(&agent("a"), 1, 1_000 + HOUR_MS / 6).unwrap_err();

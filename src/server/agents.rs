@@ -1,4 +1,4 @@
-//! The runtime agents that are connected, what they offer, and the kernels that notebooks wait for.
+//! Connected runtime agents, their offers, and kernel launches that no agent has claimed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,17 @@ use notarium_wire::{
 use crate::auth::Authenticated;
 use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
 
-/// Kernelspecs that one agent may offer, and connections.
+/// Limit per agent of kernelspecs, and of connections.
 pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 
-/// Brings together who waits for a kernel and who can start one.
+/// Matches kernel launches with agents that can start them.
 ///
-/// Whoever adds to one of the two maps adds first and then looks at the other: nobody is missed, and an agent may get the
+/// Writers add to one of the two maps first and then read the other. So no match is missed, and an agent may get the
 /// same work twice.
 #[derive(Default)]
 pub struct Agents {
     connected: DashMap<ClientId, Agent>,
-    /// Launches that nobody has claimed, and the kernelspec that each wants.
+    /// Launches that no agent has claimed, with the kernelspec that each needs.
     wanted: DashMap<(NotebookId, KernelSessionId), String>,
 }
 
@@ -33,7 +33,7 @@ struct Agent {
     offer: Offer,
 }
 
-/// What an agent says of itself.
+/// Kernelspecs, connections and features that an agent declares.
 #[derive(Clone)]
 pub struct Offer {
     pub kernelspecs: Vec<OfferedKernelspec>,
@@ -42,12 +42,12 @@ pub struct Offer {
     pub knows: Knows,
 }
 
-/// What an agent has said in its `hello` that it answers.
+/// Features that an agent declared in its `hello`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Knows {
     /// `file_request`.
     pub files: bool,
-    /// Those that move files or go to the trash.
+    /// File requests that move files or put them into the trash.
     pub file_changes: bool,
     /// The question `describe`.
     pub schemas: bool,
@@ -70,11 +70,11 @@ impl Knows {
     }
 }
 
-/// An agent that can be asked.
+/// A connected agent that has made an offer.
 #[derive(Clone)]
 pub struct Reachable {
     pub id: AgentId,
-    /// For people to read.
+    /// Display name.
     pub name: String,
     pub client: ClientId,
     pub outbox: Outbox,
@@ -82,19 +82,20 @@ pub struct Reachable {
 }
 
 impl Agents {
-    /// An agent says what it can launch; it is sent at once everything that waits for that.
+    /// Records an agent's offer, and sends it every waiting launch that it can start.
     pub fn offer(&self, client: ClientId, authenticated: Authenticated, outbox: Outbox, offer: Offer) {
         let agent = Agent { authenticated, outbox, offer };
         self.connected.insert(client, agent.clone());
         self.send_wanted(&agent);
     }
 
-    /// What the agent's token covers is now something else.
+    /// Records the changed rights of an agent's token.
     pub fn identity_changed(&self, client: ClientId, authenticated: &Authenticated) {
         let Some(mut agent) = self.connected.get_mut(&client) else { return };
         agent.authenticated = authenticated.clone();
         let agent = agent.downgrade().clone();
-        // It may cover more than before. What it was sent already it has claimed, or lost to another.
+        // The token may cover more notebooks now. A launch that was sent before has been claimed, by this agent or
+        // another.
         self.send_wanted(&agent);
     }
 
@@ -102,7 +103,7 @@ impl Agents {
         self.connected.remove(&client);
     }
 
-    /// A notice from a room.
+    /// Handles a notice from a room.
     pub fn note(&self, notice: WorkNotice) {
         match notice {
             WorkNotice::Wanted { notebook, kernel_session, kernelspec } => {
@@ -132,18 +133,18 @@ impl Agents {
         covering.flat_map(|agent| agent.offer.connections.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// An agent that has made an offer.
+    /// Returns the agent, if it has made an offer.
     pub fn reachable(&self, id: &AgentId) -> Option<Reachable> {
         self.connected.iter().filter_map(|agent| agent.reachable(*agent.key())).find(|agent| agent.id == *id)
     }
 
-    /// All that have made an offer and cover the notebook.
+    /// Agents that have made an offer and cover the notebook.
     pub fn covering(&self, notebook: &NotebookId) -> Vec<Reachable> {
         let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
         covering.filter_map(|agent| agent.reachable(*agent.key())).collect()
     }
 
-    /// How many agents have made an offer.
+    /// Number of agents that have made an offer.
     pub fn count(&self) -> usize {
         self.connected.len()
     }
@@ -178,7 +179,7 @@ impl Agent {
     }
 }
 
-/// A message as the text of a frame.
+/// Serialises a message as the text of a frame.
 pub fn frame(message: &ServerMessage) -> Frame {
     serde_json::to_string(message).unwrap_or_default().into()
 }

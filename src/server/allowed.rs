@@ -1,5 +1,4 @@
-//! Long answers that end, visibly unfinished, when what they tell may be read no more: a download that was begun with a token
-//! does not outlive it.
+//! Streams a body only while the caller may read it; revocation aborts the download.
 
 use std::io;
 
@@ -16,10 +15,10 @@ use crate::problem::Problem;
 use crate::rooms::ReadState;
 use crate::socket::Follow;
 
-/// What goes out at once.
+/// Largest piece that is sent in one step.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// A body of these pieces, for as long as the notebook may be read by who asked for it.
+/// Body of `pieces`, sent while the caller may read the notebook.
 pub async fn body(
     app: &App,
     who: &Authenticated,
@@ -29,7 +28,7 @@ pub async fn body(
     pieces_while(app, who, notebook, Operation::Read, pieces).await.map(Body::from_stream)
 }
 
-/// The pieces, for as long as this may be done in the notebook.
+/// Stream of `pieces` while the caller may do `operation` in the notebook; ends with an error on revocation.
 pub async fn pieces_while(
     app: &App,
     who: &Authenticated,
@@ -40,13 +39,13 @@ pub async fn pieces_while(
     let ended = stream::once(ended(app, who, notebook, operation).await?);
     let ended = ended.map(|reason| Some(Err(axum::Error::new(io::Error::other(reason)))));
     let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new))));
-    // After the last piece nothing waits for the token any more.
+    // After the last piece the stream ends without waiting for a revocation.
     let pieces = pieces.chain(stream::once(async { None }));
     let until_over = stream::select(pieces, ended).take_while(|piece| std::future::ready(piece.is_some()));
     Ok(until_over.filter_map(std::future::ready).boxed())
 }
 
-/// Between two of these it is seen that the token has ended.
+/// Cuts a piece into parts of at most `PIECE_BYTES`: a revocation takes effect between two of them.
 fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Option<Result<Bytes, axum::Error>>> {
     let mut rest = match piece {
         Ok(bytes) => bytes,
@@ -60,7 +59,7 @@ fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Option<Result<Bytes, axum::Erro
     cut
 }
 
-/// Ready when who began may do this in the notebook no more.
+/// Resolves with the reason when the caller may no longer do `operation` in the notebook.
 async fn ended(
     app: &App,
     who: &Authenticated,

@@ -1,4 +1,4 @@
-//! What every handler shares. Cheap to clone.
+//! State shared by all handlers. Cheap to clone.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -39,38 +39,38 @@ use crate::usage::Usage;
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
-/// What [`App`] holds.
+/// Contents of [`App`].
 pub struct Parts {
     pub store: Arc<dyn EventStore>,
     pub blobs: Blobs,
-    /// Old blobs that somebody has just been promised.
+    /// Old blobs that a client was promised a moment ago.
     pub blob_claims: BlobClaims,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
-    /// The provider that people may sign in with.
+    /// OpenID Connect provider for sign-in.
     pub oidc: Option<Arc<Oidc>>,
     pub agents: Agents,
     pub kernel_questions: KernelQuestions,
     /// Files on their way to and from runtime agents.
     pub transfers: Transfers,
     pub assistants: NoticeQueue,
-    /// Where something was asked of assistants with tokens that may expire.
+    /// Notebooks where assistants were asked with tokens that may expire.
     pub expiring: NoticeQueue,
-    /// What assistants are writing, beside the log.
+    /// Live activity of assistants, outside the log.
     pub turn_activity: TurnActivityHub,
-    /// Something carries turns on here. Without it nobody would answer.
+    /// True if an assistants' host runs here. Otherwise turns get no answer.
     pub has_assistants: bool,
-    /// What those ask, the default first.
+    /// Models of the assistants that run here, the default first.
     pub models: Vec<Model>,
-    /// Answers outside assistants, once it is mounted.
+    /// MCP handler for outside assistants, once it is mounted.
     pub mcp: McpMount,
     pub agent_locks: AgentLocks,
     pub checks: Checks,
-    /// Reads notebooks as they were.
+    /// Reads notebooks at earlier versions.
     pub replays: Replays,
     pub clock: Clock,
     pub limits: ServerLimits,
-    /// What people and workspaces use.
+    /// Usage and quotas of people and workspaces.
     pub usage: Arc<Usage>,
     pub agent_outputs: AgentOutputs,
     /// How many tool calls people's tokens ask for.
@@ -79,15 +79,15 @@ pub struct Parts {
     pub state_texts: StateTexts,
     /// One permit per MiB of files that are being written.
     pub making_files: Semaphore,
-    /// One permit per file that is imported.
+    /// One permit per file that is being imported.
     pub imports: Semaphore,
     /// Cancelled when the server begins to stop.
     pub stopping: CancellationToken,
-    /// False until what was under way before the start is watched again.
+    /// False until work that was under way before the start is watched again.
     pub is_ready: AtomicBool,
-    /// One permit per connection of a socket.
+    /// One permit per socket connection.
     pub sockets: Arc<Semaphore>,
-    /// Sockets whose `hello` has not come.
+    /// Sockets that have not sent their `hello` yet.
     pub strangers: Places,
 }
 
@@ -103,7 +103,7 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// The room of a notebook that the token covers. Elsewhere the notebook is unknown, whoever asks.
+    /// Returns the room of a notebook that the token covers. Otherwise the notebook is reported as unknown.
     pub fn room(&self, authenticated: &Authenticated, notebook: &NotebookId) -> Result<RoomHandle, Rejection> {
         if authenticated.may_see(notebook) {
             return Ok(self.rooms.open(notebook));
@@ -111,13 +111,13 @@ impl App {
         Err(unknown_notebook(notebook))
     }
 
-    /// The notebook as it is on disk now, for somebody who may read it.
+    /// Reads the notebook as it is on disk; the caller needs the right to read.
     pub async fn read(&self, authenticated: &Authenticated, notebook: &NotebookId) -> Result<ReadState, Rejection> {
         let room = self.room(authenticated, notebook)?;
         room.read(identity(authenticated, notebook, "")).await
     }
 
-    /// A command of a request, answered when it is on disk.
+    /// Executes a command of a request; returns its ack when it is on disk.
     pub async fn execute(
         &self,
         authenticated: &Authenticated,
@@ -127,14 +127,13 @@ impl App {
         self.execute_as(identity(authenticated, &message.notebook, ""), message).await
     }
 
-    /// The same of somebody whose identity is known.
+    /// Executes a command as this identity; returns its ack when it is on disk.
     pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
         let standings = self.check(&identity.actor, &message).await?;
         self.rooms.open(&message.notebook).execute(identity, message, standings).await
     }
 
-    /// Refuses a command that goes beyond what its notebook's people or its runtime agent may use, or names a blob which the notebook does not have.
-    /// How those stand whom it would give rights.
+    /// Checks quotas, blobs and attachments; returns the account status of the subjects the command names.
     pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<Standings, Rejection> {
         let now = self.clock.now();
         self.usage.check(actor, message)?;
@@ -144,18 +143,18 @@ impl App {
         standings::look_up(&self.accounts, message).await
     }
 
-    /// The notebook as it is on disk now, for the server's own work.
+    /// Reads the notebook as it is on disk, as the server.
     pub async fn read_by_server(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
         self.rooms.open(notebook).read(by_server()).await
     }
 
-    /// A command of the server's own.
+    /// Executes a command as the server.
     pub async fn execute_by_server(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
         let message = CommandMessage::new(ulid::Ulid::generate().into(), notebook.clone(), body_of(command)?);
         self.execute_as(by_server(), message).await
     }
 
-    /// All of the list of notebooks that is asked for, page by page.
+    /// Calls `each` for every notebook that the query finds, page by page.
     pub async fn each_listed(
         &self,
         mut query: CatalogQuery,
@@ -172,18 +171,18 @@ impl App {
     }
 }
 
-/// The command as a message's body.
+/// Serialises the command as a message's body.
 pub fn body_of(command: &Command) -> Result<RawJson, Rejection> {
     RawJson::of(command).map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))
 }
 
-/// With the rights of nobody: the core knows what the server may do.
+/// Identity of the server, without any authority: the core knows what the server may do.
 fn by_server() -> Arc<Identity> {
     let (name, connection) = ("server".to_owned(), String::new());
     Arc::new(Identity { actor: Actor::System, authority: Authority::default(), name, connection })
 }
 
-/// Who somebody is towards one notebook.
+/// Identity of the caller in one notebook.
 pub fn identity(authenticated: &Authenticated, notebook: &NotebookId, connection: &str) -> Arc<Identity> {
     Arc::new(Identity {
         actor: authenticated.actor.clone(),
@@ -193,13 +192,13 @@ pub fn identity(authenticated: &Authenticated, notebook: &NotebookId, connection
     })
 }
 
-/// The refusal that tells nobody whether the notebook exists.
+/// Rejection that does not reveal if the notebook exists.
 pub fn unknown_notebook(notebook: &NotebookId) -> Rejection {
     let message = format!("no notebook {notebook} that you may see: check the id, or ask for access");
     Rejection::new(RejectionCode::UnknownNotebook, message)
 }
 
-/// Whether it is a runtime agent.
+/// True for runtime agents.
 pub fn is_agent(actor: &Actor) -> bool {
     matches!(actor, Actor::Agent { .. })
 }

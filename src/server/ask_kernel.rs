@@ -1,6 +1,7 @@
-//! Asks a kernel about code that is being written, and which tables its databases have: who may ask, the way to the kernel's runtime agent, and the answer.
+//! Asks a kernel about code that is being written, or about tables and variables: rights, limits, the way to the
+//! runtime agent.
 //!
-//! Neither a question nor its answer enters the log, and no kernel is started for one. To ask needs the right to run, because
+//! Questions and answers do not enter the log, and no kernel is started for one. Asking needs the right to run, because
 //! kernels may run code to answer (a property, a `__dir__`).
 
 use std::sync::Arc;
@@ -23,23 +24,23 @@ use crate::clock::millis;
 use crate::kernel_questions::{Waiting, cancelled, too_many, unreachable};
 use crate::rooms::{Identity, Offered, ReadState, RoomHandle};
 
-/// Longest code.
+/// Longest code of a question.
 const MAX_CODE_BYTES: usize = 256 << 10;
-/// How much longer than its agent the server waits: the agent knows why there is no answer.
+/// Time that the server waits beyond the agent's own timeout, so that the agent's error arrives.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Who asks, and through which room.
+/// Caller of a kernel question, and the room that it goes through.
 pub struct KernelAsker {
     pub identity: Arc<Identity>,
     pub room: RoomHandle,
-    /// The connection. Its next question to a kernel cancels the one before.
+    /// Connection id. Its next question about code to a kernel cancels the one before.
     pub name: String,
-    /// [`crate::kernel_questions::KernelQuestions::number`], taken when the question came.
+    /// [`crate::kernel_questions::KernelQuestions::number`], taken when the question arrived.
     pub number: u64,
 }
 
 impl KernelAsker {
-    /// The answer of the kernel, within the server's time limit.
+    /// Asks the kernel, within the server's time limit. A refusal is an answer too.
     pub async fn ask(self, app: &App, question: AskKernelMessage) -> KernelAnswer {
         self.try_ask(app, question).await.unwrap_or_else(|refused| refused).bounded()
     }
@@ -104,7 +105,7 @@ impl KernelAsker {
         }
     }
 
-    /// Questions about code cancel each other; who asks for tables or variables waits for each answer.
+    /// Cancellation key: questions about code cancel each other, questions about tables or variables do not.
     fn asker(&self, kind: &QuestionKind) -> String {
         if kind.is_about_code() { self.name.clone() } else { format!("{}.{}", self.name, self.number) }
     }
@@ -123,7 +124,7 @@ fn check_names(kind: &QuestionKind) -> Result<(), KernelAnswer> {
     Ok(())
 }
 
-/// One table, and no more of it than an answer holds.
+/// Checks that one table is named, and that filters, rows and texts are within the limits.
 fn check_table(kind: &QuestionKind) -> Result<(), KernelAnswer> {
     let (of, texts) = match kind {
         QuestionKind::ReadTable(ReadTable { of, filters, search, count, .. }) => {
@@ -202,7 +203,7 @@ fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), Ke
     }
 }
 
-/// The kernel that is meant, if it runs and can be reached.
+/// The kernel that the question names, or the notebook's default one, if it runs and is reachable.
 fn target(
     notebook: &Document,
     statuses: &[KernelStatus],
@@ -226,7 +227,7 @@ fn target(
     Ok((id.clone(), agent))
 }
 
-/// The answer to a message of this notebook.
+/// Wraps an answer as a message of this notebook.
 pub fn answer_to(id: u32, notebook: NotebookId, answer: KernelAnswer) -> ServerMessage {
     ServerMessage::KernelAnswer(KernelAnswerMessage { id, notebook, answer })
 }

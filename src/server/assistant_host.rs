@@ -2,10 +2,11 @@
 //!
 //! Invariants:
 //! - Every caller acts as an assistant or as the server, never as a person: the core lets neither confirm.
-//! - What the assistant's person may do is read from the accounts at each command. A deactivated account, a lost role or a
-//!   lost workspace shows at once; so it does for the person who confirmed a call, when the call is started, and for those
-//!   who issued grants, when a call would pass by them.
-//! - Nothing is decided here: the gate stands in the core.
+//! - The person's rights are read from the accounts at each command. A deactivated account, a lost role or a lost
+//!   workspace takes effect with the next command.
+//! - The same holds for the person who confirmed a call, when it starts, and for people whose grants could let a call
+//!   pass.
+//! - The core decides: the gate is there.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -55,9 +56,9 @@ impl AssistantHost {
         }
     }
 
-    /// The rights of who confirmed the call that is to start, and of those whose grants the conversation has. A call that
-    /// still waits is refused here: were it confirmed a moment later, the core would miss the person who did, and void a
-    /// call that is good.
+    /// Rights of the person who confirmed the call, and of the people whose grants the conversation has. A call that
+    /// still waits is refused here. If it were confirmed a moment later, the core would miss the confirming person and
+    /// void a valid call.
     async fn delegated(
         &self,
         actor: &Actor,
@@ -88,8 +89,8 @@ impl AssistantHost {
         Ok(delegated)
     }
 
-    /// Refuses to start what was asked for with a token that was revoked or has expired. Such a call is withdrawn by itself; this holds also where
-    /// that has not happened yet.
+    /// Refuses to start a call that was requested with a revoked or expired token. Such calls are also withdrawn in the
+    /// background; this check covers the time until then.
     async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
         let token = self.token_in(notebook, call_id.to_string(), |event| match event {
             Event::ToolCallRequested(event) => event.token,
@@ -103,7 +104,7 @@ impl AssistantHost {
         Err(Rejection::new(RejectionCode::Forbidden, message))
     }
 
-    /// For whom, and with which token, a tool call is asked for; of other commands nobody.
+    /// Person and token that a tool call is requested for; `None` for other commands.
     async fn asker(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<Option<Asker>, Rejection> {
         let (Command::RequestToolCall(call), Actor::Assistant { for_user, .. }) = (command, actor) else {
             return Ok(None);
@@ -121,7 +122,7 @@ impl AssistantHost {
         Ok(Some((for_user.clone(), token)))
     }
 
-    /// The token that one of the events of a subject names.
+    /// The token that the first matching event of a subject names.
     async fn token_in(
         &self,
         notebook: &NotebookId,
@@ -139,7 +140,7 @@ impl AssistantHost {
 
 #[async_trait]
 impl Host for AssistantHost {
-    /// `Forbidden` when the person's account is gone or deactivated: [`Actor::System`] cancels its unfinished turns.
+    /// `Forbidden` if the person's account is missing or deactivated: [`Actor::System`] cancels its unfinished turns.
     async fn execute_as(
         &self,
         id: CommandId,

@@ -1,4 +1,4 @@
-//! Whether what goes with a question is what its type says: a model's refusal would come late, and name nothing.
+//! Checks that attachments have their declared type and size before the turn is recorded.
 
 use futures_util::TryStreamExt;
 use notarium_core::attachments::{AttachmentKind, kind_of};
@@ -9,10 +9,10 @@ use notarium_wire::CommandMessage;
 
 use crate::blob_check::parse_hash;
 
-/// Refuses a question with an attachment whose bytes are of another size or type than it says. The core has looked at neither.
+/// Refuses a turn with an attachment whose size or type differs from its declaration. The core checks neither.
 pub async fn check(blobs: &Blobs, CommandMessage { notebook, body, .. }: &CommandMessage) -> Result<(), Rejection> {
     for attachment in &attached(body) {
-        // What the core refuses is not read.
+        // The core refuses other types: their bytes are not read.
         let Some(kind) = kind_of(&attachment.media_type) else { continue };
         let unread = |error: notarium_store::BlobError| {
             Rejection::new(RejectionCode::Unavailable, format!("'{}' cannot be read: {error}", attachment.name))
@@ -38,7 +38,7 @@ pub async fn check(blobs: &Blobs, CommandMessage { notebook, body, .. }: &Comman
     Ok(())
 }
 
-/// What goes with the question that a command asks. Most commands ask none, and are not parsed for it.
+/// Attachments of a `StartTurn`. The text search avoids parsing all other commands.
 fn attached(body: &RawJson) -> Vec<Attachment> {
     if !body.get().contains("\"attachments\"") {
         return Vec::new();
@@ -62,7 +62,7 @@ fn wrong(attachment: &Attachment, what: &str) -> Rejection {
     Rejection::new(RejectionCode::InvalidValue, message)
 }
 
-/// By the bytes that such files begin with.
+/// Compares the first bytes with the signature of the format.
 fn is_picture(media_type: &str, bytes: &[u8]) -> bool {
     match media_type {
         "image/png" => bytes.starts_with(b"\x89PNG\r\n\x1a\n"),

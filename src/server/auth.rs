@@ -1,14 +1,14 @@
-//! Who is asking: tokens, sessions, and what they allow.
+//! Authentication: tokens, sessions, and their rights.
 //!
 //! Invariants:
 //! - Authentication is a bearer token in the `Authorization` header or in the socket's first frame. There are no
 //!   cookies, so a foreign page has nothing to ride on, and no token is ever read from a URL.
-//! - A browser proves a key that no script can read, and keeps no token: `browser_keys`. No link that is printed for one carries a
-//!   token that is good twice: `links`.
-//! - Only hashes of secrets are kept. A presented secret is hashed and the hashes are compared: how long the
-//!   comparison takes tells nothing about the secret.
+//! - A browser proves a key that no script can read, and stores no token: `browser_keys`. A printed link carries a
+//!   token that is good once: `links`.
+//! - Only hashes of secrets are stored. A presented secret is hashed and the hashes are compared, so the time of the
+//!   comparison reveals nothing.
 //! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
-//! - Whoever was let in is told at once when that ends: [`Accounts::follow`].
+//! - A connection learns immediately when its token ends: [`Accounts::follow`].
 
 mod accounts;
 mod authenticated;
@@ -44,7 +44,7 @@ pub use token_text::{TokenText, bearer};
 use notarium_core::Millis;
 use notarium_store::accounts::AccountError;
 
-/// Why a request is from nobody.
+/// Reason why a request is refused before or by authentication and accounts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
     #[error("this needs a token: send `Authorization: Bearer <token>`, or sign in with POST /api/session")]

@@ -1,4 +1,4 @@
-//! A command may name only blobs that were uploaded for its notebook.
+//! Checks that a command names only blobs that were uploaded for its notebook.
 
 use std::collections::BTreeSet;
 
@@ -28,12 +28,12 @@ pub async fn check(
     Ok(())
 }
 
-/// The blobs that a command names, each once. Most commands name none, and are not parsed for it.
+/// Blobs that a command names, each once. The text search avoids parsing most commands.
 fn named_by(body: &RawJson) -> Result<BTreeSet<Hash>, Rejection> {
     if !body.get().contains("sha256") {
         return Ok(BTreeSet::new());
     }
-    // What does not parse is refused by the room, with the reason.
+    // An unreadable command is refused by the room, with the reason.
     let Ok(command) = serde_json::from_str::<Command>(body.get()) else { return Ok(BTreeSet::new()) };
     let mut hashes = BTreeSet::new();
     collect(&command, &mut hashes)?;
@@ -65,7 +65,7 @@ fn collect_output(output: &Output, hashes: &mut BTreeSet<Hash>) -> Result<(), Re
     Ok(())
 }
 
-/// A SHA-256 in lower-case hex.
+/// Parses a SHA-256 in lower-case hex.
 pub fn parse_hash(text: &str) -> Result<Hash, Rejection> {
     let mut bytes = [0; 32];
     let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! Old blobs that somebody is about to name: a claim and a removal exclude each other.
+//! Claims of old blobs that a command is about to name: a claim and a removal exclude each other.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use crate::clock::millis;
 
-/// Blobs that somebody was told to be there, though they are old: an event may be about to name them.
+/// Old blobs that a client was promised: an event may be about to name them.
 #[derive(Debug)]
 pub struct BlobClaims {
     pub(crate) grace_ms: Millis,
@@ -22,7 +22,7 @@ impl BlobClaims {
         Self { grace_ms: millis(grace), claims: Mutex::default() }
     }
 
-    /// The blob, which may be named for the grace from now on; `None` where there is no such blob.
+    /// Claims the blob: it may be named for the grace period from now on. `None`: there is no such blob.
     pub async fn claim(
         &self,
         blobs: &Blobs,
@@ -31,16 +31,16 @@ impl BlobClaims {
         now: Millis,
     ) -> Result<Option<BlobEntry>, BlobError> {
         let Some(entry) = blobs.find(notebook, sha256).await? else { return Ok(None) };
-        // A young one has time enough.
+        // A young blob is not swept before the command arrives.
         if now.saturating_sub(entry.stored_at) < self.grace_ms / 2 {
             return Ok(Some(entry));
         }
         self.note(notebook, sha256, now).await;
-        // It may have been removed while the claim waited.
+        // The blob may have been removed while the claim waited.
         blobs.find(notebook, sha256).await
     }
 
-    /// Keeps a blob from being removed, whether it is there yet or not.
+    /// Protects a blob from removal, even one that is not stored yet.
     pub async fn note(&self, notebook: &NotebookId, sha256: &Hash, now: Millis) {
         self.claims.lock().await.insert((notebook.clone(), *sha256), now);
     }
@@ -49,7 +49,7 @@ impl BlobClaims {
         self.claims.lock().await.retain(|_, claimed_at| *claimed_at >= time);
     }
 
-    /// Removes the blob unless it is claimed, or was stored anew.
+    /// Removes the blob, unless it is claimed or was stored again.
     pub(crate) async fn remove(
         &self,
         blobs: &Blobs,

@@ -1,6 +1,6 @@
-//! Blobs of notebooks: the bytes in the blob store, records of who brought them beside the log.
+//! Blobs of notebooks: the bytes are in the blob store, records of their uploaders beside the log.
 //!
-//! That the bytes are there is what counts; the records are for quotas and for sweeping, and may be missing after a crash.
+//! A blob exists if its bytes do. The records are for quotas and for sweeping, and may be missing after a crash.
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
@@ -14,7 +14,7 @@ use crate::extract::{is_too_slow, too_large, too_slow};
 use crate::files::parts::Part;
 use crate::problem::Problem;
 
-/// A blob that was put, for its record.
+/// A stored blob, for its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     pub sha256: Hash,
@@ -22,7 +22,7 @@ pub struct Kept {
     pub media_type: Option<String>,
 }
 
-/// Keeps bytes for a notebook that may not exist yet; [`record`] follows when it does.
+/// Stores bytes for a notebook that may not exist yet; call [`record`] when it does.
 pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<Kept>, Problem> {
     let mut kept = Vec::with_capacity(parts.len());
     for Part { sha256, bytes } in parts {
@@ -33,7 +33,7 @@ pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Resu
     Ok(kept)
 }
 
-/// Notes who brought the blobs. The first record of each stays.
+/// Records the uploader of each blob. The first record of a blob stays.
 pub async fn record(app: &App, by: &Actor, notebook: &NotebookId, kept: Vec<Kept>) -> Result<(), StoreError> {
     for Kept { sha256, size_bytes, media_type } in kept {
         let record = BlobRecord {
@@ -53,7 +53,7 @@ pub async fn record(app: &App, by: &Actor, notebook: &NotebookId, kept: Vec<Kept
     Ok(())
 }
 
-/// The bytes, if the notebook has them as they were uploaded.
+/// The blob's bytes; `None` if it is missing or damaged.
 pub async fn load(app: &App, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
     let Ok(hash) = parse_hash(sha256) else { return Ok(None) };
     let content = match app.blobs.get(notebook, &hash).await {
@@ -81,7 +81,7 @@ impl From<BlobError> for Problem {
                 tracing::error!(detail, "a blob is damaged");
                 Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", detail)
             }
-            // The reason may name files of the server: it is logged, not told.
+            // The reason may name files of the server: it is logged, and not sent.
             BlobError::Unavailable { reason } => {
                 tracing::error!(reason, "the blob store failed");
                 let detail = "the server could not read or write its blobs: try again later";

@@ -1,5 +1,5 @@
-//! Embeds the page as `make web` has built it. Without it the server has a page that says how to build it: `cargo build` needs no
-//! Node, and this never runs it.
+//! Embeds the page that `make web` has built. Without it the server serves a page that says how to build it: `cargo
+//! build` needs no Node, and never runs `make web`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../clients/web/dist");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    // It is always there, so that cargo does not run this at each build.
+    // The folder always exists, so cargo does not rerun this at each build.
     println!("cargo:rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     if root.join("page/index.html").is_file() {
@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
     files.sort();
     let mut text = String::from("static FILES: &[File] = &[\n");
     for (number, (name, path)) in files.iter().enumerate() {
-        // A copy: the page may be built anew while the compiler runs.
+        // Files are copied, because the page may be rebuilt while the compiler runs.
         let include = |path: &Path, copy: String| -> io::Result<String> {
             fs::copy(path, out.join(&copy))?;
             Ok(format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{copy}\"))"))
@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("page_files.rs"), text)
 }
 
-/// All files but the compressed forms, with the paths under which they are served.
+/// Collects all files except the compressed forms, with the paths under which they are served.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

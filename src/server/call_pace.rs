@@ -1,5 +1,5 @@
-//! How many tool calls a person's session or token may ask for in a minute, over all notebooks of this server. The ledger of a
-//! notebook counts those of that notebook alone, but it outlives a restart; this does not.
+//! Rate limit of tool calls per session or token, in a minute, over all notebooks of this server. A notebook's ledger
+//! counts its own calls alone and outlives a restart; this counter does not.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -7,17 +7,17 @@ use std::sync::{Mutex, PoisonError};
 use notarium_core::{Millis, Rejection, RejectionCode, TokenId, UserId};
 
 const MINUTE_MS: Millis = 60_000;
-/// Tokens that are remembered before those are forgotten that asked for nothing in the last minute.
+/// Tokens remembered before those without a call in the last minute are removed.
 const MAX_IDLE_TOKENS: usize = 1_024;
 
 /// A person's session or token.
 pub type Asker = (UserId, Option<TokenId>);
 
-/// Of all notebooks of a server.
+/// Rate limit counters of all notebooks of a server.
 #[derive(Debug)]
 pub struct CallPace {
     max_per_minute: usize,
-    /// When the calls of the last minute were asked for, the oldest first.
+    /// Times of the last minute's calls, oldest first.
     recent: Mutex<HashMap<Asker, VecDeque<Millis>>>,
 }
 
@@ -26,7 +26,7 @@ impl CallPace {
         Self { max_per_minute, recent: Mutex::default() }
     }
 
-    /// Counts a call, or refuses it and says when the next one may come.
+    /// Counts a call, or refuses it with the time until the next one is allowed.
     pub fn take(&self, asker: &Asker, now: Millis) -> Result<(), Rejection> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() >= MAX_IDLE_TOKENS {
@@ -45,7 +45,7 @@ impl CallPace {
         }
     }
 
-    /// A call that was refused for another reason does not count.
+    /// Uncounts a call that was refused for another reason.
     pub fn give_back(&self, asker: &Asker) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.get_mut(asker).map(VecDeque::pop_back);

@@ -1,7 +1,7 @@
-//! Following one turn of an assistant: its events from the log, merged with what is being written this moment.
+//! Follows one turn of an assistant: its events from the log, merged with the live reply.
 //!
-//! Who leaves stops nothing, who comes late misses nothing, and who reads slowly costs nothing: the log is read at the
-//! follower's own pace, and what was written meanwhile comes in one piece.
+//! Disconnecting does not stop the turn; late followers replay the log; slow readers do not block it. Text that was
+//! written while a follower read arrives in one piece.
 
 mod cursor;
 mod reply;
@@ -33,10 +33,10 @@ use crate::routes::calls::confirmation;
 use crate::routes::live::KEEP_ALIVE;
 use crate::turn_activity::LiveTurn;
 
-/// Shortest time between two looks at what is being written.
+/// Shortest time between two looks at the live reply.
 const PACE: Duration = Duration::from_millis(30);
 
-/// The story of a turn that began at `started`, from `resume` on, for as long as the follower may read the notebook.
+/// Streams a turn that began at `started`, after the cursor `resume`, while the follower may read the notebook.
 pub async fn stream(
     app: App,
     authenticated: Authenticated,
@@ -65,22 +65,22 @@ pub async fn stream(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-/// One who follows.
+/// State of one connection that follows a turn.
 struct Follower {
     watch: LogWatch,
     live: Arc<LiveTurn>,
     activity: watch::Receiver<()>,
     transcript: Transcript,
     turn_id: TurnId,
-    /// Nothing is new in the log.
+    /// True while all of the log was read.
     is_log_read: bool,
-    /// Not before this is looked again at what is being written.
+    /// Earliest time of the next look at the live reply.
     next_look: Instant,
     ready: VecDeque<Piece>,
 }
 
 impl Follower {
-    /// `None`: the end was told, or it may hear no more.
+    /// Next event. `None`: the end was sent, or the follower may read no more.
     async fn next(&mut self) -> Option<Piece> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -110,7 +110,7 @@ impl Follower {
         }
         self.is_log_read = stored.is_empty();
         if self.is_log_read {
-            // The log may have reached what was written before.
+            // The log may now have reached an earlier live reply.
             self.activity.mark_changed();
         }
         Some(())
@@ -126,7 +126,7 @@ impl Follower {
         self.next_look = Instant::now() + PACE;
     }
 
-    /// Until there is something to be read or looked at.
+    /// Waits for new events in the log or a due look at the live reply.
     async fn wait(&mut self) -> Option<()> {
         let (mut activity, next_look) = (self.activity.clone(), self.next_look);
         let due = async move {
@@ -146,7 +146,7 @@ impl Follower {
         Some(())
     }
 
-    /// As it goes over the wire; a question to people says what would be done, while it is one.
+    /// Serialises an event for the wire. An open confirmation gets a preview of what the call would do.
     async fn written(&mut self, Piece { at, mut event }: Piece) -> SseEvent {
         if let ChatEvent::ToolConfirmation { call, confirmation, .. } = &mut event
             && let Ok(state) = self.watch.app.read(&self.watch.authenticated, self.watch.notebook()).await
@@ -160,7 +160,7 @@ impl Follower {
     }
 }
 
-/// Cheaper than reading every output.
+/// Filter by type: cheaper than parsing every output.
 fn may_be_of_a_turn(event_type: &str) -> bool {
     event_type == "MessagePosted" || ["Turn", "ModelCall", "ToolCall"].iter().any(|kind| event_type.starts_with(kind))
 }

@@ -1,4 +1,4 @@
-//! The digests that clients ask for at their versions, computed beside the rooms' own work.
+//! Digests that clients ask for at their versions, computed outside the rooms.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,10 +11,10 @@ use crate::memo::Memo;
 use crate::problem::Problem;
 use crate::replay;
 
-/// Digests that are computed at one time, of all notebooks.
+/// Digests computed concurrently, over all notebooks.
 const MAX_AT_ONCE: usize = 2;
 
-/// Computes digests for all connections, and counts what came of their checks.
+/// Computes digests for all connections, and counts the results of their checks.
 pub struct Checks {
     permits: Semaphore,
     digests: Memo<(NotebookId, Version), Option<Hash>>,
@@ -30,7 +30,7 @@ impl Default for Checks {
 }
 
 impl Checks {
-    /// The digest at `version`, which `now` has reached; `None` where that state has no canonical form.
+    /// The digest at `version`, which `now` has reached; `None` if that state has no canonical form.
     pub async fn digest(
         &self,
         store: &dyn EventStore,
@@ -39,7 +39,7 @@ impl Checks {
         version: Version,
     ) -> Result<Option<Hash>, Problem> {
         let key = (now.notebook_id.clone(), version);
-        // Whoever waits for the permit may find that somebody has asked the same.
+        // While waiting for the permit, the same digest may have been computed for another client.
         let _permit = self.permits.acquire().await;
         if let Some(digest) = self.digests.get(&key) {
             return Ok(digest);

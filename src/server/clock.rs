@@ -1,4 +1,4 @@
-//! The server's clock: the one place where time is read, so that tests can set it.
+//! The server's clock: the only place that reads the time, so that tests can set it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
 
-/// Where the time comes from. Cheap to clone.
+/// Source of the time. Cheap to clone.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
 
@@ -16,7 +16,7 @@ impl Clock {
         Self(Arc::new(wall))
     }
 
-    /// A clock that stands until somebody sets the number behind it.
+    /// A clock that shows the number in `millis`, until it is changed.
     pub fn manual(millis: Arc<AtomicU64>) -> Self {
         Self(Arc::new(move || millis.load(Ordering::SeqCst)))
     }
@@ -27,12 +27,12 @@ impl Clock {
     }
 }
 
-/// The machine's clock now.
+/// The machine's time now.
 pub(crate) fn wall() -> Millis {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A span of time as messages and events have it.
+/// Duration as messages and events have it, in milliseconds.
 pub(crate) fn millis(duration: Duration) -> Millis {
     Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }

@@ -1,9 +1,9 @@
-//! What differs between two texts, for people.
+//! Differences between two texts, for people.
 
 /// Texts beyond this are compared as a whole only.
 const MAX_DIFF_BYTES: usize = 1 << 20;
 
-/// A unified diff; empty where nothing differs.
+/// A unified diff; empty if the texts are equal.
 pub fn unified(left: &str, right: &str) -> String {
     if left == right {
         return String::new();

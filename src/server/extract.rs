@@ -1,4 +1,4 @@
-//! Parts of a request, refused with a problem where they are not what they should be.
+//! Extractors: parts of a request, refused with a problem if they are invalid.
 
 use std::error::Error;
 use std::fmt;
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // A token in a URL ends in logs: the caller learns of it, and the server does not read it.
+        // A token in a URL would end in logs: the request is refused, and the token is not used.
         if has_token(&parts.uri) {
             return Err(Problem::invalid("a token never stands in a URL: send it as `Authorization: Bearer <token>`"));
         }
@@ -55,7 +55,7 @@ fn has_token(uri: &Uri) -> bool {
     pairs.iter().any(|(name, value)| name == "token" || TokenText::stands_in(name) || TokenText::stands_in(value))
 }
 
-/// A JSON body, without any field that is not known.
+/// A JSON body. Unknown fields are refused.
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
@@ -75,7 +75,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// An object, closed: a list of the fields' values is none.
+/// A JSON object without unknown fields. A list of the fields' values is refused.
 struct Object<T>(T);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
@@ -119,7 +119,7 @@ fn body_problem(rejection: &BytesRejection) -> Problem {
     }
 }
 
-/// Whether a body ended because it came too slowly, whatever has wrapped that since.
+/// True if a body ended because it came too slowly, however deeply the cause is wrapped.
 pub fn is_too_slow(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|error| error.is::<TooSlow>())
 }
@@ -135,7 +135,7 @@ pub fn too_large(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail)
 }
 
-/// What the headers say about a command: `Idempotency-Key` is its id, `If-Match` the expected version.
+/// Conditions of a command from the headers: `Idempotency-Key` is its id, `If-Match` the expected version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
     pub command_id: Option<CommandId>,
@@ -143,7 +143,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// A command under these conditions. An absent id is a new one.
+    /// A command under these conditions. Without an id it gets a new one.
     pub fn message(self, notebook: &NotebookId, body: RawJson) -> CommandMessage {
         let id = self.command_id.unwrap_or_else(|| Ulid::generate().into());
         let message = CommandMessage::new(id, notebook.clone(), body);
@@ -175,19 +175,19 @@ fn expected_version(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
     version.map(Some).ok_or_else(|| Problem::invalid("If-Match is the version in quotes that you read, as in \"42\""))
 }
 
-/// No such route.
+/// 404: no such route.
 pub async fn not_found() -> Response {
     let detail = "there is nothing at this address: see /api/openapi.json";
     Problem::new(StatusCode::NOT_FOUND, "not_found", detail).into_response()
 }
 
-/// The route exists, the method does not.
+/// 405: the route exists, the method does not.
 pub async fn method_not_allowed() -> Response {
     let detail = "this address does not take that method: see /api/openapi.json";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail).into_response()
 }
 
-/// Whether the client asks for this media type by name.
+/// True if the client asks for this media type by name.
 pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
     accepted
@@ -195,7 +195,7 @@ pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
         .any(|item| item.split(';').next().is_some_and(|it| it.trim() == media_type))
 }
 
-/// A JSON body that may be left out.
+/// A JSON body that may be absent.
 pub struct OptionalJson<T>(pub T);
 
 impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJson<T> {
@@ -223,7 +223,7 @@ impl<S: Send + Sync> FromRequest<S> for NoBody {
     }
 }
 
-/// 201 with what was made.
+/// 201 with the created value.
 pub struct Created<T>(pub T);
 
 impl<T: IntoResponse> IntoResponse for Created<T> {

@@ -1,5 +1,5 @@
-//! Files in and out: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, but for `pieces` and `long`, which
-//! read the blobs of a file on its way out.
+//! Import and export of files: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, except for
+//! `pieces`, `long`, `long_check` and `readable`, which read the blobs of a file that is written.
 
 pub mod export;
 pub mod import;

@@ -1,4 +1,4 @@
-//! From one notebook's state to the command that makes another of it. Pure.
+//! Builds the command that copies a notebook's state into a new notebook. Pure.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use notarium_core::{
 use crate::files::export;
 use crate::templates;
 
-/// `CreateNotebook`, then every cell with what it shows.
+/// `CreateNotebook`, then every cell with its shown outputs.
 pub fn command(source: &Document, title: String, with_outputs: bool) -> Command {
     let forked_from = Some(ForkOrigin { notebook: source.notebook_id.clone(), version: source.version });
     let mut commands =
@@ -27,7 +27,7 @@ pub fn command(source: &Document, title: String, with_outputs: bool) -> Command 
     Command::Batch { commands }
 }
 
-/// The blobs that the new notebook will name.
+/// Blobs that the new notebook will name.
 pub fn copied_blobs(source: &Document, with_outputs: bool) -> Vec<BlobPart> {
     if !with_outputs {
         return Vec::new();
@@ -35,7 +35,7 @@ pub fn copied_blobs(source: &Document, with_outputs: bool) -> Vec<BlobPart> {
     export::named_blobs(source, &source.order).into_iter().cloned().collect()
 }
 
-/// The same notebook, its executions without outputs and its prompts without replies.
+/// The notebook with executions without outputs and prompts without replies.
 pub fn without_outputs(notebook: &Document) -> Document {
     let mut notebook = notebook.clone();
     for execution in notebook.executions.values_mut().filter(|execution| !execution.outputs.is_empty()) {
@@ -47,7 +47,7 @@ pub fn without_outputs(notebook: &Document) -> Document {
     notebook
 }
 
-/// A code cell to begin with.
+/// Command that inserts an empty code cell.
 pub fn empty_cell() -> Command {
     Command::InsertCell(InsertCell {
         cell_id: None,

@@ -1,4 +1,4 @@
-//! Every route says who may use it: [`GuardedRouter`] is the only way to add one, and it lists what was added.
+//! Guards of routes: [`GuardedRouter`] is the only way to add a route, and it lists every route with its guard.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::openapi::{self, Describe, Documented, Endpoint};
 use crate::problem::Problem;
 
-/// How the command line begins to name itself, in `User-Agent` and in `hello`.
+/// Prefix with which the command line names itself, in `User-Agent` and in `hello`.
 pub(crate) const COMMAND_LINE: &str = "notarium ";
 
-/// Who may use a route.
+/// Requirement that a caller of a route meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// Anybody: says nothing that is not for everybody.
+    /// No token is needed: the route gives only public information.
     Public,
-    /// Anybody with a token.
+    /// Any token.
     Authenticated,
     /// A token with this scope.
     Scope(Scope),
@@ -37,13 +37,13 @@ pub enum Guard {
     Assistant,
     /// An administrator's token with the scope `admin`.
     Admin,
-    /// Somebody who may do this in the notebook that the path names as `{notebook}`.
+    /// A caller who may do this in the notebook that the path names as `{notebook}`.
     Notebook(Operation),
     /// Upgrades to a socket, whose first frame (or subprotocol) carries the token.
     Socket,
 }
 
-/// A route and who may use it.
+/// A route and its guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RouteGuard {
     pub method: Method,
@@ -51,10 +51,10 @@ pub struct RouteGuard {
     pub guard: Guard,
 }
 
-/// What somebody may do in a notebook now, and changes to it. Implemented by what holds the rooms.
+/// Rights in notebooks and changes to them. Implemented by the owner of the rooms.
 #[async_trait]
 pub trait NotebookRights: Send + Sync + 'static {
-    /// `UnknownNotebook` when it may not be read, `Forbidden` when it may be read but not this.
+    /// `UnknownNotebook` if the caller may not read the notebook, `Forbidden` if the caller may read but not do this.
     async fn require(
         &self,
         authenticated: &Authenticated,
@@ -62,7 +62,7 @@ pub trait NotebookRights: Send + Sync + 'static {
         operation: Operation,
     ) -> Result<(), Rejection>;
 
-    /// The command `GrantAccess`, by that person.
+    /// Runs the command `GrantAccess` as the caller.
     async fn grant(
         &self,
         authenticated: &Authenticated,
@@ -72,7 +72,7 @@ pub trait NotebookRights: Send + Sync + 'static {
         expires_at: Option<Millis>,
     ) -> Result<(), Rejection>;
 
-    /// The command `RevokeAccess`, by that person.
+    /// Runs the command `RevokeAccess` as the caller.
     async fn revoke(
         &self,
         authenticated: &Authenticated,
@@ -81,7 +81,7 @@ pub trait NotebookRights: Send + Sync + 'static {
     ) -> Result<(), Rejection>;
 }
 
-/// What guards ask. Cheap to clone.
+/// Services that guards use. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
     pub accounts: Accounts,
@@ -94,14 +94,14 @@ pub struct GuardedRouter<S = ()> {
     router: axum::Router<S>,
     guards: Vec<RouteGuard>,
     documented: Vec<Documented>,
-    /// Of the routes to come: their tag in the document, and how their paths begin.
+    /// Group of the routes to come: their tag in the OpenAPI document, and the prefix of their paths.
     group: (&'static str, &'static str),
-    /// Of the next route.
+    /// Summary and description of the next route.
     says: &'static str,
     body_limit: Option<DefaultBodyLimit>,
 }
 
-/// What a [`GuardedRouter`] becomes.
+/// Parts of a finished [`GuardedRouter`].
 pub struct GuardedParts<S> {
     pub router: axum::Router<S>,
     pub openapi: Value,
@@ -118,25 +118,25 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         &self.gate
     }
 
-    /// The routes that follow have this tag in the document, and their paths begin so.
+    /// Sets the tag in the OpenAPI document, and the prefix of the paths, of the routes that follow.
     pub fn group(mut self, tag: &'static str, base: &'static str) -> Self {
         self.group = (tag, base);
         self
     }
 
-    /// What the next route does: a sentence, and after an empty line more of them.
+    /// Describes the next route: a summary, and after an empty line a description.
     pub fn says(mut self, says: &'static str) -> Self {
         self.says = says;
         self
     }
 
-    /// How large the body of the next route may be, where it is not as large as everywhere.
+    /// Overrides the limit of the next route's body.
     pub fn body_limit(mut self, limit: DefaultBodyLimit) -> Self {
         self.body_limit = Some(limit);
         self
     }
 
-    /// A route, which the OpenAPI document describes by the types of its handler.
+    /// Adds a route, which the OpenAPI document describes by the types of its handler.
     pub fn on<H, T, A>(mut self, guard: Guard, method: Method, path: &str, handler: H) -> Self
     where
         H: Handler<T, S> + Endpoint<A>,
@@ -157,12 +157,12 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         )
     }
 
-    /// An answer of the last route that its types do not name.
+    /// Documents a response of the last route that its types do not name.
     pub fn answers<T: JsonSchema>(self, status: &'static str, media_type: &'static str) -> Self {
         self.describes(Box::new(move |described| described.answer::<T>(status, media_type)))
     }
 
-    /// As [`Self::answers`], of what is no JSON: a file, lines of text.
+    /// As [`Self::answers`], for a body that is not JSON: a file, lines of text.
     pub fn answers_plain(self, status: &'static str, media_type: &'static str) -> Self {
         self.describes(Box::new(move |described| described.plain_answer(status, media_type)))
     }
@@ -172,7 +172,7 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self.describes(Box::new(move |described| described.empty_answer(status)))
     }
 
-    /// The body of the last route is bytes, which its types do not name.
+    /// Documents that the body of the last route is bytes, which its types do not name.
     pub fn takes_bytes(self, media_type: &'static str) -> Self {
         self.describes(Box::new(move |described| described.bytes(media_type)))
     }
@@ -182,7 +182,7 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self
     }
 
-    /// A route that the OpenAPI document leaves out: pages, assets, the socket. `methods` serves `method` alone.
+    /// Adds a route that the OpenAPI document leaves out: pages, assets, the socket. `methods` serves `method` alone.
     pub fn route(mut self, guard: Guard, method: Method, path: &str, methods: MethodRouter<S>) -> Self {
         self.note(guard, method, path);
         let methods = match self.body_limit.take() {
@@ -201,7 +201,7 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self
     }
 
-    /// Gives the handlers what they share.
+    /// Gives the handlers their shared state.
     pub fn with_state<S2: Clone + Send + Sync + 'static>(self, state: S) -> GuardedRouter<S2> {
         let empty = GuardedRouter::new(self.gate);
         GuardedRouter {
@@ -216,7 +216,7 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         GuardedParts { router: self.router, openapi: openapi::document(&self.documented), guards: self.guards }
     }
 
-    /// A mistake here is a programmer's: it shows when the server starts.
+    /// Panics on a guard without its notebook in the path: a programming error, which shows when the server starts.
     fn note(&mut self, guard: Guard, method: Method, path: &str) {
         let needs_notebook = matches!(guard, Guard::Notebook(_));
         assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
@@ -283,7 +283,7 @@ fn require_user(authenticated: &Authenticated) -> Result<(), Problem> {
     }
 }
 
-/// No assistant holds what confirms, shares or manages.
+/// Refuses tokens that could confirm, share or manage.
 pub(crate) fn require_assistant(authenticated: &Authenticated) -> Result<(), Problem> {
     let is_program = authenticated.kind == TokenKind::Api && authenticated.user_id().is_some();
     if is_program && authenticated.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope)) {
@@ -300,7 +300,7 @@ pub(crate) fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Prob
     NotebookId::new(id).map_err(|error| Problem::invalid(error.to_string()))
 }
 
-/// Browsers name the page's origin, which has been compared with the list; our command line names itself.
+/// A browser sends the page's origin, which has been compared with the allowed ones; our command line names itself.
 fn door_of(headers: &HeaderMap) -> Door {
     let program = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match headers.contains_key(header::ORIGIN) {
@@ -310,7 +310,7 @@ fn door_of(headers: &HeaderMap) -> Door {
     }
 }
 
-/// Whom the guard let in. A route that is public has nobody.
+/// Caller that the guard authenticated. A public route has none.
 impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Problem;
 

@@ -1,4 +1,4 @@
-//! The questions to kernels that are not answered yet: which cancels which, how many there are, and who may answer. In memory alone.
+//! Open questions to kernels: cancellation, limits, and matching of answers. In memory alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use tokio::sync::oneshot;
 use crate::rooms::ClientId;
 use crate::window::Window;
 
-/// Questions that one runtime agent has at a time.
+/// Open questions per runtime agent.
 const MAX_PER_AGENT: usize = 64;
-/// Questions of one token within the window.
+/// Questions of one token per window.
 const MAX_PER_WINDOW: u32 = 100;
 const WINDOW: Duration = Duration::from_secs(10);
-/// Tokens above which those are forgotten that have not asked for a while.
+/// Number of remembered tokens above which those with an expired window are removed.
 const MAX_REMEMBERED_TOKENS: usize = 1_024;
 
-/// The questions that are not answered yet.
+/// Open questions to kernels.
 #[derive(Default)]
 pub struct KernelQuestions {
     state: Mutex<State>,
@@ -27,18 +27,18 @@ pub struct KernelQuestions {
 
 #[derive(Default)]
 struct State {
-    /// The number of the last question: numbers follow the order in which questions came.
+    /// Number of the last question. Numbers follow the order in which questions arrived.
     last: u64,
     waiting: BTreeMap<u64, Waiting>,
     asked: HashMap<TokenId, Window>,
 }
 
-/// A question on its way.
+/// A question that waits for its answer.
 pub struct Waiting {
-    /// The connection: its next question to the kernel cancels this one.
+    /// Connection of the asker: its next question to the kernel cancels this one.
     pub asker: String,
     pub kernel_session: KernelSessionId,
-    /// The connection of the kernel's runtime agent.
+    /// Connection of the kernel's runtime agent.
     pub agent: ClientId,
     pub answer: oneshot::Sender<KernelAnswer>,
 }
@@ -48,7 +48,7 @@ impl KernelQuestions {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number for a question of this token, unless it has asked too much.
+    /// Gives a question a number. Refuses it if the token is over its rate limit.
     pub fn number(&self, token: &TokenId) -> Result<u64, KernelAnswer> {
         let mut state = self.state();
         if state.asked.len() >= MAX_REMEMBERED_TOKENS {
@@ -64,14 +64,14 @@ impl KernelQuestions {
         Ok(state.last)
     }
 
-    /// A number for a question whose pace something else minds.
+    /// Gives a number to a question with another rate limit.
     pub fn next_number(&self) -> u64 {
         let mut state = self.state();
         state.last += 1;
         state.last
     }
 
-    /// Of an agent's connection: the answer to a question that went there.
+    /// Passes on an answer, if it comes from the agent's connection that was asked.
     pub fn answer(&self, agent: ClientId, number: u64, answer: KernelAnswer) {
         let mut state = self.state();
         if state.waiting.get(&number).is_some_and(|waiting| waiting.agent == agent) {
@@ -79,7 +79,7 @@ impl KernelQuestions {
         }
     }
 
-    /// An agent's connection has ended, and nothing more comes from it.
+    /// Answers all questions to an agent whose connection has ended.
     pub fn agent_left(&self, agent: ClientId) {
         let mut state = self.state();
         let lost: Vec<u64> =
@@ -89,8 +89,8 @@ impl KernelQuestions {
         }
     }
 
-    /// Waits under its number. It cancels the earlier one of the same asker to the same kernel, and is cancelled by a later one.
-    /// Its place is kept until what is returned is dropped.
+    /// Registers a question under its number. It cancels an earlier one of the same asker to the same kernel, and is
+    /// cancelled by a later one. The returned place keeps it registered until it is dropped.
     pub fn wait(&self, number: u64, waiting: Waiting) -> Result<Place<'_>, KernelAnswer> {
         let mut state = self.state();
         let is_same = |it: &Waiting| it.asker == waiting.asker && it.kernel_session == waiting.kernel_session;
@@ -109,7 +109,7 @@ impl KernelQuestions {
 }
 
 impl State {
-    /// Who asked may have gone.
+    /// The asker may have left, so a failed send is ignored.
     fn settle(&mut self, number: u64, answer: KernelAnswer) {
         if let Some(waiting) = self.waiting.remove(&number) {
             let _ = waiting.answer.send(answer);
@@ -117,7 +117,7 @@ impl State {
     }
 }
 
-/// Forgets its question however the asking ends.
+/// Removes its question when dropped, however the question ends.
 pub struct Place<'a> {
     questions: &'a KernelQuestions,
     number: u64,

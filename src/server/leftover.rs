@@ -1,5 +1,4 @@
-//! What is left of a request's body when its answer is ready. A client that still sends must get to read the answer: a little is
-//! read and thrown away; where more may come, the answer says that the connection ends with it.
+//! Drains or closes an unread request body, so that the client can read an early error.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,24 +10,24 @@ use axum::response::Response;
 use futures_util::{StreamExt, stream};
 use http::{HeaderValue, StatusCode, header};
 
-/// What is thrown away for the sake of the connection.
+/// Bytes that are drained to keep the connection open.
 const MAX_DRAINED_BYTES: usize = 64 << 10;
-/// How long that is waited for.
+/// Time that draining may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A body that the handler reads, and that is still there when the handler has dropped it.
+/// A body that the handler reads, and that stays available after the handler has dropped it.
 struct Lent {
     body: BodyDataStream,
     was_read: bool,
     has_ended: bool,
 }
 
-/// Reads what is left of the body, or says that the connection ends.
+/// Drains the rest of the body, or sets `Connection: close`.
 pub async fn finish_body(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    // Who waits for leave to send has sent nothing, as long as nobody asked for it.
+    // A client that sent `Expect: 100-continue` sends no body unless it is read.
     let asks_first = request.headers().contains_key(header::EXPECT);
     let (parts, body) = request.into_parts();
     let lent = Lent { body: body.into_data_stream(), was_read: false, has_ended: false };
@@ -42,7 +41,7 @@ pub async fn finish_body(request: Request, next: Next) -> Response {
         std::task::Poll::Ready(next)
     }));
     let mut response = next.run(Request::from_parts(parts, body)).await;
-    // Where the handler goes on reading while it answers, it is the handler's.
+    // A handler that still reads the body while it answers keeps it.
     let Some(lent) = Arc::into_inner(lent) else { return response };
     let mut left = lent.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_over = left.has_ended || response.status() == StatusCode::SWITCHING_PROTOCOLS;
@@ -53,7 +52,7 @@ pub async fn finish_body(request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether the end came within the bounds.
+/// True if the body ended within the limits.
 async fn is_drained(body: &mut BodyDataStream) -> bool {
     let drained = async {
         let mut bytes = 0;

@@ -5,12 +5,11 @@
 //!
 //! Invariants:
 //! - Every route has a guard ([`guard::GuardedRouter`] is the only way to add one), every error is a problem, and every
-//!   wrong message gets an answer that says what to do.
-//! - A token is never read from a URL. What somebody may do is asked at each operation; a revocation acts on live
-//!   connections.
-//! - What a connection can make the server keep is bounded; a slow reader is caught up from the log or cut, and slows
-//!   nobody.
-//! - A blob that an event names lies on disk, under the notebook, with the hash that names it.
+//!   invalid message gets an answer that says what to do.
+//! - A token is never read from a URL. Rights are checked at each operation; a revocation acts on live connections.
+//! - Memory per connection is bounded. A slow reader is caught up from the log or disconnected, and does not slow
+//!   others.
+//! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
 //! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do),
 //! and only it knows HTTP.

@@ -1,26 +1,26 @@
-//! What a server allows at most. Units are in the names.
+//! Limits of a server. Units are in the names.
 
 use std::time::Duration;
 
 use notarium_core::Actor;
 
-/// What an account may use.
+/// Quota of a person or a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quota {
-    /// Those that count for it.
+    /// Notebooks that count for the account.
     pub notebooks: u64,
-    /// Of their records, with what an event costs beside its payload.
+    /// Bytes of their records, including the overhead per event.
     pub log_bytes: u64,
-    /// Of their large outputs.
+    /// Bytes of their large outputs.
     pub blob_bytes: u64,
 }
 
-/// What people and workspaces may use, and what a notebook may show.
+/// Quotas of people and workspaces, and the limit of a notebook's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotas {
     pub person: Quota,
     pub workspace: Quota,
-    /// Of a notebook's state as JSON: what everybody who opens it is sent.
+    /// Limit of a notebook's state as JSON, which every client that opens it receives.
     pub state_bytes: u64,
 }
 
@@ -34,81 +34,82 @@ impl Default for Quotas {
     }
 }
 
-/// Interval of a connection's pings, and the silence after which it is cut.
+/// Interval of a connection's pings, and the silence after which it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
     pub ping: Duration,
     pub silence: Duration,
 }
 
-/// Limits of connections and requests; those of commands are the core's.
+/// Limits of connections and requests; limits of commands are in the core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Of one WebSocket message. Larger ones are refused; twice as large ones end the connection.
+    /// Limit of one WebSocket message. Larger ones are refused; at twice the size the connection ends.
     pub max_frame_bytes: usize,
-    /// Of the body of a request, but for imports and blobs.
+    /// Limit of a request's body, except for imports and blobs.
     pub max_request_bytes: usize,
-    /// Of an imported file.
+    /// Limit of an imported file.
     pub max_import_bytes: usize,
-    /// Files that are imported at a time.
+    /// Concurrent imports.
     pub max_imports: usize,
     pub quotas: Quotas,
-    /// Of one blob.
+    /// Limit of one blob.
     pub max_blob_bytes: usize,
-    /// Of all blobs that one export or one reading puts together.
+    /// Limit of all blobs together in one export or one read.
     pub max_export_blob_bytes: u64,
-    /// Of a file that goes to or comes from the folder of kernels.
+    /// Limit of a file to or from the folder of kernels.
     pub max_working_file_bytes: u64,
-    /// How long a blob that no event names is kept.
+    /// Retention of a blob that no event names.
     pub blob_grace: Duration,
-    /// Between two searches for such blobs.
+    /// Interval of sweeps for such blobs.
     pub sweep_interval: Duration,
     pub max_sockets: usize,
-    /// What a connection may send before it is welcomed.
+    /// Bytes that a connection may send before it is welcomed.
     pub max_hello_bytes: usize,
-    /// Connections that have not said hello, in all and from one network.
+    /// Connections that have not sent `hello`, in total and per network.
     pub max_strangers: usize,
     pub max_strangers_per_network: usize,
-    /// Sign-ins with a provider of OpenID Connect that were begun and not finished, in all and from one network.
+    /// Sign-ins with OpenID Connect that were begun and not finished, in total and per network.
     pub max_begun_sign_ins: usize,
     pub max_begun_sign_ins_per_network: usize,
     pub max_subscriptions_per_socket: usize,
-    /// Of a runtime agent's large reports that are not stored yet, in all notebooks together: then nothing more is read from it.
+    /// Bytes of a runtime agent's large reports that are not stored yet, over all notebooks. Above it the agent's
+    /// connection is not read.
     pub max_waiting_report_bytes: usize,
-    /// What a runtime agent may have recorded in an hour, of all its runs: its reports and its large outputs.
+    /// Bytes that a runtime agent may have recorded in an hour, over all its runs: reports and large outputs.
     pub max_agent_output_bytes_per_hour: u64,
-    /// Messages that a connection may get wrong in a minute.
+    /// Invalid messages that a connection may send in a minute.
     pub max_errors_per_minute: u32,
-    /// Commands of one connection that wait for their answers; more are not read until half of them are answered.
+    /// Commands of one connection without an answer. At the limit reading stops until half of them are answered.
     pub max_unanswered_commands: usize,
-    /// Frames that wait for a connection before events are left out and it is caught up later.
+    /// Frames in a connection's outbox. Above it events are left out, and the connection catches up later.
     pub max_queued_frames: usize,
-    /// … and bytes of them.
+    /// Bytes of those frames.
     pub max_queued_bytes: usize,
-    /// Events that a check of the digest at an old version may have to replay.
+    /// Events that a digest check at an old version may replay.
     pub max_checked_events: u64,
-    /// Requests and event streams that are open at a time; further ones wait. Sockets are counted apart.
+    /// Open requests and event streams; further ones wait. Sockets are counted separately.
     pub max_http_connections: usize,
-    /// How long a connection may be open before its first byte comes.
+    /// Time from the start of a connection to its first byte.
     pub first_byte_timeout: Duration,
-    /// How long the headers of a request may take, and how long a connection may wait for its next one.
+    /// Time for the headers of a request, and idle time of a connection until its next one.
     pub header_timeout: Duration,
-    /// How long the body of a request may take beside the time that `min_bytes_per_second` gives it.
+    /// Time for a request's body, in addition to the time that `min_bytes_per_second` gives it.
     pub body_timeout: Duration,
     pub hello_timeout: Duration,
-    /// How long somebody who asks a kernel about code waits for its answer.
+    /// Timeout of a kernel question about code.
     pub kernel_question_timeout: Duration,
-    /// How long somebody waits for the tables of a connection.
+    /// Timeout of a kernel question about tables and variables.
     pub connection_schema_timeout: Duration,
-    /// Between two pings to a connection.
+    /// Interval of pings to a connection.
     pub heartbeat: Duration,
-    /// The same for a runtime agent's: whoever waits for a run must learn soon that its agent hangs.
+    /// Interval of pings to a runtime agent, short because runs have to show soon that their agent hangs.
     pub agent_heartbeat: Duration,
-    /// How long a connection may take none of the bytes that are sent to it.
+    /// Time in which a connection may accept no bytes before it is closed.
     pub stall_timeout: Duration,
-    /// What a connection must be able to take in a second, once it is behind, and what of a body must come in one.
+    /// Rate that a connection that lags has to accept, and rate at which a body has to arrive.
     pub min_bytes_per_second: u64,
-    /// How long stopping waits for connections and requests to end.
+    /// Time that a shutdown waits for connections and requests to end.
     pub drain_timeout: Duration,
 }
 
@@ -156,8 +157,8 @@ impl Default for ServerLimits {
 }
 
 impl ServerLimits {
-    /// The heartbeat of connections, but for runtime agents. Every ping is answered: silence for two and a half of them
-    /// is death.
+    /// Heartbeat of all connections except runtime agents'. Every ping is answered, so silence for two and a half pings
+    /// means that the connection is dead.
     pub fn usual_heartbeat(&self) -> Heartbeat {
         Heartbeat { ping: self.heartbeat, silence: self.heartbeat.mul_f32(2.5) }
     }
@@ -170,7 +171,8 @@ impl ServerLimits {
         }
     }
 
-    /// No more connections than the system has files for: a quarter for requests, the rest for sockets.
+    /// Fits the limits of connections to the system's limit of open files: a quarter for requests, the rest for
+    /// sockets.
     pub fn fit(&mut self, files: usize) {
         self.max_http_connections = self.max_http_connections.min(files / 4);
         self.max_sockets = self.max_sockets.min(files - files / 4);

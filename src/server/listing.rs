@@ -1,4 +1,4 @@
-//! Which notebooks somebody can see.
+//! Lists the notebooks that a caller can see.
 
 use notarium_core::{Actor, Subject, WorkspaceId};
 use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery, StoreError};
@@ -8,16 +8,16 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::rooms::subject_key;
 
-/// Lines of the list that one request looks at, at most: rounds × lines.
+/// Rounds per request. Together with `MAX_PAGE` they limit the catalog entries that one request reads.
 const MAX_ROUNDS: usize = 20;
 const MAX_PAGE: usize = 1_000;
 
-/// What is asked for.
+/// Query of a listing.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Words that all stand in title or sources.
+    /// Words that all have to be in the title or the sources.
     pub text: Option<String>,
-    /// Archived ones instead of the others.
+    /// True for archived notebooks, false for the others.
     pub archived: bool,
     pub workspace: Option<WorkspaceId>,
     pub after: Option<CatalogCursor>,
@@ -26,19 +26,19 @@ pub struct Wanted {
     pub limit: usize,
 }
 
-/// Notebooks, the last changed first, each with the workspace it is in.
+/// Notebooks, the last changed first, each with its workspace.
 pub struct Page {
     pub entries: Vec<(CatalogEntry, Option<WorkspaceId>)>,
     /// `None` on the last page.
     pub next: Option<CatalogCursor>,
 }
 
-/// Those that somebody can see, with all that they have changed themselves.
+/// Notebooks that the caller can see, including all of the caller's own changes.
 pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
     app.rooms.list_changes_of(&authenticated.actor).await;
     let subjects = subjects_of(authenticated);
     let mut catalog = CatalogQuery {
-        // Who is in a workspace sees what is in it, whatever the access lists say: these are asked below.
+        // Members of a workspace see its notebooks, whatever the access lists say. Such entries are checked below.
         subjects: if sees_by_coverage(authenticated) { None } else { Some(subjects.clone()) },
         text: wanted.text.filter(|text| !text.trim().is_empty()),
         archived: Some(wanted.archived),
@@ -69,7 +69,7 @@ pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -
     Ok(Page { entries, next: catalog.after })
 }
 
-/// The same in another order, from a line on. All that somebody can see is read for it.
+/// Notebooks that the caller can see, in another order, from an index on. Reads all of them.
 pub async fn sorted(
     app: &App,
     authenticated: &Authenticated,
@@ -99,7 +99,7 @@ pub async fn sorted(
     Ok((Page { entries: all.into_iter().skip(from).take(limit).collect(), next: None }, next))
 }
 
-/// Agents, and people in workspaces.
+/// True for agents and for members of workspaces.
 pub fn sees_by_coverage(authenticated: &Authenticated) -> bool {
     matches!(authenticated.actor, Actor::Agent { .. }) || !authenticated.workspaces.is_empty()
 }
@@ -110,7 +110,7 @@ pub fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogE
     authenticated.may_see(&entry.notebook_id) && (is_listed || is_ambient)
 }
 
-/// Whom the access lists name.
+/// Subjects under which the access lists may name the caller.
 pub fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
     let own = match &authenticated.actor {
         Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),

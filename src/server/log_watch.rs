@@ -1,7 +1,7 @@
-//! Waiting for what is new in a notebook's log, for as long as somebody may read it.
+//! Waits for new events in a notebook's log, while the caller may read it.
 //!
-//! The room's frames say only that there is something new; the events are read from the log at the consumer's own pace,
-//! so that a slow one costs nothing and misses nothing.
+//! The room's frames only signal that something is new. The events are read from the log at the consumer's pace, so a
+//! slow consumer costs no memory and misses nothing.
 
 use futures_util::FutureExt;
 use notarium_core::{NotebookId, Stored, Version};
@@ -13,12 +13,12 @@ use crate::problem::Problem;
 use crate::rooms::{Client, Frame, Input, Outbox, OutboxReceiver, RoomHandle};
 use crate::socket::Follow;
 
-/// Frames that say "something is new": one is enough.
+/// Frames in the outbox. They only signal news: one is enough.
 const MAX_WAITING_FRAMES: usize = 4;
-/// Events that are read at once.
+/// Events per read.
 const PAGE: usize = 500;
 
-/// One consumer's watch. Dropping it leaves the room.
+/// Watch of one consumer. Dropping it unsubscribes from the room.
 pub struct LogWatch {
     pub app: App,
     pub authenticated: Authenticated,
@@ -26,14 +26,14 @@ pub struct LogWatch {
     client: Client,
     receiver: OutboxReceiver,
     follow: Follow,
-    /// Of the last event that was read.
+    /// Version of the last event that was read.
     version: Version,
-    /// What the token allows has changed, and the room has not been asked yet.
+    /// True if the token's rights have changed and were not checked in the room yet.
     is_unchecked: bool,
 }
 
 impl LogWatch {
-    /// Reads what comes after `since`, and notices everything after `version`, which the notebook has reached.
+    /// Reads events after `since`, and is notified of events after `version`, which the notebook has reached.
     pub async fn start(
         app: App,
         authenticated: Authenticated,
@@ -45,7 +45,7 @@ impl LogWatch {
         let follow = Follow::new(&app.accounts, &authenticated).await?;
         let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, app.limits.max_queued_bytes);
         let client = app.rooms.connect(outbox);
-        // Nothing is resent by the room: what was before is read from the log.
+        // The room resends nothing: earlier events are read from the log.
         let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
         let last = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
         let message = SubscribeMessage { notebook: notebook.clone(), since: last, unconfirmed: Vec::new() };
@@ -58,7 +58,7 @@ impl LogWatch {
         self.room.notebook_id()
     }
 
-    /// Until there is something new in the log; `None`: it may be read no more, or the server stops. Cancel safe.
+    /// Waits for new events in the log; `None`: the caller may read no more, or the server stops. Cancel safe.
     pub async fn wait(&mut self) -> Option<()> {
         loop {
             self.check().await?;
@@ -81,9 +81,9 @@ impl LogWatch {
         }
     }
 
-    /// The next events of the log: none where it was read to its end; `None`: it may be read no more.
+    /// Next events of the log, empty at its end; `None`: the caller may read no more.
     pub async fn read(&mut self) -> Option<Vec<Stored>> {
-        // Who reads much of it does not wait in between.
+        // A long read does not call `wait`, so rights are checked here too.
         if let Some(changed) = self.follow.changed().now_or_never() {
             self.authenticated = changed.ok()?;
             self.is_unchecked = true;
@@ -94,7 +94,7 @@ impl LogWatch {
         Some(stored)
     }
 
-    /// Where what the token allows has changed.
+    /// Checks the caller's rights, if the token's have changed.
     async fn check(&mut self) -> Option<()> {
         if !self.is_unchecked {
             return Some(());
@@ -108,7 +108,7 @@ impl LogWatch {
     }
 }
 
-/// The role was taken away, or the room refuses.
+/// True if the role was removed, or the room refuses.
 fn ends_it(frame: &Frame) -> bool {
     frame.starts_with("{\"error\"") || (frame.starts_with("{\"access\"") && frame.contains("\"role\":null"))
 }

@@ -1,4 +1,4 @@
-//! Who speaks the Model Context Protocol for a server: mounted by the program that starts it.
+//! Mount of the Model Context Protocol handler, which the program that starts the server provides.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 /// Speaks the Model Context Protocol.
 #[async_trait]
 pub trait McpHandler: Send + Sync + 'static {
-    /// Answers a request of somebody whom the server let in; it must ask `who` about every notebook. The body is read, and
+    /// Answers a request of an authenticated caller. It must check `who` for every notebook. The body is read, and
     /// within the limits.
     async fn answer(&self, who: Authenticated, request: Request) -> Response;
 }
@@ -24,19 +24,19 @@ pub trait McpHandler: Send + Sync + 'static {
 impl McpHandler for McpService {
     async fn answer(&self, who: Authenticated, request: Request) -> Response {
         let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
-        // The guard lets in people's tokens alone.
+        // The guard admits only people's tokens.
         let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };
         let person = Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
         McpService::answer(self, person, request).await.map(Body::new)
     }
 }
 
-/// The place of the one handler.
+/// Holder of the one handler.
 #[derive(Default)]
 pub struct McpMount(RwLock<Option<Arc<dyn McpHandler>>>);
 
 impl McpMount {
-    /// `None` takes it away.
+    /// Sets the handler; `None` removes it.
     pub(crate) fn set(&self, handler: Option<Arc<dyn McpHandler>>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = handler;
     }

@@ -1,18 +1,18 @@
-//! The latest answers to questions that cost something, by what was asked.
+//! Cache of the latest answers to costly questions, by question.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 const MAX_KEPT: usize = 1_024;
 
-/// Shared by all who ask.
+/// Cache shared by all callers.
 #[derive(Debug)]
 pub struct Memo<K, V>(Mutex<Kept<K, V>>);
 
 #[derive(Debug)]
 struct Kept<K, V> {
     answers: BTreeMap<K, V>,
-    /// From the oldest.
+    /// Keys from the oldest to the newest.
     keys: VecDeque<K>,
 }
 

@@ -1,4 +1,4 @@
-//! Notices for those who act for assistants, until they are taken.
+//! Queue of notices for components that act for assistants.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use notarium_assistant::host::Notice;
 use notarium_core::{NotebookId, Version};
 use tokio::sync::Notify;
 
-/// Notices that nobody has taken: one per notebook, in the order in which the first came.
+/// Notices to take: one per notebook, with its latest version, in the order in which the first came.
 #[derive(Debug, Default)]
 pub struct NoticeQueue {
     waiting: Mutex<Waiting>,
@@ -35,10 +35,10 @@ impl NoticeQueue {
 
     pub(crate) async fn take(&self) -> Notice {
         loop {
-            // Asked for before looking: what comes in between is not missed.
+            // Register before the check, so that a notice that arrives in between is not missed.
             let came = self.came.notified();
             if let Some(notice) = self.pop() {
-                // With more left, the next one who waits is woken too.
+                // Queue may not be empty: wake another waiter.
                 self.came.notify_one();
                 return notice;
             }

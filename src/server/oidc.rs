@@ -1,9 +1,9 @@
-//! Signing in with a provider of OpenID Connect: the authorization code flow with PKCE, bound to the key of a browser
+//! Sign-in with an OpenID Connect provider: the authorization code flow with PKCE, bound to the key of a browser
 //! (decision 0017).
 //!
 //! Invariants:
-//! - A sign-in that was begun is finished once, within ten minutes, by who holds the key that it was begun with.
-//! - Who somebody is, is what a signed ID token says of issuer and subject; an address is never who somebody is.
+//! - A sign-in is finished once, within ten minutes, by the holder of the key that it was begun with.
+//! - Issuer and subject of a signed ID token identify a person; an address never does.
 //! - Codes, tokens and the client's secret reach no log, no answer and no disk.
 
 mod admission;
@@ -30,31 +30,31 @@ pub use begun::Purpose;
 use begun::{Begun, BegunSignIns};
 use provider::{Provider, Secrets};
 
-/// How long somebody may take at the provider.
+/// Time from the start of a sign-in to its end.
 pub const BEGUN_MS: Millis = 10 * 60 * 1000;
-/// Longer ones are no provider's.
+/// Longer codes are refused: no provider issues them.
 const MAX_CODE_BYTES: usize = 4_096;
 
-/// What an operator says about the provider.
+/// Settings of the provider.
 #[derive(Debug, Clone)]
 pub struct OidcSettings {
-    /// As the provider's discovery document names itself.
+    /// Issuer, exactly as in the provider's discovery document.
     pub issuer: String,
     pub client_id: String,
     /// Absent: a public client, which PKCE alone protects.
     pub client_secret: Option<SecretString>,
-    /// What people call it; absent: its host.
+    /// Name for people; absent: the issuer's host.
     pub name: Option<String>,
-    /// Who gets an account at the first sign-in: domains, addresses, or `*`. None: nobody.
+    /// People who get an account at the first sign-in: domains, addresses, or `*`. Empty: none.
     pub allow: Vec<String>,
 }
 
-/// A setting with which nobody could sign in safely.
+/// Settings that allow no safe sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidOidc(String);
 
-/// Why somebody was not signed in.
+/// Reason why a sign-in failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OidcError {
     #[error("this server has no provider to sign in with: sign in with login and password, or with a token")]
@@ -73,21 +73,21 @@ pub enum OidcError {
     TooMany,
 }
 
-/// Why nobody was proved to be anybody. Reasons are for people, details for the log.
+/// Failure of an exchange with the provider. Reasons are for people, details for the log.
 #[cfg_attr(not(feature = "oidc"), expect(dead_code, reason = "no provider is asked"))]
 enum Failure {
     Unavailable(String),
     Refused { reason: &'static str, detail: String },
 }
 
-/// What the browser takes to the provider, and what is kept of it here.
+/// Address for the browser, and the state that the server keeps for it.
 struct Asked {
     url: String,
     state: String,
     secrets: Secrets,
 }
 
-/// The provider that people may sign in with, and the sign-ins that were begun.
+/// The provider, and the sign-ins that were begun.
 pub struct Oidc {
     name: String,
     origin: String,
@@ -99,15 +99,16 @@ pub struct Oidc {
 
 /// A sign-in that was begun.
 pub struct Started {
-    /// Where the browser goes.
+    /// Address that the browser opens.
     pub url: String,
-    /// Comes back with the browser.
+    /// Parameter that the browser brings back.
     pub state: String,
     pub expires_at: Millis,
 }
 
 impl Oidc {
-    /// `places`: for sign-ins that were begun. Refuses what would send a code or a person's name over the network in the clear.
+    /// `places`: limit of sign-ins that were begun. Refuses settings that would send codes or names over the network
+    /// without TLS.
     pub fn new(settings: OidcSettings, public_url: &str, clock: Clock, places: Places) -> Result<Self, InvalidOidc> {
         let issuer = secure(&settings.issuer, "--oidc-issuer")?;
         let public = secure(public_url, "--public-url, which --oidc-issuer needs,")?;
@@ -124,12 +125,12 @@ impl Oidc {
         Ok(Self { name, origin, provider, admission, begun: BegunSignIns::new(places), clock })
     }
 
-    /// What people call the provider.
+    /// Name of the provider, for people.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the page must be open: there the provider sends the browser back to.
+    /// Origin at which the page has to be open: the provider sends the browser back there.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -138,7 +139,7 @@ impl Oidc {
         &self.admission
     }
 
-    /// Looks for the provider, so that an operator reads at the start what is wrong with it.
+    /// Contacts the provider, so that the log shows an operator at the start if it cannot be used.
     pub async fn look(&self) {
         match self.provider.look().await {
             Ok(()) => tracing::info!(name = self.name, "people can sign in with OpenID Connect"),
@@ -146,7 +147,7 @@ impl Oidc {
         }
     }
 
-    /// Begins a sign-in for the browser that has this key.
+    /// Begins a sign-in for the browser with this key.
     pub async fn begin(
         &self,
         key_hash: [u8; 32],
@@ -161,7 +162,7 @@ impl Oidc {
         Ok(Started { url: asked.url, state: asked.state, expires_at: at + BEGUN_MS })
     }
 
-    /// Whom the provider has signed in. `key_hash`: of the key that has signed state and code.
+    /// Finishes a sign-in; returns the person. `key_hash`: hash of the key that signed state and code.
     pub async fn finish(
         &self,
         state: &str,
@@ -193,7 +194,7 @@ impl Oidc {
     }
 }
 
-/// An address to which codes and secrets may go: `https`, or this machine.
+/// Parses an address to which codes and secrets may go: `https`, or this machine.
 fn secure(text: &str, setting: &str) -> Result<Url, InvalidOidc> {
     let invalid = |what: &str| InvalidOidc(format!("{setting} is '{text}': {what}"));
     let url: Url = text.parse().map_err(|_| invalid("write an address, as in https://id.example.org"))?;
@@ -212,7 +213,7 @@ fn is_secure(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 
-/// Where the provider sends browsers back to: a page of ours.
+/// Address to which the provider sends browsers back: our page.
 fn callback(public: &Url) -> Result<String, InvalidOidc> {
     let url = public.join("/oidc/callback");
     url.map(String::from).map_err(|error| InvalidOidc(format!("--public-url has no place for the way back: {error}")))

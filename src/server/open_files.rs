@@ -1,13 +1,13 @@
-//! How many files and connections this process may have open.
+//! Limit of files and connections that this process may have open.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Kept for the data, its blobs, and the kernels of an agent in this process.
+/// Files reserved for the data, its blobs, and the kernels of an agent in this process.
 const RESERVED: u64 = 320;
-/// Fewer would be no server.
+/// Lower bound, even if the system allows fewer.
 const LEAST: u64 = 64;
 
-/// Asks the system for as many as it allows, and returns how many of them connections may take. `None`: without a limit.
+/// Raises the process's limit as far as the system allows; returns the share for connections. `None`: no limit.
 pub fn for_connections() -> Option<usize> {
     let mut limit = getrlimit(Resource::Nofile);
     let allowed = limit.maximum;

@@ -1,4 +1,4 @@
-//! The OpenAPI document, read from the routes themselves: what a handler takes and answers stands in its types.
+//! OpenAPI document, made from the routes: the types of a handler describe its request and its response.
 
 mod readable;
 
@@ -32,7 +32,7 @@ pub struct Documented {
     pub method: Method,
     pub path: String,
     pub tag: &'static str,
-    /// A sentence, and after an empty line more of them.
+    /// Summary, and after an empty line a description.
     pub says: &'static str,
     pub needs_token: bool,
     pub parts: Vec<Describe>,
@@ -45,13 +45,13 @@ pub struct Described<'a> {
 }
 
 impl Described<'_> {
-    /// An answer; several of one status differ in their media types.
+    /// Adds a response; those of one status differ in their media types.
     pub fn answer<T: JsonSchema>(&mut self, status: &str, media_type: &str) {
         let schema = self.generator.subschema_for::<T>();
         self.answer_of(status, media_type, json!(schema));
     }
 
-    /// An answer that is no JSON: a file, or lines of text.
+    /// Adds a response that is not JSON: a file, or lines of text.
     pub fn plain_answer(&mut self, status: &str, media_type: &str) {
         self.answer_of(status, media_type, plain(media_type));
     }
@@ -62,7 +62,7 @@ impl Described<'_> {
         answer["content"][media_type] = json!({"schema": schema});
     }
 
-    /// A body of bytes.
+    /// Sets a request body of bytes.
     pub fn bytes(&mut self, media_type: &str) {
         let body = json!({"content": {media_type: {"schema": plain(media_type)}}, "required": true});
         self.operation.insert("requestBody".to_owned(), body);
@@ -107,7 +107,7 @@ fn plain(media_type: &str) -> Value {
     }
 }
 
-/// As a generated client calls the operation: `put_notebook_access` for `PUT /api/notebooks/{notebook}/access`.
+/// Name of the operation in a generated client: `put_notebook_access` for `PUT /api/notebooks/{notebook}/access`.
 fn operation_id(route: &Documented) -> String {
     let parts = route.path.split('/').filter(|part| !part.is_empty() && *part != "api");
     let words = parts.map(|part| part.trim_matches(['{', '}']).replace('-', "_"));
@@ -152,7 +152,7 @@ fn operation(route: &Documented, generator: &mut SchemaGenerator) -> Value {
         described.parameter("path", name, true, json!({"type": "string"}));
     }
     route.parts.iter().for_each(|describe| describe(&mut described));
-    // Whatever stands before a route may refuse: a wrong host, a body that is too large.
+    // Layers in front of every route may refuse too: a wrong host, a body that is too large.
     described.answer::<rest::Problem>("default", PROBLEM);
     let mut operation = described.operation;
     if !description.is_empty() {
@@ -163,7 +163,7 @@ fn operation(route: &Documented, generator: &mut SchemaGenerator) -> Value {
 
 // --- what handlers take ---
 
-/// A part of a request that a handler takes. Most say nothing: paths are read from the route.
+/// Part of a request that a handler takes. The default adds nothing: path parameters are read from the route.
 pub trait Taken {
     fn describe(_: &mut Described<'_>) {}
 }
@@ -212,7 +212,7 @@ impl Taken for Conditions {
 
 // --- what handlers answer ---
 
-/// What a handler answers. A bare response says nothing: its route does.
+/// Response of a handler. A bare `Response` adds nothing: its route describes it.
 pub trait Answered {
     fn describe(described: &mut Described<'_>);
 }
@@ -249,7 +249,7 @@ impl<T: Answered> Answered for Result<T, Problem> {
     }
 }
 
-/// A handler whose types say what it takes and answers. `A` are its arguments.
+/// A handler whose types describe its request and response. `A` are its arguments.
 pub trait Endpoint<A> {
     fn describe(described: &mut Described<'_>);
 }

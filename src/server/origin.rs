@@ -1,7 +1,7 @@
-//! Exact allow-lists of `Host` and `Origin`, for REST and sockets alike.
+//! Exact allow-lists of `Host` and `Origin`, for REST and sockets.
 //!
-//! A foreign page cannot use the server through somebody's browser, and a name that an attacker points to this machine
-//! (DNS rebinding) is not answered. Programs send no `Origin`, and are let through to show their token.
+//! A foreign page cannot use the server through a visitor's browser. A name that an attacker points to this machine
+//! (DNS rebinding) is refused. Programs send no `Origin`, and pass on to the check of their token.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
 use crate::problem::Problem;
 
-/// What may stand in `Host` and `Origin`. Cheap to clone.
+/// Allowed values of `Host` and `Origin`. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AllowedOrigins(Arc<Lists>);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Lists {
-    /// `host:port`, or the host alone where the port is the scheme's own.
+    /// `host:port`, or the host alone if the port is the scheme's default.
     hosts: BTreeSet<String>,
     /// `scheme://host[:port]`.
     origins: BTreeSet<String>,
 }
 
-/// Not an origin.
+/// The text is not an origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not an origin: write it as https://notes.example.org or http://192.0.2.1:8000, without a path")]
 pub struct InvalidOrigin(String);
 
 impl AllowedOrigins {
-    /// This machine's own names, at the port that the server is bound to.
+    /// Allows this machine's loopback names, at the port that the server is bound to.
     pub fn loopback(port: u16) -> Self {
         let mut lists = Lists::default();
         for host in ["localhost", "127.0.0.1", "[::1]"] {
@@ -40,21 +40,21 @@ impl AllowedOrigins {
         Self(Arc::new(lists))
     }
 
-    /// Also this public address, and its `Host`.
+    /// Also allows this public address, and its `Host`.
     pub fn and(mut self, origin: &str) -> Result<Self, InvalidOrigin> {
         let (scheme, authority) = parse_origin(origin).ok_or_else(|| InvalidOrigin(origin.to_owned()))?;
         Arc::make_mut(&mut self.0).allow(&scheme, &authority);
         Ok(self)
     }
 
-    /// Refuses a request that came under another name, or from another origin's page.
+    /// Refuses a request to another host name, or from a page of another origin.
     pub fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
         self.check_host(headers, uri)?;
         self.check_origin(headers)
     }
 
     fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
-        // HTTP/2 has it in the address, and a request to a proxy in both places: each counts.
+        // HTTP/2 has the host in the address, and a request to a proxy in both places: each is checked.
         let in_address = uri.authority().map(http::uri::Authority::as_str);
         let named = match only(headers, &header::HOST) {
             Ok(host) => [host, in_address],
@@ -88,7 +88,7 @@ impl Lists {
     }
 }
 
-/// The one value of a header; an error when there are several, or it is no text.
+/// The only value of a header; an error if there are several, or if it is not text.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -98,7 +98,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
     }
 }
 
-/// As browsers write it: the port is left out where it is the scheme's own.
+/// Authority as browsers write it: the scheme's default port is left out.
 fn with_port(scheme: &str, host: &str, port: Option<u16>) -> String {
     match port {
         None => host.to_owned(),
@@ -117,7 +117,7 @@ fn parse_origin(text: &str) -> Option<(String, String)> {
     (is_bare && !host.is_empty()).then(|| (scheme.to_owned(), with_port(scheme, &host, authority.port_u16())))
 }
 
-/// The outermost layer: `axum::middleware::from_fn_with_state(allowed, check_origin)`.
+/// Outermost layer: `axum::middleware::from_fn_with_state(allowed, check_origin)`.
 pub async fn check_origin(State(allowed): State<AllowedOrigins>, request: Request, next: Next) -> Response {
     match allowed.check(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,

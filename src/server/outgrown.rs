@@ -1,5 +1,5 @@
-//! Notebooks that show nearly as much as they may: what runs that have ended printed moves from the state to blobs, the most first, and
-//! is shown as before.
+//! Moves large outputs of finished runs to blobs when a notebook nears its state quota. The largest go first, and
+//! clients show them as before.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::app::App;
 use crate::blobs;
 use crate::files::parts::{Part, split_above, stream, stream_piece};
 
-/// Shorter values stay: their name as a blob would not be much shorter.
+/// Shorter values stay: a reference to a blob is hardly shorter.
 const MIN_MOVED_BYTES: usize = 1 << 10;
-/// Pieces of a stream become texts of at most about so much.
+/// Limit of a text that consecutive pieces of a stream are joined to.
 const MAX_JOINED_BYTES: usize = 16 << 20;
 
-/// What leaves the state of one run.
+/// Outputs to move from the state of one run.
 struct Plan {
     execution_id: ExecutionId,
     output_seq: u64,
     moved: Vec<MovedOutputs>,
     parts: Vec<Part>,
-    /// Of the state.
+    /// Bytes by which the state shrinks.
     saved_bytes: usize,
 }
 
-/// Follows what is measured, for as long as the server runs.
+/// Handles notebooks that usage reports as too large, until the server stops.
 pub async fn follow(app: App) {
     loop {
         let (notebook, too_many) = tokio::select! {
@@ -45,7 +45,7 @@ fn log(notebook: &NotebookId, relieved: Result<usize, String>) {
     }
 }
 
-/// Takes so many bytes out of the notebook's state, as far as there are outputs that can leave it; gives how many.
+/// Moves outputs worth `too_many` bytes, as far as there are any; returns the bytes by which the state shrank.
 async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usize, String> {
     let state = app.read_by_server(notebook).await.map_err(|refused| refused.to_string())?;
     let mut runs: Vec<(ExecutionId, Arc<Execution>)> = state.notebook.executions.clone().into_iter().collect();
@@ -65,7 +65,7 @@ async fn relieve(app: &App, notebook: &NotebookId, too_many: u64) -> Result<usiz
         let command = Command::MoveOutputs(MoveOutputs { execution_id, output_seq, moved });
         match app.execute_by_server(notebook, &command).await {
             Ok(_) => saved += saved_bytes,
-            // It was cleared, or has written since: the next look sees it as it is then.
+            // The run was cleared or has written since. The next measurement sees its new state.
             Err(rejection) => tracing::debug!(%notebook, %rejection, "outputs stay where they are"),
         }
     }
@@ -96,7 +96,7 @@ impl Plan {
         let Some(whole) = whole else { return };
         let before: usize = replaced.iter().map(Output::size_bytes).sum();
         let (mut output, parts) = split_above(whole, MIN_MOVED_BYTES);
-        // What had left before is named as it was.
+        // Blobs that were moved earlier stay named.
         output.blobs.extend(replaced.iter().flat_map(|one| one.blobs.iter().cloned()));
         let after = output.size_bytes();
         if parts.is_empty() || after >= before {
@@ -108,8 +108,8 @@ impl Plan {
     }
 }
 
-/// How many of the first outputs are one: pieces of a stream that follow one another. With them as one object; `None`: they stay as
-/// they are.
+/// Number of leading outputs that form one object, and that object: consecutive pieces of a stream are joined. `None`:
+/// they stay as they are.
 fn joined(outputs: &[Output]) -> (usize, Option<Box<RawValue>>) {
     let Some(first) = outputs.first() else { return (0, None) };
     if first.display_id.is_some() {
@@ -129,7 +129,7 @@ fn joined(outputs: &[Output]) -> (usize, Option<Box<RawValue>>) {
     (count, Some(stream(&name, &text)))
 }
 
-/// Name and text of a piece of a stream that is whole, and has nothing else.
+/// Name and text of an output that is only a piece of a stream, with its text inline.
 fn piece_of(output: &Output) -> Option<(String, String)> {
     if output.display_id.is_some() || !output.blobs.is_empty() {
         return None;

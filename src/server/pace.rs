@@ -1,4 +1,4 @@
-//! Bodies of requests that come too slowly are given up: nobody holds a request open by sending a byte now and then.
+//! Deadline for request bodies: a client cannot hold a request open by sending a byte now and then.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use tokio::time::{Instant, timeout};
 
 use crate::limits::ServerLimits;
 
-/// What a body may take: so long, and a second more for each of these bytes that has come.
+/// Time that a body may take: a grace period, and one second more per `min_bytes_per_second` received bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     grace: Duration,
     min_bytes_per_second: u64,
 }
 
-/// The body was given up.
+/// Error of a body that missed its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the body came too slowly: send at least {min_bytes_per_second} bytes in a second")]
 pub struct TooSlow {
@@ -36,13 +36,13 @@ impl Pace {
     }
 }
 
-/// Gives every body this pace.
+/// Applies the deadline to every body.
 pub async fn keep_pace(State(pace): State<Pace>, request: Request, next: Next) -> Response {
     let keep = |body: Body| if body.is_end_stream() { body } else { Body::from_stream(paced(body, pace)) };
     next.run(request.map(keep)).await
 }
 
-/// A body, and how long the server has waited for it. The time that the server took for its own work does not count.
+/// A body, and the time that the server has waited for it. The server's own work does not count.
 struct Paced {
     body: BodyDataStream,
     pace: Pace,

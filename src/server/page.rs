@@ -1,5 +1,5 @@
-//! The page for browsers, from the binary. Its files have hashed names and are compressed when they are built; the HTML is made
-//! for each request, because its policy names a number that is used once.
+//! Serves the page for browsers, from the binary. Its files have hashed names and are compressed at build time. The
+//! HTML is made for each request, because its policy has a nonce.
 
 use axum::extract::Path;
 use axum::response::{Html, IntoResponse, Response};
@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::problem::Problem;
 
-/// A file of the page, also as the build has compressed it.
+/// A file of the page, with the compressed forms of the build.
 struct File {
     path: &'static str,
     plain: &'static [u8],
@@ -19,16 +19,17 @@ struct File {
 
 include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// What outputs of notebooks may do in their frame: scripts and styles of their own, images that they bring along; no network,
-/// no storage, no way out. `sandbox` gives them an origin that nobody else has.
+/// Policy of the frame for outputs: inline scripts and styles, embedded images; no network, no storage, no navigation
+/// out. `sandbox` gives the frame a unique origin.
 const FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' blob:; \
     style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'";
 
-/// A worker's policy is that of its own script, not the page's: ruff is WebAssembly, and fetches itself. Other files ignore it.
+/// Policy of worker scripts, which do not inherit the page's: ruff is WebAssembly, and fetches itself. Other files
+/// ignore it.
 const WORKER_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
-/// The page; `None` where the client was not built when this program was.
+/// The page; `None` if the client was not built when this program was.
 pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
     let file = find("/index.html")?;
     let html = String::from_utf8_lossy(file.plain);
@@ -39,7 +40,8 @@ pub fn index(headers: &HeaderMap) -> Option<Result<Response, Problem>> {
     }))
 }
 
-/// The frame is named by its whole address: so an output cannot navigate it elsewhere, and send data out with that.
+/// Policy of the page. It names the frame by its whole address, so that an output cannot navigate the frame elsewhere
+/// and leak data.
 fn policy(nonce: &str, headers: &HeaderMap) -> HeaderValue {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let text = format!(
@@ -59,7 +61,7 @@ fn nonce() -> Result<String, Problem> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// A file with a hashed name: it never changes.
+/// Serves a file with a hashed name: it never changes.
 pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     let file = find(&format!("/assets/{name}")).ok_or_else(missing)?;
     let mut answer = send(file, &headers);
@@ -68,7 +70,7 @@ pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Respo
     Ok(answer)
 }
 
-/// The frame for outputs with scripts.
+/// Serves the frame for outputs with scripts.
 pub async fn frame(headers: HeaderMap) -> Result<Response, Problem> {
     let mut answer = send(find("/frame.html").ok_or_else(missing)?, &headers);
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY));

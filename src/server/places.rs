@@ -1,4 +1,4 @@
-//! Places for those who have not said yet who they are, counted in all and per network.
+//! Limits of unauthenticated connections, in total and per network.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A number of places, of which one network takes a part at most.
+/// Number of places, of which one network may take a part.
 #[derive(Debug, Clone)]
 pub struct Places {
     free: Arc<Semaphore>,
@@ -14,7 +14,7 @@ pub struct Places {
     per_network: usize,
 }
 
-/// Given back when it is dropped.
+/// A place, released when it is dropped.
 #[derive(Debug)]
 pub struct Place {
     taken: Arc<DashMap<IpAddr, usize>>,
@@ -27,8 +27,8 @@ impl Places {
         Self { free: Arc::new(Semaphore::new(total)), taken: Arc::default(), per_network }
     }
 
-    /// `None`: all places are taken, or all that this network may have. A loopback address has no limit of its own, because
-    /// a proxy may stand there that the server was not told of.
+    /// Takes a place. `None`: all are taken, or all of this network. A loopback address has no limit per network,
+    /// because an unconfigured proxy may be there.
     pub fn enter(&self, address: Option<IpAddr>) -> Option<Place> {
         let permit = self.free.clone().try_acquire_owned().ok()?;
         let network = address.filter(|address| !address.to_canonical().is_loopback()).map(network_of);
@@ -53,7 +53,7 @@ impl Drop for Place {
     }
 }
 
-/// One customer of an IPv6 provider has a whole /64.
+/// Network that is counted together: one customer of an IPv6 provider has a whole /64.
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

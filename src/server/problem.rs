@@ -1,4 +1,4 @@
-//! Every error over HTTP: `application/problem+json` (RFC 9457).
+//! HTTP errors: `application/problem+json` (RFC 9457).
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::auth::AuthError;
 use crate::oidc::OidcError;
 
-/// A refusal or a fault. Boxed: it travels in every `Result`.
+/// A refusal or a fault, boxed because every `Result` carries one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Problem(Box<rest::Problem>);
@@ -44,7 +44,7 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
-    /// A mistake of the server: its log says more.
+    /// 500: a fault of the server, whose log says more.
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
     }
@@ -63,7 +63,7 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
     }
 
-    /// A question to a kernel that has no answer.
+    /// Problem of a question to a kernel that was refused.
     pub fn unanswered(code: QuestionRefusal, detail: impl Into<String>) -> Self {
         use QuestionRefusal as Q;
         let status = match code {
@@ -83,7 +83,7 @@ impl Problem {
         Self::new(status, &wire_name(&code), detail)
     }
 
-    /// Something was not done with a file beside a notebook.
+    /// Problem of a failed request for a file beside a notebook.
     pub fn no_file(code: FileRefusal, detail: impl Into<String>) -> Self {
         use FileRefusal as F;
         let status = match code {
@@ -119,7 +119,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The status of a rejection's code, as `core/rejection.rs` says beside each.
+/// Status of a rejection's code, as documented in `core/rejection.rs`.
 fn status_of(code: RejectionCode) -> StatusCode {
     use RejectionCode as C;
     match code {
@@ -160,7 +160,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
     }
 }
 
-/// The code as it is on the wire.
+/// Code as on the wire.
 fn wire_name(code: &impl Serialize) -> String {
     match serde_json::to_value(code) {
         Ok(serde_json::Value::String(name)) => name,
@@ -231,7 +231,7 @@ impl From<OidcError> for Problem {
 }
 
 impl From<StoreError> for Problem {
-    /// The reason may name files of the server: it is logged, not told.
+    /// The reason may name files of the server: it is logged, and not sent.
     fn from(error: StoreError) -> Self {
         if let StoreError::UnreadableEvent { .. } = error {
             return Self::new(StatusCode::CONFLICT, "damaged", error.to_string());

@@ -1,4 +1,4 @@
-//! The address of a client behind proxies that the operator trusts.
+//! Client address behind proxies that the operator trusts.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Networks of proxies whose `X-Forwarded-For` counts.
+/// Networks of proxies whose `X-Forwarded-For` is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -18,7 +18,7 @@ impl FromIterator<IpNet> for TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Who is behind the connection: the last address of the chain that no trusted proxy has, as far as it can be read.
+    /// Address of the client: read from the end of the chain, the first address that is not a trusted proxy's.
     pub fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> SocketAddr {
         let mut client = peer.ip();
         let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());

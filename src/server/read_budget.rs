@@ -1,4 +1,4 @@
-//! What a connection may send before it has said who it is.
+//! Read limit of a connection that has not authenticated yet.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use futures_util::task::AtomicWaker;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Notify;
 
-/// The bytes that may still be read of a connection. Cheap to clone.
+/// Bytes that may still be read from a connection. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ReadBudget(Arc<Shared>);
 
@@ -28,18 +28,18 @@ impl Default for ReadBudget {
 }
 
 impl ReadBudget {
-    /// From now on no more than these, give or take one buffer; then reading waits.
+    /// Limits reading to these bytes, plus at most one buffer; then reading waits.
     pub fn limit(&self, bytes: usize) {
         self.0.left.store(bytes, Ordering::SeqCst);
     }
 
-    /// Reads on without a limit.
+    /// Removes the limit, and resumes reading.
     pub fn lift(&self) {
         self.limit(usize::MAX);
         self.0.reader.wake();
     }
 
-    /// Ready when a reader waits for more than there was. Cancel safe.
+    /// Resolves when a reader waits because the limit is used up. Cancel safe.
     pub async fn spent(&self) {
         self.0.spent.notified().await;
     }
@@ -55,7 +55,7 @@ impl ReadBudget {
             return Poll::Ready(());
         }
         self.0.reader.register(context.waker());
-        // It may have been lifted meanwhile.
+        // The limit may have been removed meanwhile.
         if self.0.left.load(Ordering::SeqCst) > 0 {
             return Poll::Ready(());
         }
@@ -64,7 +64,7 @@ impl ReadBudget {
     }
 }
 
-/// What is read of a connection, counted.
+/// A connection whose read bytes are counted.
 #[derive(Debug)]
 pub struct Metered<S> {
     pub stream: S,

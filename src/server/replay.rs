@@ -1,4 +1,4 @@
-//! A notebook as it was at a version: the nearest snapshot before it, and the events since.
+//! State of a notebook at a version: the nearest snapshot before it, and the events since.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,18 +11,19 @@ use tokio::sync::Mutex;
 use crate::problem::Problem;
 use crate::rooms::snapshot;
 
-/// Events of one reading.
+/// Events per read.
 const PAGE: usize = 2_000;
 
 /// Reads old versions, however far the nearest snapshot is.
 pub struct Replays {
     max_gap: Version,
-    /// Replays beyond the largest gap run one at a time: the next one finds the snapshots that the one before has left.
+    /// Serialises replays over more than `max_gap` events: the next one finds the snapshots that the one before has
+    /// stored.
     beyond_gap: Mutex<()>,
 }
 
 impl Replays {
-    /// `max_gap`: events between two snapshots.
+    /// `max_gap`: largest number of events between two snapshots.
     pub fn new(max_gap: Version) -> Self {
         Self { max_gap: max_gap.max(1), beyond_gap: Mutex::default() }
     }
@@ -51,13 +52,13 @@ impl Replays {
     }
 }
 
-/// The latest snapshot up to a version, or the beginning.
+/// Latest snapshot up to a version, or the empty notebook.
 async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<(Head, Document), Problem> {
     let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
     Ok(found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone()))))
 }
 
-/// The state at a version that the log has reached; a problem where that would take more than `limit` events.
+/// State at a version that the log has reached. Problem `limit_exceeded` if it needs more than `limit` events.
 pub async fn state_at(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -73,12 +74,12 @@ pub async fn state_at(
     advance(store, head, state, version).await
 }
 
-/// The state from nothing but the log, whatever its length.
+/// State at a version from the log alone, whatever its length.
 pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
     advance(store, Head::START, Document::new(notebook.clone()), version).await
 }
 
-/// What events are folded into.
+/// State to which events are applied.
 trait Fold: Deref<Target = Document> {
     fn fold(&mut self, recorded: &Recorded);
 }
@@ -89,7 +90,7 @@ impl Fold for Notebook {
     }
 }
 
-/// The document alone: half the work.
+/// Document without the ledger: half the work.
 struct Alone(Document);
 
 impl Deref for Alone {
@@ -111,7 +112,7 @@ async fn advance(store: &dyn EventStore, head: Head, state: Document, to: Versio
     Ok(state)
 }
 
-/// Only what is proven is folded in. `head`: of the state.
+/// Applies events up to `to`, after verifying their hash chain. `head` is that of `state`.
 async fn advance_from<F: Fold>(
     store: &dyn EventStore,
     mut head: Head,

@@ -1,4 +1,4 @@
-//! What guards ask about a notebook, answered by its room.
+//! Rights in notebooks for the guards of routes, answered by the rooms.
 
 use async_trait::async_trait;
 use notarium_core::{Command, Millis, NotebookId, Operation, Rejection, RejectionCode, Role, Subject, not_open};
@@ -8,7 +8,7 @@ use crate::auth::Authenticated;
 use crate::extract::Conditions;
 use crate::guard::NotebookRights;
 
-/// The rooms as [`NotebookRights`].
+/// Implementation of [`NotebookRights`] by the rooms.
 pub struct RoomRights(pub App);
 
 impl RoomRights {

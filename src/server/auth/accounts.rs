@@ -22,11 +22,11 @@ use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::clock::Clock;
 use crate::usage::Usage;
 
-/// Revocations that a slow connection may be behind; beyond, it asks again whatever they were.
+/// Revocations that a slow connection may lag behind. Beyond that it rechecks its token in any case.
 const REVOCATION_QUEUE: usize = 256;
-/// `last_used_at` is as coarse as this, so that reading costs no write.
+/// Granularity of `last_used_at`, so that reads cost no write.
 const TOUCH_EVERY_MS: Millis = 10 * 60 * 1000;
-/// How long the records of ended tokens are kept.
+/// Retention of the records of ended tokens.
 const KEEP_ENDED_MS: Millis = 30 * 24 * 60 * 60 * 1000;
 
 /// Accounts, tokens and what they allow. Cheap to clone.
@@ -42,23 +42,23 @@ struct Shared {
     placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
     ended: mpsc::UnboundedSender<Revoked>,
-    /// Until somebody takes it.
+    /// `None` once it is taken.
     ended_receiver: Mutex<Option<mpsc::UnboundedReceiver<Revoked>>>,
     passwords: Passwords,
     throttle: Throttle,
     asks_again: AtomicBool,
-    /// Where notebooks are counted, once that is known.
+    /// Usage counters, once [`Accounts::count_in`] has set them.
     usage: OnceLock<Arc<Usage>>,
     browser_keys: BrowserKeys,
     browser_links: BrowserLinks,
     guest_names: GuestNames,
 }
 
-/// What can be chosen about authentication.
+/// Options of authentication.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthOptions {
     pub password_cost: PasswordCost,
-    /// Nothing that is kept somewhere confirms, shares or manages: only a fresh sign-in does.
+    /// If set, a stored token cannot confirm, share or manage: only a fresh sign-in can.
     pub asks_again: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct OneTimeToken {
     pub expires_at: Option<Millis>,
 }
 
-/// A token's record as it was read, whatever its table.
+/// A token's record, from the table of tokens or of share links.
 struct Loaded {
     secret_hash: [u8; 32],
     created_by: Option<User>,
@@ -78,12 +78,12 @@ struct Loaded {
 }
 
 impl Accounts {
-    /// With the default options.
+    /// Opens the accounts with the default options.
     pub async fn open(store: AccountStore, clock: Clock) -> Result<Self, AccountError> {
         Self::open_with(store, clock, &AuthOptions::default()).await
     }
 
-    /// Reads which notebook is in which workspace; everything else is read when it is asked for.
+    /// Opens the accounts. Reads the workspace of every notebook; everything else is read on demand.
     pub async fn open_with(store: AccountStore, clock: Clock, options: &AuthOptions) -> Result<Self, AccountError> {
         let placements = Arc::new(Placements::default());
         read_placements(&store, &placements).await?;
@@ -132,7 +132,7 @@ impl Accounts {
         self.shared.placements.clone()
     }
 
-    /// Counts notebooks there from now on.
+    /// Sets the usage counters that count notebooks from now on.
     pub fn count_in(&self, usage: Arc<Usage>) {
         let _ = self.shared.usage.set(usage);
     }
@@ -146,12 +146,12 @@ impl Accounts {
         self.shared.placements.workspace_of(notebook)
     }
 
-    /// Whether confirming, sharing and managing ask for the password again.
+    /// True if confirming, sharing and managing need a fresh sign-in.
     pub fn asks_again(&self) -> bool {
         self.shared.asks_again.load(Ordering::SeqCst)
     }
 
-    /// Before anybody was told of the server: connections keep what they were let in with.
+    /// Call before the server accepts connections: open connections keep the rights they began with.
     pub fn set_asks_again(&self, asks_again: bool) {
         self.shared.asks_again.store(asks_again, Ordering::SeqCst);
     }
@@ -160,12 +160,12 @@ impl Accounts {
         self.shared.clock.now()
     }
 
-    /// The store behind: for questions. Changes go through [`Accounts::change`].
+    /// The store, for reads. Changes go through [`Accounts::change`].
     pub fn store(&self) -> &AccountStore {
         &self.shared.store
     }
 
-    /// Who holds this token, and what it allows now.
+    /// Authenticates a token; returns its holder with the rights it has now.
     pub async fn authenticate(&self, token: &str) -> Result<Authenticated, AuthError> {
         let token = TokenText::parse(token).ok_or(AuthError::Invalid)?;
         if token.kind.is_one_time() {
@@ -184,7 +184,7 @@ impl Accounts {
         Ok(self.as_allowed(cached.authenticated))
     }
 
-    /// What is allowed now to somebody who was let in before.
+    /// Returns the rights that an authenticated caller has now.
     pub async fn recheck(&self, earlier: &Authenticated) -> Result<Authenticated, AuthError> {
         let cached = match self.shared.cache.get(&earlier.token_id) {
             Some(cached) => cached,
@@ -194,24 +194,24 @@ impl Accounts {
         Ok(Authenticated { door: earlier.door, ..self.as_allowed(cached.authenticated) })
     }
 
-    /// Follows a token for as long as a connection lives. Nothing that happened since it was authenticated is missed.
+    /// Follows a token for the life of a connection. No revocation since the authentication is missed.
     pub async fn follow(&self, authenticated: &Authenticated) -> Result<FollowedToken, AuthError> {
         let revocations = self.revocations();
         let current = self.recheck(authenticated).await?;
         Ok(FollowedToken::new(self.clone(), current, revocations))
     }
 
-    /// Everything that was revoked from now on.
+    /// Subscribes to revocations from now on.
     pub fn revocations(&self) -> broadcast::Receiver<Revocation> {
         self.shared.revocations.subscribe()
     }
 
-    /// Changes accounts, all or nothing, and tells the live connections before it returns.
+    /// Changes accounts, all or nothing, and notifies live connections before it returns.
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
         let ended = self.ended_by(changes).await?;
         self.shared.store.apply(changes, &audit).await?;
         for revoked in ended {
-            // Nobody listens: no assistant does anything here.
+            // No receiver: no assistants run here.
             let _ = self.shared.ended.send(revoked);
         }
         for change in changes {
@@ -227,19 +227,20 @@ impl Accounts {
                     self.browser_links().ended(id);
                 }
                 self.shared.cache.forget(&revocation);
-                // Nobody listens: nobody is connected.
+                // No receiver: no connection is open.
                 let _ = self.shared.revocations.send(revocation);
             }
         }
         Ok(())
     }
 
-    /// Tokens and accounts that ended for good, from now on: for the one who takes back what was asked for with them.
+    /// Receiver of tokens and accounts that end for good, available once. Its owner withdraws what was requested with
+    /// them.
     pub fn take_ended(&self) -> Option<mpsc::UnboundedReceiver<Revoked>> {
         self.shared.ended_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What the changes end, asked before they are made.
+    /// Tokens and accounts that the changes will end; asked before the changes are made.
     async fn ended_by(&self, changes: &[AccountChange]) -> Result<Vec<Revoked>, AccountError> {
         let mut ended = Vec::new();
         for change in changes {
@@ -264,12 +265,12 @@ impl Accounts {
         Ok(tokens.into_iter().filter(go).map(|token| Revoked::Token(token.id)).collect())
     }
 
-    /// An audit entry of now.
+    /// An audit entry with the current time.
     pub fn audit(&self, actor: &Actor, action: &str, subject: impl ToString) -> AuditEntry {
         AuditEntry { at: self.now(), actor: actor.key(), action: action.to_owned(), subject: subject.to_string() }
     }
 
-    /// What lies on a disk may be read by more than its owner: where that is so, it is good for everyday work alone.
+    /// A stored token may be readable by others. With `asks_again` it keeps the everyday scopes alone.
     fn as_allowed(&self, mut who: Authenticated) -> Authenticated {
         if self.asks_again() && !who.is_fresh && who.user_id().is_some() {
             who.scopes.retain(|scope| EVERYDAY.contains(scope));
@@ -282,12 +283,12 @@ impl Accounts {
         if expires_at.is_some_and(|at| self.now() >= at) { Err(AuthError::Expired) } else { Ok(()) }
     }
 
-    /// A session that is bound to a browser's key has no secret of its own: each open page has one.
+    /// Compares secrets. A session bound to a browser's key has none itself: each of its open pages has one.
     fn opens(&self, id: &TokenId, kept: &[u8; 32], presented: &[u8; 32]) -> bool {
         kept == presented || self.browser_keys().is_open(id, presented)
     }
 
-    /// A stranger learns `Invalid` alone: why a token is refused is told to who has its secret.
+    /// Without the right secret the error is always `Invalid`.
     async fn load_into_cache(
         &self,
         kind: TokenKind,
@@ -403,7 +404,7 @@ async fn read_placements(store: &AccountStore, placements: &Placements) -> Resul
     }
 }
 
-/// Whose connections a change may touch.
+/// Revocations to send for a change: the connections that it may affect.
 fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
     match change {
         AccountChange::SetProfile { user, .. }

@@ -1,4 +1,4 @@
-//! Somebody who was let in, and what that allows in each notebook.
+//! An authenticated caller, and its rights in each notebook.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use notarium_core::{
 };
 use notarium_store::accounts::{Coverage, TokenKind};
 
-/// Which notebook is in which workspace. Shared by all who are connected, and kept current.
+/// Workspace of each notebook. Shared by all connections, and kept current.
 #[derive(Debug, Default)]
 pub struct Placements(DashMap<NotebookId, WorkspaceId>);
 
@@ -26,35 +26,35 @@ impl Placements {
     }
 }
 
-/// Somebody who was let in. What it says is true until [`super::Accounts::follow`] says otherwise.
+/// An authenticated caller. Valid until [`super::Accounts::follow`] reports a change.
 #[derive(Debug, Clone)]
 pub struct Authenticated {
     pub actor: Actor,
-    /// For people to read.
+    /// Display name.
     pub name: String,
     pub kind: TokenKind,
     pub token_id: TokenId,
-    /// What its owner calls the session or token.
+    /// The owner's label of the session or token.
     pub label: String,
-    /// Where it came in.
+    /// Entry point: page, terminal, REST or socket.
     pub door: Door,
     pub scopes: Scopes,
-    /// The notebooks that the token is good for.
+    /// Notebooks that the token covers.
     pub coverage: Coverage,
-    /// The role in each of the person's workspaces.
+    /// Role in each of the person's workspaces.
     pub workspaces: BTreeMap<WorkspaceId, Role>,
     pub expires_at: Option<Millis>,
-    /// A session of a few minutes, for which the password was asked.
+    /// True for a session of a few minutes, for which the password was asked.
     pub(super) is_fresh: bool,
-    /// Scopes were withheld that a fresh sign-in has.
+    /// True if scopes are withheld that a fresh sign-in has.
     pub asks_again: bool,
     pub(super) placements: Arc<Placements>,
 }
 
 impl Authenticated {
-    /// What the token adds in this notebook to the notebook's own access list. Outside its coverage: nothing at all.
+    /// Rights that the token adds to the notebook's own access list. Outside its coverage: none.
     ///
-    /// A share link's role stands in the notebook's access list, as an event; its token only opens that one notebook.
+    /// A share link's role is in the notebook's access list, as an event. Its token only opens that one notebook.
     pub fn authority_for(&self, notebook: &NotebookId) -> Authority {
         let workspace = self.placements.workspace_of(notebook);
         if !self.covers(notebook, workspace.as_ref()) {
@@ -86,7 +86,7 @@ impl Authenticated {
         Means { door: self.door.into(), credential: self.kind.as_str().to_owned(), label: self.label.clone() }
     }
 
-    /// Whether the token is good for the notebook at all. Where it is not, the notebook is unknown.
+    /// True if the token covers the notebook. Otherwise the notebook is reported as unknown.
     pub fn may_see(&self, notebook: &NotebookId) -> bool {
         self.covers(notebook, self.placements.workspace_of(notebook).as_ref())
     }
@@ -112,7 +112,7 @@ impl Authenticated {
         self.scopes.contains(&scope)
     }
 
-    /// Why something is refused that needs this scope.
+    /// Error text of an operation that needs this scope.
     pub fn lacks(&self, scope: Scope) -> String {
         match self.asks_again {
             true => "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
@@ -122,7 +122,7 @@ impl Authenticated {
         }
     }
 
-    /// The person, when it is one or a program that acts for one.
+    /// The person, for a person or a program that acts for one.
     pub fn user_id(&self) -> Option<&UserId> {
         match &self.actor {
             Actor::User { id } => Some(id),

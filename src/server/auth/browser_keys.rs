@@ -1,6 +1,6 @@
-//! Sessions of browsers. A browser keeps no token: it makes a pair of keys of which no script can read the private one, its
-//! session is bound to the public one, and whenever a page opens it proves the private one and gets a token for its memory.
-//! Decision 0014 says why this is no cookie.
+//! Sessions of browsers. A browser stores no token. It makes a key pair whose private key no script can read, and its
+//! session is bound to the public key. A page that opens signs a challenge and gets a token, which it keeps in memory.
+//! Decision 0014 says why this is not a cookie.
 
 use std::collections::VecDeque;
 
@@ -15,23 +15,23 @@ use sha2::{Digest, Sha256};
 
 use super::AuthError;
 
-/// How long a page may take for its proof.
+/// Time that a page has to sign a challenge.
 const CHALLENGE_MS: Millis = 60_000;
-/// Open pages of one browser; an older one proves the key again when it next asks.
+/// Open pages per session; an older one proves the key again with its next request.
 const MAX_PAGES: usize = 32;
-/// Sessions with open pages; beyond that all prove their keys again.
+/// Sessions with open pages. At this number all are cleared, and prove their keys again.
 const MAX_SESSIONS: usize = 20_000;
-/// An uncompressed point of the curve P-256.
+/// Length of an uncompressed point of the curve P-256.
 const KEY_BYTES: usize = 65;
 
 pub(super) struct BrowserKeys {
-    /// Of this start of the server.
+    /// HMAC key of this start of the server.
     challenges: hmac::Key,
     /// Hashes of the tokens that open pages hold.
     pages: DashMap<TokenId, VecDeque<[u8; 32]>>,
 }
 
-/// What a page shows for its session.
+/// Proof that a page presents for its session.
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
     pub session: &'a TokenId,
@@ -49,13 +49,13 @@ impl BrowserKeys {
         Ok(Self { challenges: hmac::Key::new(hmac::HMAC_SHA256, &secret), pages: DashMap::new() })
     }
 
-    /// What a page of this session has to sign within a minute.
+    /// Challenge that a page of this session has to sign within a minute.
     pub fn challenge(&self, session: &TokenId, now: Millis) -> String {
         let tag = hmac::sign(&self.challenges, challenged(session, now).as_bytes());
         BASE64_URL_SAFE_NO_PAD.encode([&now.to_be_bytes()[..], tag.as_ref()].concat())
     }
 
-    /// Whether the session's key has signed a challenge of ours; gives what the store keeps of that key.
+    /// Verifies that the session's key signed a challenge of this server; returns the key's hash, as stored.
     pub fn check(&self, proof: Proof<'_>, now: Millis) -> Result<[u8; 32], AuthError> {
         let asked = BASE64_URL_SAFE_NO_PAD.decode(proof.challenge).map_err(|_| AuthError::Invalid)?;
         let (at, tag) = asked.split_first_chunk().ok_or(AuthError::Invalid)?;
@@ -69,7 +69,7 @@ impl BrowserKeys {
         signed_by(proof.key, &signed, proof.signature)
     }
 
-    /// From now on this token is the session's too.
+    /// Accepts this token for the session from now on.
     pub fn opened(&self, session: &TokenId, secret_hash: [u8; 32]) {
         if self.pages.len() >= MAX_SESSIONS {
             self.pages.clear();
@@ -92,12 +92,12 @@ fn challenged(session: &TokenId, at: Millis) -> String {
     format!("{session}\n{at}")
 }
 
-/// What the store keeps of a key, as it keeps the hash of a secret. No secret has this hash: secrets are shorter than what is hashed.
+/// Hash of a key, as the store keeps it. No secret has this hash: secrets are shorter than the hashed text.
 pub fn hash_of_key(key: &str) -> Result<[u8; 32], AuthError> {
     point(key).map(|key| hash_of(&key))
 }
 
-/// Whether this key has signed the text; gives what the store keeps of it.
+/// Verifies that the key signed the text; returns the key's hash, as stored.
 pub fn signed_by(key: &str, text: &str, signature: &str) -> Result<[u8; 32], AuthError> {
     let key = point(key).map_err(|_| AuthError::Invalid)?;
     let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).map_err(|_| AuthError::Invalid)?;

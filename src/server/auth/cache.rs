@@ -1,4 +1,4 @@
-//! Tokens that were authenticated, so that a request costs no question to the store.
+//! Cache of authenticated tokens: a request costs no query to the store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,21 +8,21 @@ use notarium_core::{Millis, TokenId};
 use super::Authenticated;
 use super::follow::Revocation;
 
-/// More would be a flood of tokens: the cache starts anew.
+/// Limit of cached tokens. At this number the cache is cleared.
 const MAX_CACHED_TOKENS: usize = 20_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Cached {
     pub secret_hash: [u8; 32],
     pub authenticated: Authenticated,
-    /// When the store was last told that the token is in use.
+    /// Time when the store last recorded a use of the token.
     pub touched_at: Millis,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct TokenCache {
     by_id: DashMap<TokenId, Cached>,
-    /// Rises with every revocation: what was read from the store before one is not cached after it.
+    /// Rises with every revocation: a token read before a revocation is not cached after it.
     generation: AtomicU64,
 }
 
@@ -35,12 +35,13 @@ impl TokenCache {
         self.by_id.get(id).map(|cached| cached.clone())
     }
 
-    /// Keeps the entry unless something was revoked since `generation` was asked.
+    /// Caches the entry, unless a revocation came since `generation` was read.
     pub fn put(&self, id: TokenId, cached: Cached, generation: u64) {
         if self.by_id.len() >= MAX_CACHED_TOKENS {
             self.by_id.clear();
         }
-        // A revocation counts first and looks through the entries then: it either is seen here, or waits for this entry.
+        // A revocation raises the generation and then scans the entries. Either it is seen here, or its scan waits for
+        // this entry.
         let entry = self.by_id.entry(id);
         if self.generation() == generation {
             entry.insert(cached);

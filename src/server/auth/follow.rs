@@ -1,4 +1,4 @@
-//! Following a token while its connection lives: revocation and expiry act at once.
+//! Follows a token while its connection lives: revocation and expiry take effect immediately.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use tokio::sync::broadcast;
 
 use super::{Accounts, AuthError, Authenticated};
 
-/// The clock is looked at so often: it may be set, or its machine be asleep.
+/// Interval of looks at the clock: it may be set, or its machine may sleep.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Something that was allowed has changed: ask again.
+/// Change of rights: the connections that it touches recheck their tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revocation {
     Token(TokenId),
-    /// Deactivated, no administrator any more, renamed, in or out of a workspace.
+    /// The profile, administrator right, memberships, identities or tokens of a person have changed.
     User(UserId),
     ShareLink(ShareLinkId),
     Workspace(WorkspaceId),
     /// Moved in or out of a workspace.
     Notebook(NotebookId),
-    /// A person was deactivated: with that go the agents and links that the person made.
+    /// A person was deactivated; the agents and links that the person made end too.
     Anybody,
 }
 
 impl Revocation {
-    /// Whether what this token allows may have changed.
+    /// True if the rights of this token may have changed.
     pub fn touches(&self, authenticated: &Authenticated) -> bool {
         match self {
             Revocation::Token(id) => authenticated.token_id == *id,
@@ -40,12 +40,12 @@ impl Revocation {
     }
 }
 
-/// A token whose connection is open. Owned by the connection's task.
+/// Token of an open connection. Owned by the connection's task.
 pub struct FollowedToken {
     accounts: Accounts,
     authenticated: Authenticated,
     revocations: broadcast::Receiver<Revocation>,
-    /// Something was heard and not yet looked into: kept here, so that a dropped `changed` forgets nothing.
+    /// A revocation was received and not handled yet. Kept here so that a dropped `changed` loses nothing.
     is_stale: bool,
 }
 
@@ -58,12 +58,12 @@ impl FollowedToken {
         Self { accounts, authenticated, revocations, is_stale: false }
     }
 
-    /// What is allowed as far as is known.
+    /// Rights as last checked.
     pub fn authenticated(&self) -> &Authenticated {
         &self.authenticated
     }
 
-    /// Waits until what is allowed has changed: `Ok` with what it is now (re-subscribe, demote), or `Err`: close.
+    /// Waits for a change of rights. `Ok` has the new rights (re-subscribe, demote); `Err`: close.
     /// Safe to drop and call again (for `select!`).
     pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {
         if !self.is_stale {
@@ -75,7 +75,7 @@ impl FollowedToken {
         Ok(self.authenticated.clone())
     }
 
-    /// Until a revocation touches the token, or it expires, or revocations were missed.
+    /// Waits for a revocation that touches the token, its expiry, or missed revocations.
     async fn wait(&mut self) {
         let expiry = expired(&self.accounts, self.authenticated.expires_at);
         let revocations = &mut self.revocations;

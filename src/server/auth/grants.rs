@@ -1,6 +1,6 @@
-//! What people hand out: API tokens, agents' tokens, share links, accounts, places in workspaces.
+//! Creates and revokes API tokens, agents' tokens, share links, accounts and memberships of workspaces.
 //!
-//! Whether somebody may share a *notebook* is asked by the routes: rights in notebooks are not known here.
+//! The routes check the right to share a *notebook*: rights in notebooks are not known here.
 
 use std::collections::BTreeSet;
 
@@ -16,22 +16,22 @@ use ulid::Ulid;
 use super::sessions::{Minted, TokenRequest, mint};
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
 
-/// Live tokens of one person, agents of one person, links of one notebook, workspaces of one person.
+/// Limit of live tokens per person, agents per person, links per notebook and workspaces per person.
 const MAX_EACH: usize = 500;
-/// Notebooks that one token names; more are a workspace.
+/// Notebooks that one token may name; a workspace covers more.
 const MAX_NAMED_NOTEBOOKS: usize = 500;
 
-/// What an API token is to be.
+/// Request for an API token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewApiToken {
     pub label: String,
-    /// Asked for by name, `confirm` too.
+    /// Every scope is requested by name, `confirm` too.
     pub scopes: Scopes,
     pub coverage: Coverage,
     pub expires_at: Option<Millis>,
 }
 
-/// What an agent's token is to be.
+/// Request for an agent's token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAgent {
     pub name: String,
@@ -39,7 +39,7 @@ pub struct NewAgent {
     pub expires_at: Option<Millis>,
 }
 
-/// What a share link is to be.
+/// Request for a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewShareLink {
     pub notebook: NotebookId,
@@ -48,7 +48,7 @@ pub struct NewShareLink {
     pub expires_at: Option<Millis>,
 }
 
-/// A token that was made: the text is shown once.
+/// A new token. Its text is shown once.
 #[derive(Debug, Clone)]
 pub struct NewToken {
     pub text: TokenText,
@@ -56,7 +56,7 @@ pub struct NewToken {
 }
 
 impl Accounts {
-    /// Only from an interactive session: a token that was stolen makes no tokens that outlive it.
+    /// Creates an API token. Needs an interactive session: a stolen token makes no tokens that outlive it.
     pub async fn create_api_token(&self, who: &Authenticated, new: NewApiToken) -> Result<NewToken, AuthError> {
         if who.kind != TokenKind::Session {
             return Err(AuthError::forbidden("API tokens are made in a session: sign in with POST /api/session"));
@@ -78,7 +78,7 @@ impl Accounts {
         self.keep(who, minted, "token.create").await
     }
 
-    /// The caller has checked that the person may let an agent into what the token covers.
+    /// Creates an agent's token. The caller has checked that the person may let an agent into the covered notebooks.
     pub async fn create_agent(&self, who: &Authenticated, new: NewAgent) -> Result<NewToken, AuthError> {
         let user = person(who)?;
         check_unrestricted(who)?;
@@ -104,7 +104,7 @@ impl Accounts {
         Ok(NewToken { text, token })
     }
 
-    /// A token that one holds or made; an administrator's session revokes any.
+    /// Revokes a token that the person holds or made; an administrator's session revokes any.
     pub async fn revoke_token(&self, who: &Authenticated, id: &TokenId) -> Result<(), AuthError> {
         let user = person(who)?;
         let token = self.store().token(id).await?;
@@ -116,7 +116,7 @@ impl Accounts {
         Ok(self.change(&[revoke], self.audit(&who.actor, "token.revoke", id)).await?)
     }
 
-    /// The caller grants the role in the notebook, and revokes the link again if that fails.
+    /// Creates a link. The caller grants its role in the notebook, and revokes the link if that fails.
     pub async fn create_share_link(
         &self,
         who: &Authenticated,
@@ -144,7 +144,7 @@ impl Accounts {
         Ok((text, link))
     }
 
-    /// A link of that notebook and no other.
+    /// Revokes a link of this notebook. A link of another notebook is unknown.
     pub async fn revoke_share_link(
         &self,
         who: &Authenticated,
@@ -159,7 +159,7 @@ impl Accounts {
         Ok(self.change(&[revoke], self.audit(&who.actor, "share_link.revoke", id)).await?)
     }
 
-    /// A person, and the one-time token with which that person chooses a password.
+    /// Creates a person, and the one-time token with which that person chooses a password.
     pub async fn create_user(
         &self,
         who: &Authenticated,
@@ -182,7 +182,7 @@ impl Accounts {
         Ok((user, invitation))
     }
 
-    /// A workspace that its maker owns.
+    /// Creates a workspace that its maker owns.
     pub async fn create_workspace(&self, who: &Authenticated, name: &str) -> Result<Workspace, AuthError> {
         let user = person(who)?;
         check_unrestricted(who)?;
@@ -208,7 +208,7 @@ impl Accounts {
         Ok(self.change(&[rename], self.audit(&who.actor, "workspace.rename", workspace)).await?)
     }
 
-    /// `None` removes. Owners do this; everybody may leave.
+    /// Sets a member's role; `None` removes the member. Needs an owner; every member may leave.
     pub async fn set_member(
         &self,
         who: &Authenticated,
@@ -244,7 +244,8 @@ impl Accounts {
         }
     }
 
-    /// The caller has checked that the person may share the notebook. Needs the role editor or owner in the workspace.
+    /// Moves a notebook into a workspace, or out of any. The caller has checked that the person may share the notebook.
+    /// Needs the role editor or owner in the workspace.
     pub async fn place_notebook(
         &self,
         who: &Authenticated,
@@ -271,13 +272,13 @@ impl Accounts {
         Ok(self.change(&[place], audit).await?)
     }
 
-    /// Whether somebody is a member; a workspace that one is not in is unknown.
+    /// The caller's role. A workspace without the caller as a member is unknown.
     pub fn role_in(&self, who: &Authenticated, workspace: &WorkspaceId) -> Result<Role, AuthError> {
         let role = who.workspaces.get(workspace).copied();
         role.ok_or_else(|| AccountError::Unknown { what: "workspace" }.into())
     }
 
-    /// Its owners manage a workspace.
+    /// Refuses callers that are not owners of the workspace.
     pub fn check_manages(&self, who: &Authenticated, workspace: &WorkspaceId) -> Result<(), AuthError> {
         check_unrestricted(who)?;
         match self.role_in(who, workspace)? {
@@ -286,7 +287,7 @@ impl Accounts {
         }
     }
 
-    /// A change to a person by an administrator.
+    /// Applies an administrator's change to a person.
     pub async fn administer(&self, who: &Authenticated, change: AccountChange, action: &str) -> Result<(), AuthError> {
         let user = match &change {
             AccountChange::DeactivateUser { user, .. }
@@ -310,7 +311,7 @@ fn person(who: &Authenticated) -> Result<&UserId, AuthError> {
     who.user_id().ok_or_else(|| AuthError::forbidden("this is for people with an account: sign in"))
 }
 
-/// A token that is bound to some notebooks reaches nothing beyond them.
+/// Refuses tokens that are bound to some notebooks.
 fn check_unrestricted(who: &Authenticated) -> Result<(), AuthError> {
     match who.coverage {
         Coverage::All => Ok(()),

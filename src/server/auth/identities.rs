@@ -1,4 +1,4 @@
-//! People whom a provider of OpenID Connect has signed in: issuer and subject are who they are, and nothing else is.
+//! Sign-in through OpenID Connect: issuer and subject alone identify a person.
 
 use std::net::IpAddr;
 
@@ -9,21 +9,21 @@ use ulid::Ulid;
 use super::sessions::ClientInfo;
 use super::{Accounts, AuthError, Authenticated, SignedIn, values};
 
-/// Of one person.
+/// Limit of linked identities per person.
 const MAX_IDENTITIES: usize = 10;
-/// RFC 5321: of an address.
+/// Longest e-mail address (RFC 5321).
 const MAX_EMAIL_BYTES: usize = 254;
 const MAX_NAME_CHARS: usize = 100;
-/// `ann-2` … where a name is taken.
+/// Suffixes tried for a login that is taken: `ann-2` to `ann-20`.
 const MAX_NAMESAKES: usize = 20;
 
-/// What a provider says of somebody whom it has signed in.
+/// Claims of a provider about a person whom it has signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProvedIdentity {
     pub issuer: String,
     pub subject: String,
     pub name: Option<String>,
-    /// As people choose it there; proves nothing.
+    /// User name at the provider. Chosen freely there, so it proves nothing.
     pub username: Option<String>,
     /// Verified by the provider.
     pub email: Option<String>,
@@ -31,7 +31,7 @@ pub struct ProvedIdentity {
 }
 
 impl Accounts {
-    /// A session of the person whose identity this is; `None`: nobody has it.
+    /// Signs in the person with this identity; `None`: no person has it.
     pub async fn sign_in_with_identity(
         &self,
         proved: &ProvedIdentity,
@@ -43,8 +43,8 @@ impl Accounts {
         }
     }
 
-    /// The same for a session of 15 minutes that confirms, shares and manages, and that nobody is to keep. The provider has just asked
-    /// who it is.
+    /// Signs in for a session of 15 minutes that confirms, shares and manages, and that no client stores. The provider
+    /// has just authenticated the person.
     pub async fn sign_in_afresh_with_identity(
         &self,
         proved: &ProvedIdentity,
@@ -76,7 +76,7 @@ impl Accounts {
         self.begin_bound(user, minted, client, Vec::new(), "session.oidc").await
     }
 
-    /// A new account for somebody who was let in.
+    /// Creates an account for an admitted person, and signs in.
     pub async fn join_with_identity(
         &self,
         proved: &ProvedIdentity,
@@ -97,7 +97,7 @@ impl Accounts {
         let actor = Actor::User { id: user.id.clone() };
         let changes = [AccountChange::CreateUser(user.clone()), link];
         match self.change(&changes, self.audit(&actor, "user.join", &user.id)).await {
-            // Two pages of one person: the other was first.
+            // Two pages of one person raced, and the other one has joined first.
             Err(AccountError::Taken { what: "sign-in" }) => {
                 self.sign_in_with_identity(proved, client).await?.ok_or(AuthError::Invalid)
             }
@@ -108,7 +108,7 @@ impl Accounts {
         }
     }
 
-    /// Whether somebody may add a way to sign in to their account: asks for the password where there is one, as for changing it.
+    /// Checks that the person may link a sign-in. Asks for the password if there is one, as for changing it.
     pub async fn check_may_link(
         &self,
         who: &Authenticated,
@@ -127,7 +127,7 @@ impl Accounts {
         Ok(user.id)
     }
 
-    /// From now on this person signs in so too.
+    /// Links the identity, so that the person can sign in with it.
     pub async fn link_identity(&self, who: &Authenticated, proved: &ProvedIdentity) -> Result<Identity, AuthError> {
         let user = self.user_of(who).await?;
         if let Some(identity) = self.store().identity(&proved.issuer, &proved.subject).await? {
@@ -148,7 +148,7 @@ impl Accounts {
         Ok(self.store().identities(user, MAX_IDENTITIES).await?)
     }
 
-    /// Of one's own account: the last way in stays.
+    /// Unlinks an identity of the caller's own account. The last way to sign in stays.
     pub async fn unlink_own_identity(&self, who: &Authenticated, identity: &str) -> Result<(), AuthError> {
         let user = self.user_of(who).await?;
         let others = self.identities_of(&user.id).await?.into_iter().filter(|other| other.id != identity).count();
@@ -159,7 +159,7 @@ impl Accounts {
         self.unlink_identity(who, &user.id, identity).await
     }
 
-    /// By an administrator, or the person. The sessions that came by it end.
+    /// Unlinks an identity, for an administrator or the person. Sessions that began with it end.
     pub async fn unlink_identity(&self, who: &Authenticated, user: &UserId, identity: &str) -> Result<(), AuthError> {
         let change =
             AccountChange::UnlinkIdentity { user: user.clone(), identity: identity.to_owned(), at: self.now() };
@@ -178,7 +178,7 @@ impl Accounts {
         }
     }
 
-    /// A verified address, which nobody else may have; else the name that the person has there, or one beside it.
+    /// Login of a new account: a verified address that is not taken, else the user name there, with a number if taken.
     async fn login_for(&self, proved: &ProvedIdentity) -> Result<Option<String>, AuthError> {
         if let Some(login) = proved.email.as_deref().and_then(|email| values::login(email).ok()) {
             if self.store().user_by_login(&login).await?.is_some() {
@@ -190,7 +190,7 @@ impl Accounts {
             }
             return Ok(Some(login));
         }
-        // What looks like an address is somebody's whom this is not.
+        // An unverified address may belong to another person: only the part before the @ is used.
         let username = proved.username.as_deref().map(|name| name.split('@').next().unwrap_or_default());
         let Some(login) = username.and_then(|name| values::login(name).ok()) else { return Ok(None) };
         let namesakes = (2..=MAX_NAMESAKES).map(|number| format!("{login}-{number}"));

@@ -1,5 +1,5 @@
-//! Browsers that are opened with a kept session: by a link that is good once, or with the session's token itself. Each gets a
-//! session of its own, which allows no more and lasts no longer.
+//! Opens browsers from a kept session: by a link that is good once, or with the session's token. Each browser gets its
+//! own session, which allows no more and lasts no longer.
 
 use dashmap::DashMap;
 use notarium_core::{Millis, TokenId};
@@ -8,12 +8,12 @@ use notarium_store::accounts::{Token, TokenKind, TokenScopes, User};
 use super::sessions::{ClientInfo, EVERYDAY, FRESH_MS, TokenRequest, is_fresh, mint};
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, SignedIn, TokenText, values};
 
-/// How long a link may lie in a terminal.
+/// Lifetime of a printed link.
 const LINK_MS: Millis = 60 * 60 * 1000;
-/// Sessions with a link; beyond that all are made anew.
+/// Sessions with a link. At this number all links are cleared.
 const MAX_LINKS: usize = 20_000;
 
-/// Why a link opens nothing.
+/// Reason why a link is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkEnd {
     #[error("this link was opened before, and each is good for one browser, once: {}", ANOTHER)]
@@ -26,7 +26,7 @@ pub enum LinkEnd {
 
 const ANOTHER: &str = "`notarium link` in a terminal prints another";
 
-/// The newest link of each session. The running server alone knows them.
+/// Newest link of each session. Held in memory: a restart voids all links.
 #[derive(Default)]
 pub(super) struct BrowserLinks(DashMap<TokenId, BrowserLink>);
 
@@ -37,7 +37,7 @@ struct BrowserLink {
 }
 
 impl BrowserLinks {
-    /// The session's earlier link is void.
+    /// Records a session's link, and voids its earlier one.
     fn made(&self, session: &TokenId, secret_hash: [u8; 32], expires_at: Millis) {
         if self.0.len() >= MAX_LINKS {
             self.0.clear();
@@ -45,7 +45,7 @@ impl BrowserLinks {
         self.0.insert(session.clone(), BrowserLink { secret_hash, expires_at, is_opened: false });
     }
 
-    /// One of all who open it at a time wins.
+    /// Uses up the link. Of concurrent attempts one succeeds.
     fn open(&self, link: &TokenText, now: Millis) -> Result<(), LinkEnd> {
         let mut known = self.0.get_mut(&link.id).ok_or(LinkEnd::Replaced)?;
         if known.secret_hash != link.secret_hash() {
@@ -57,7 +57,7 @@ impl BrowserLinks {
         if now >= known.expires_at { Err(LinkEnd::Expired) } else { Ok(()) }
     }
 
-    /// What it was opened for could not be kept.
+    /// Makes the link good again, after the session that it opened could not be stored.
     fn close(&self, link: &TokenText) {
         if let Some(mut known) = self.0.get_mut(&link.id).filter(|known| known.secret_hash == link.secret_hash()) {
             known.is_opened = false;
@@ -70,7 +70,7 @@ impl BrowserLinks {
 }
 
 impl Accounts {
-    /// A link for one browser, which opens it once, within an hour.
+    /// Makes a link that opens one browser, once, within an hour.
     pub async fn browser_link(&self, who: &Authenticated) -> Result<OneTimeToken, AuthError> {
         let kept = self.kept_session(&who.token_id).await?;
         let text = TokenText::generate(TokenKind::Link, kept.id)?;
@@ -79,7 +79,7 @@ impl Accounts {
         Ok(OneTimeToken { text, expires_at: Some(expires_at) })
     }
 
-    /// A session for the browser that opens such a link.
+    /// Signs in the browser that opens the link.
     pub(super) async fn open_link(&self, link: &TokenText, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
         self.browser_links().open(link, self.now())?;
         let opened = self.opened_by(link, client).await;
@@ -98,7 +98,7 @@ impl Accounts {
         self.begin_beside(kept, user, client, "session.link").await
     }
 
-    /// A session of its own for a browser that was given the token of a kept session.
+    /// Signs in a browser that was given the token of a kept session, with a session of its own.
     pub async fn bind_browser(&self, who: &Authenticated, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
         let kept = self.kept_session(&who.token_id).await?;
         let user = self.user_of(who).await?;
@@ -108,7 +108,7 @@ impl Accounts {
     async fn kept_session(&self, id: &TokenId) -> Result<Token, AuthError> {
         let kept = self.store().token(id).await?.ok_or(AuthError::Invalid)?;
         let lasts = kept.expires_at.is_none_or(|at| at.saturating_sub(self.now()) > FRESH_MS);
-        // What ends within minutes would count as fresh.
+        // A session that ends within `FRESH_MS` would count as fresh.
         if kept.kind() != TokenKind::Session || is_fresh(&kept) || !lasts {
             return Err(AuthError::forbidden("only a kept session opens one for a browser: sign in"));
         }

@@ -1,4 +1,4 @@
-//! One-time tokens before they are used up: what their exchange needs. And a new one for the data folder of a stopped server.
+//! Reads what the exchange of a one-time token needs, and makes a reset token in the data folder of a stopped server.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -11,19 +11,19 @@ use notarium_store::accounts::{AccountChange, AccountError, AccountStore, TokenK
 use super::sessions::{ONE_TIME_MS, first_admin, mint_for, needs_password, system_audit};
 use super::{Accounts, AuthError, OneTimeToken, TokenText, values};
 
-/// What a one-time token is good for.
+/// Kind of a one-time token, and the fields that its exchange needs.
 #[derive(Debug, Clone)]
 pub struct OneTimeUse {
     pub kind: TokenKind,
-    /// Whose it is. `None` for a link, which needs nothing.
+    /// Holder of the token. `None` for a link, whose exchange needs no fields.
     pub user: Option<User>,
-    /// The exchange sends a name and a login too.
+    /// True if the exchange has to send a name and a login too.
     pub needs_login: bool,
     pub needs_password: bool,
 }
 
 impl Accounts {
-    /// Asks about a one-time token, which stays good. Counted like an attempt to sign in.
+    /// Looks at a one-time token without using it up. Counted like an attempt to sign in.
     pub async fn one_time_use(&self, text: &str, address: Option<IpAddr>) -> Result<OneTimeUse, AuthError> {
         self.throttle().attempt_from(address)?;
         if TokenText::parse(text).is_some_and(|text| text.kind == TokenKind::Link) {
@@ -37,8 +37,8 @@ impl Accounts {
     }
 }
 
-/// A one-time token with which a person sets a new password, made in a data folder. Without a login: for the first active
-/// administrator. Refused while a server uses the folder: administrators reset passwords over HTTP.
+/// Makes a one-time token with which a person sets a new password, in a data folder. Without a login it is for the
+/// first active administrator. Refused while a server uses the folder: administrators reset passwords over HTTP.
 pub async fn reset_in(data: &Path, login: Option<&str>, now: Millis) -> Result<(OneTimeToken, User), AuthError> {
     let database = Arc::new(Sqlite::open(data).await.map_err(AccountError::from)?);
     let made = reset(&AccountStore::new(database.clone()), login, now).await;

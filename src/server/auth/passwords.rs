@@ -1,4 +1,4 @@
-//! Passwords: argon2id, off the async threads, a bounded number at a time.
+//! Passwords: argon2id, off the async threads, with bounded concurrency.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,13 +10,13 @@ use tokio::sync::Semaphore;
 
 use super::AuthError;
 
-/// Hashes at one time: each takes its memory and a core.
+/// Concurrent hashes: each takes its memory and a core.
 const CONCURRENT: usize = 2;
-/// Hashes that wait for their turn; more are told to come back.
+/// Hashes that may wait for a turn; more are refused with a retry time.
 const QUEUED: usize = 64;
 const RETRY_WHEN_FULL_MS: u64 = 2_000;
 
-/// What a hash costs an attacker. The default is OWASP's: 19 MiB, two passes, one lane.
+/// Cost of a hash. The default is OWASP's: 19 MiB, two passes, one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasswordCost {
     pub memory_kib: u32,
@@ -33,7 +33,7 @@ pub(super) struct Passwords {
     argon2: Argon2<'static>,
     running: Semaphore,
     queued: Semaphore,
-    /// Compared where there is no password, so that the time of an answer does not tell which logins exist.
+    /// Hash that is compared if there is no password, so that the response time does not reveal which logins exist.
     decoy: Arc<OnceLock<String>>,
 }
 
@@ -48,13 +48,13 @@ impl Passwords {
         }
     }
 
-    /// A PHC text: algorithm, cost, salt and hash.
+    /// Returns a PHC text: algorithm, cost, salt and hash.
     pub async fn hash(&self, password: String) -> Result<String, AuthError> {
         let argon2 = self.argon2.clone();
         self.run(move || hash(&argon2, &password)).await?
     }
 
-    /// Whether it is the password. Takes as long where there is none.
+    /// True if the password matches. Takes as long without a stored hash.
     pub async fn verify(&self, password: String, phc: Option<String>) -> Result<bool, AuthError> {
         let (argon2, decoy) = (self.argon2.clone(), self.decoy.clone());
         self.run(move || match phc {

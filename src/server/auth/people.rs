@@ -1,4 +1,4 @@
-//! Who finds whom by name, and what guests are called.
+//! Search for people by name, and names of guests.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,19 @@ use notarium_store::accounts::{AccountError, MAX_ACCOUNT_PAGE, User};
 
 use super::{Accounts, AuthError, Authenticated};
 
-/// People that a search shows.
+/// Most people that a search returns.
 const MAX_FOUND: usize = 10;
 const MAX_TEXT_CHARS: usize = 100;
-/// Links whose guests have said a name; beyond that all are forgotten.
+/// Links with a remembered guest name. At this number all are cleared.
 const MAX_GUESTS: usize = 10_000;
 
-/// What guests wanted to be called last, by link. The running server alone knows it.
+/// Last name that a guest chose, by link. In memory only.
 #[derive(Default)]
 pub(super) struct GuestNames(DashMap<ShareLinkId, String>);
 
 impl Accounts {
-    /// People whose name or login begins with each word: members of one's workspaces; for an administrator everybody.
+    /// People whose name or login begins with each word: members of the caller's workspaces, for an administrator
+    /// everybody.
     pub async fn people_matching(&self, who: &Authenticated, text: &str) -> Result<Vec<User>, AuthError> {
         let words: Vec<String> = text.to_lowercase().split_whitespace().map(str::to_owned).collect();
         if words.is_empty() || text.chars().count() > MAX_TEXT_CHARS {
@@ -57,7 +58,7 @@ impl Accounts {
         Ok(found)
     }
 
-    /// A guest's name: the link's label, else what the guest wanted to be called last. `None`: there is no such link.
+    /// A guest's name: the link's label, else the last name that a guest chose. `None`: there is no such link.
     pub async fn guest_name(&self, link: &ShareLinkId) -> Result<Option<String>, AccountError> {
         let Some(found) = self.store().share_link(link).await? else { return Ok(None) };
         if !found.label.is_empty() {
@@ -67,7 +68,7 @@ impl Accounts {
         Ok(Some(said.unwrap_or_else(|| "Guest".to_owned())))
     }
 
-    /// Remembers what a guest wants to be called.
+    /// Remembers the name that a guest chose.
     pub fn guest_says(&self, link: &ShareLinkId, name: &str) {
         let names = &self.guest_names().0;
         if names.len() >= MAX_GUESTS && !names.contains_key(link) {

@@ -1,28 +1,28 @@
-//! What a person may do now, for those who act in the person's name without a token of theirs.
+//! Current rights of a person, for assistants and the server that act in the person's name without a token.
 
 use notarium_core::{Actor, Authority, Door, NotebookId, TokenId, UserId};
 use notarium_store::accounts::{AccountError, Coverage, Token, TokenKind};
 
 use super::{Accounts, Authenticated};
 
-/// Stands where a token's id would: no token has it.
+/// Placeholder of a token's id: no token has it.
 const NO_TOKEN: &str = "none";
 
 impl Accounts {
-    /// Whether a token was revoked, has expired, or is so long gone that nobody remembers it.
+    /// True if a token was revoked, has expired, or has no record any more.
     pub async fn has_ended(&self, token: &TokenId) -> Result<bool, AccountError> {
         let is_over = |token: &Token| token.revoked_at.is_some() || token.expires_at.is_some_and(|at| at <= self.now());
         Ok(self.store().token(token).await?.as_ref().is_none_or(is_over))
     }
 
-    /// The rights of a person in a notebook, beside its own access list, as an interactive session would have them;
-    /// `None`: there is no such account, or it is deactivated. Read from the accounts each time, so that nothing is stale.
+    /// Rights that an interactive session of the person would have in a notebook, besides the notebook's access list.
+    /// `None`: no such account, or it is deactivated. Read from the accounts each time, so never stale.
     pub async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, AccountError> {
         let person = self.as_session(user).await?;
         Ok(person.map(|person| Authority { token: None, ..person.authority_for(notebook) }))
     }
 
-    /// The person as an interactive session would be let in now; `None`: there is no such account, or it is deactivated.
+    /// The person as an interactive session would be authenticated now; `None`: no such account, or it is deactivated.
     pub async fn as_session(&self, user: &UserId) -> Result<Option<Authenticated>, AccountError> {
         let account = self.store().user(user).await?.filter(|account| account.deactivated_at.is_none());
         let Some(account) = account else { return Ok(None) };

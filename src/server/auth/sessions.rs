@@ -1,4 +1,4 @@
-//! Signing in and out: passwords, one-time tokens, sessions.
+//! Sign-in and sign-out: passwords, one-time tokens, sessions.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -17,32 +17,32 @@ use super::browser_keys::{Proof, hash_of_key};
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
-/// How long a session lasts; signing in again makes another.
+/// Lifetime of a session; signing in again makes another.
 const SESSION_MS: Millis = 30 * DAY_MS;
-/// How long one lasts that was asked for to confirm something.
+/// Lifetime of a session that was asked for to confirm something.
 pub(super) const FRESH_MS: Millis = 15 * 60 * 1000;
-/// What a kept session is good for where confirming asks again.
+/// Scopes of a kept session where confirming asks for the password again.
 pub(super) const EVERYDAY: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
-/// How long a printed owner token or a password reset may lie around.
+/// Lifetime of a printed owner token or a password reset.
 pub(super) const ONE_TIME_MS: Millis = DAY_MS;
 
-/// Somebody who has just signed in.
+/// Result of a sign-in.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// For the client alone, and for it only now.
+    /// Token for the client, shown only now.
     pub text: TokenText,
     pub token: Token,
     pub user: User,
 }
 
-/// What a client says of itself when it signs in.
+/// Information that a client gives when it signs in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClientInfo<'a> {
-    /// Where it is; attempts are counted by that.
+    /// Network address; attempts are counted per address.
     pub address: Option<IpAddr>,
-    /// For the list of sessions.
+    /// Label in the list of sessions.
     pub label: &'a str,
-    /// Of a browser, to which the session is bound.
+    /// Public key of a browser, to which the session is bound.
     pub key: Option<&'a str>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Minted {
     pub token: Token,
 }
 
-/// What a new token is to be.
+/// Request for a new token.
 pub(super) struct TokenRequest {
     pub holder: TokenHolder,
     pub created_by: notarium_core::UserId,
@@ -82,7 +82,7 @@ pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
     Ok(Minted { text, token })
 }
 
-/// Whether it is a session for which the password was asked a moment ago, and that nobody keeps.
+/// True for a short session: its password was just asked for, and no client stores it.
 pub(super) fn is_fresh(token: &Token) -> bool {
     let life = token.expires_at.map(|at| at.saturating_sub(token.created_at));
     token.kind() == TokenKind::Session && life.is_some_and(|life| life <= FRESH_MS)
@@ -117,14 +117,14 @@ fn mint_with(
 }
 
 impl Accounts {
-    /// With login and password. Slow and throttled on purpose.
+    /// Signs in with login and password. Slow and throttled on purpose.
     pub async fn sign_in(&self, login: &str, password: String, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
         values::label(client.label)?;
         let user = self.proven(login, password, client.address).await?;
         self.begin_session(user, client, Vec::new(), "session.sign_in").await
     }
 
-    /// The same for a session of 15 minutes that confirms, shares and manages, and that nobody is to keep.
+    /// Signs in for a session of 15 minutes that confirms, shares and manages, and that no client stores.
     pub async fn sign_in_afresh(
         &self,
         login: &str,
@@ -141,7 +141,7 @@ impl Accounts {
         Ok(mint_for(user, TokenKind::Session, values::label(client.label)?, self.now(), FRESH_MS)?)
     }
 
-    /// Whose login and password these are.
+    /// Verifies login and password; returns the person.
     async fn proven(&self, login: &str, password: String, address: Option<IpAddr>) -> Result<User, AuthError> {
         let login = values::login(login)?;
         self.throttle().attempt(&login, address).await?;
@@ -157,8 +157,8 @@ impl Accounts {
         Ok(user)
     }
 
-    /// With the printed owner token, a password reset or a link for a browser: once. Whoever gets in so has a login and a
-    /// password afterwards: a session ends.
+    /// Exchanges the printed owner token, a password reset or a link for a session, once. Afterwards the person has a
+    /// login and a password, because a session ends; a link needs neither.
     pub async fn exchange(
         &self,
         text: &str,
@@ -169,7 +169,8 @@ impl Accounts {
         self.exchange_with(text, profile, password, client, true).await
     }
 
-    /// With the owner token, for a program on the machine of the data folder (`notarium up`), which can make another one any time.
+    /// Exchanges an owner token for a program on the machine of the data folder (`notarium up`), which can make another
+    /// any time.
     pub async fn exchange_locally(&self, text: &str, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
         self.exchange_with(text, None, None, client, false).await
     }
@@ -208,12 +209,12 @@ impl Accounts {
         self.begin_session(user, client, changes, "session.exchange").await
     }
 
-    /// What a page of the browser to which this session is bound signs to get a token for it.
+    /// Challenge that a page of the session's browser signs to get a token.
     pub fn challenge(&self, session: &TokenId) -> String {
         self.browser_keys().challenge(session, self.now())
     }
 
-    /// A token of a session for a page that has just opened.
+    /// Gives a page that has just opened a token of its browser's session.
     pub async fn resume(&self, proof: Proof<'_>) -> Result<SignedIn, AuthError> {
         let key_hash = self.browser_keys().check(proof, self.now())?;
         let is_bound = |token: &Token| token.kind() == TokenKind::Session && token.secret_hash == key_hash;
@@ -227,13 +228,13 @@ impl Accounts {
         Ok(SignedIn { text, token, user })
     }
 
-    /// Ends the token that is presented.
+    /// Revokes the caller's token.
     pub async fn sign_out(&self, who: &Authenticated) -> Result<(), AuthError> {
         let revoke = AccountChange::RevokeToken { token: who.token_id.clone(), at: self.now() };
         Ok(self.change(&[revoke], self.audit(&who.actor, "session.sign_out", &who.token_id)).await?)
     }
 
-    /// A person's own password, and the end of the sessions that came by another one.
+    /// Changes the caller's password, and ends the other sessions that began with an earlier one.
     pub async fn change_password(
         &self,
         who: &Authenticated,
@@ -245,14 +246,14 @@ impl Accounts {
         self.check_current_password(&user, current, address).await?;
         check_has_login(&user)?;
         let mut changes = vec![self.set_password(&user, password).await?];
-        // A first password takes nothing from sessions that were there before, as that of `notarium up`.
+        // A first password ends no sessions, such as that of `notarium up`.
         if user.password_hash.is_some() {
             changes.push(self.end_sessions(&user, Some(who)));
         }
         Ok(self.change(&changes, self.audit(&who.actor, "user.password", &user.id)).await?)
     }
 
-    /// Where there is one.
+    /// Verifies the current password, if the person has one.
     pub(super) async fn check_current_password(
         &self,
         user: &User,
@@ -272,7 +273,7 @@ impl Accounts {
         self.throttle().attempt_from(address)
     }
 
-    /// A person's own name and login.
+    /// Changes the caller's name and login.
     pub async fn change_profile(&self, who: &Authenticated, profile: &Profile) -> Result<User, AuthError> {
         let mut user = self.user_of(who).await?;
         (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
@@ -280,7 +281,7 @@ impl Accounts {
         Ok(user)
     }
 
-    /// A one-time token with which a person sets a new password.
+    /// Makes a one-time token with which a person sets a new password; earlier ones are void.
     pub async fn reset_password(&self, by: &Authenticated, user: &User) -> Result<OneTimeToken, AuthError> {
         let minted = mint_for(user, TokenKind::Reset, String::new(), self.now(), ONE_TIME_MS)?;
         let earlier = self.revoke_kinds(user, vec![TokenKind::Reset], None);
@@ -290,8 +291,8 @@ impl Accounts {
         Ok(one_time)
     }
 
-    /// At the start of a server: makes the owner, or gives the one who never came a new token to print.
-    /// `None` once somebody has signed in.
+    /// Creates the owner at a server's first start, or makes a new token for an owner who has never signed in. `None`
+    /// once a person has signed in.
     pub async fn first_start(&self) -> Result<Option<OneTimeToken>, AccountError> {
         let users = self.store().users(None, 2).await?;
         match users.as_slice() {
@@ -316,7 +317,7 @@ impl Accounts {
         self.store().user(id).await?.ok_or(AuthError::Invalid)
     }
 
-    /// A one-time token that is good, and whose it is.
+    /// Returns a one-time token that is still valid, and its holder.
     pub(super) async fn one_time(&self, text: &str) -> Result<(Token, User), AuthError> {
         let text = TokenText::parse(text).ok_or(AuthError::Invalid)?;
         let token = self.store().token(&text.id).await?.ok_or(AuthError::Invalid)?;
@@ -331,7 +332,7 @@ impl Accounts {
         Ok((token, user))
     }
 
-    /// Whose token it is, while it and the account are good.
+    /// The token's holder, if neither has the token expired nor the account been deactivated.
     pub(super) async fn holder_of(&self, token: &Token) -> Result<User, AuthError> {
         let TokenHolder::User(holder) = &token.holder else { return Err(AuthError::Invalid) };
         if token.expires_at.is_some_and(|at| self.now() >= at) {
@@ -352,17 +353,18 @@ impl Accounts {
         self.begin_bound(user, minted, client, changes, action).await
     }
 
-    /// As everybody gets one who signs in.
+    /// Makes a session as for every sign-in.
     pub(super) fn mint_session(&self, user: &User, client: ClientInfo<'_>) -> Result<Minted, AuthError> {
         let scopes = match self.asks_again() {
-            // For good: this one lay where others could read it, also when the server is started otherwise.
+            // Scopes are cut for the token's whole life: it stays stored where others may read it, even if the option
+            // is turned off.
             true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
             false => TokenScopes::all_of(TokenKind::Session),
         };
         Ok(mint_with(user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?)
     }
 
-    /// Keeps the session, bound to the browser's key where there is one.
+    /// Stores the session, bound to the browser's key if there is one.
     pub(super) async fn begin_bound(
         &self,
         user: User,
@@ -407,8 +409,8 @@ impl Accounts {
     }
 }
 
-/// For the command line, on a data folder that no server uses: a token for the first active administrator. Tokens
-/// issued before for this are void.
+/// Makes an owner token for the first active administrator, for the command line on a data folder that no server uses.
+/// Owner tokens issued before are void.
 pub async fn issue_owner_token(store: &AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
     let owner = first_admin(store).await?;
     let minted = mint_for(&owner, TokenKind::Owner, String::new(), now, ONE_TIME_MS)?;
@@ -460,7 +462,7 @@ pub(super) fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry
     AuditEntry { at: now, actor: Actor::System.key(), action: action.to_owned(), subject: user.id.to_string() }
 }
 
-/// An owner who has a password gets in without a new one.
+/// An owner with a password signs in without choosing a new one.
 pub(super) fn needs_password(kind: TokenKind, user: &User) -> bool {
     kind == TokenKind::Reset || (kind == TokenKind::Owner && user.password_hash.is_none())
 }
@@ -472,7 +474,7 @@ fn check_has_login(user: &User) -> Result<(), AuthError> {
     }
 }
 
-/// As the user's record says.
+/// Change that stores the name and login of `user`.
 fn set_profile(user: &User) -> AccountChange {
     let login = user.login.clone().unwrap_or_default();
     AccountChange::SetProfile { user: user.id.clone(), name: user.name.clone(), login }

@@ -1,7 +1,7 @@
-//! Attempts to sign in, counted before anything is looked up or hashed: per network, and per login from one network. Those at
-//! a login from everywhere only make each other slower, so that no stranger locks a person out.
+//! Rate limit of sign-in attempts, per network and per login and network; checked before any look-up or hash. Attempts
+//! at one login from everywhere only slow each other down, so a stranger cannot lock a person out.
 //!
-//! Kept in memory: a failed attempt by a stranger costs no write, and a restart forgives.
+//! Kept in memory: a failed attempt by a stranger costs no write, and a restart resets the counters.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -13,17 +13,17 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use super::AuthError;
 use crate::places::network_of;
 
-/// Attempts at once for one login from one network, then one every six seconds.
+/// Burst for one login from one network, then one attempt every six seconds.
 const LOGIN_BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const LOGIN_PERIOD: Duration = Duration::from_secs(6);
-/// Attempts at once for one login from everywhere, then one every two seconds; further ones are slow.
+/// Burst for one login from everywhere, then one every two seconds; further ones are delayed.
 const EVERYWHERE_BURST: NonZeroU32 = NonZeroU32::new(20).unwrap();
 const EVERYWHERE_PERIOD: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(2);
-/// Attempts at once from one address, then one every two seconds: a school behind one address still gets in.
+/// Burst from one network, then one every two seconds: a school behind one address still gets in.
 const ADDRESS_BURST: NonZeroU32 = NonZeroU32::new(40).unwrap();
 const ADDRESS_PERIOD: Duration = Duration::from_secs(2);
-/// Keys that are remembered before those that have recovered are dropped.
+/// Keys remembered before those that have recovered are dropped.
 const MAX_KEYS: usize = 10_000;
 
 pub(super) struct Throttle {
@@ -41,7 +41,7 @@ impl Throttle {
         }
     }
 
-    /// Counts an attempt, or says how long to wait. An address that is unknown is not counted.
+    /// Counts an attempt, or returns the time to wait. An unknown address is not counted per network.
     pub async fn attempt(&self, login: &str, address: Option<IpAddr>) -> Result<(), AuthError> {
         self.attempt_from(address)?;
         check(&self.logins, &(login.to_owned(), address.map(network_of)))?;

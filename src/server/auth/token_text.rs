@@ -1,4 +1,4 @@
-//! How a token is written: `nt_<kind>_<id>_<secret>`, recognisable by people and by secret scanners.
+//! Text form of a token: `nt_<kind>_<id>_<secret>`, recognisable by people and by secret scanners.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl TokenText {
         Ok(Self { kind, id, secret: hex::encode(secret) })
     }
 
-    /// `None` for anything that no server of ours has written.
+    /// Parses a token; `None` for a text of any other form.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_TOKEN_CHARS {
             return None;
@@ -47,7 +47,7 @@ impl TokenText {
         text.split(is_separator).any(|word| Self::parse(word).is_some())
     }
 
-    /// What the store keeps.
+    /// Hash of the secret, as the store keeps it.
     pub fn secret_hash(&self) -> [u8; 32] {
         Sha256::digest(self.secret.as_bytes()).into()
     }

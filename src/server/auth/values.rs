@@ -1,11 +1,11 @@
-//! What names, logins and passwords look like.
+//! Validates names, labels, logins and passwords.
 
 use super::AuthError;
 
 const MAX_NAME_CHARS: usize = 100;
 const MAX_LOGIN_CHARS: usize = 100;
 const MIN_PASSWORD_CHARS: usize = 10;
-/// Argon2 would take more; a request of megabytes is no password.
+/// Argon2 would accept more, but requests of megabytes are refused.
 const MAX_PASSWORD_BYTES: usize = 1_000;
 
 fn has_controls(text: &str) -> bool {
@@ -21,12 +21,12 @@ pub(super) fn name(text: &str) -> Result<String, AuthError> {
     Ok(text.to_owned())
 }
 
-/// As [`name`], or empty.
+/// A name as [`name`] checks it, or empty.
 pub(super) fn label(text: &str) -> Result<String, AuthError> {
     if text.trim().is_empty() { Ok(String::new()) } else { name(text) }
 }
 
-/// What is typed to sign in: lower case, without spaces.
+/// A login: lower case, 1 to 100 characters without spaces.
 pub(super) fn login(text: &str) -> Result<String, AuthError> {
     let text = text.trim().to_lowercase();
     let is_odd = |character: char| character.is_whitespace() || character.is_control();

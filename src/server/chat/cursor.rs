@@ -1,13 +1,13 @@
-//! How far a follower of a turn has come: the `id` of each event that it is sent, and what it comes back with.
+//! Position of a turn's follower: the `id` of each event that it is sent, with which it resumes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use notarium_core::Version;
 
-/// A place in the story of a turn: `VERSION-N`, an event of the log and how much of what follows from it was sent. What one
-/// event of the log leads to is counted from 1. A reply that is being written belongs to the event that began its model call;
-/// there each beginning and end of a block counts 1, and each byte of its text.
+/// A position in a turn: `VERSION-N`, an event of the log and a count of what was sent after it. Chat events that
+/// follow from one event of the log count from 1. A live reply belongs to the event that began its model call. There
+/// each start and end of a block counts 1, and each byte of its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
     pub version: Version,
@@ -20,7 +20,7 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// The text is no id that this server has given.
+/// The text is not an id from this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoCursor;
 

@@ -1,4 +1,4 @@
-//! The reply of one model call as a stream: first from what is being written, at last from the message in the log, each piece
+//! Streams the reply of one model call: first from the live reply, finally from the message in the log, each piece
 //! once. Pure.
 
 use notarium_core::{MessageBlock, MessagePosted};
@@ -7,7 +7,7 @@ use notarium_wire::rest::ChatEvent;
 
 use crate::turn_activity::{LiveBlock, LiveContent, LiveReply};
 
-/// A block that followers are shown.
+/// A block of a reply, as followers see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown<'a> {
     content: Content<'a>,
@@ -20,7 +20,7 @@ enum Content<'a> {
     Call { tool_id: &'a str, tool_name: &'a str },
 }
 
-/// What is being written. Thoughts, and text that has not begun, are not shown.
+/// Blocks of a live reply. Hidden thoughts, and text that is still empty, are left out.
 pub fn of_live(reply: &LiveReply) -> Vec<Shown<'_>> {
     let shown = reply.blocks.iter().filter_map(|LiveBlock { content, is_stopped }| {
         let content = match content {
@@ -33,7 +33,7 @@ pub fn of_live(reply: &LiveReply) -> Vec<Shown<'_>> {
     shown.collect()
 }
 
-/// The reply in the log.
+/// Blocks of the reply in the log.
 pub fn of_message(message: &MessagePosted) -> Vec<Shown<'_>> {
     let shown = message.known_blocks().filter_map(|block| {
         let content = match block {
@@ -48,25 +48,25 @@ pub fn of_message(message: &MessagePosted) -> Vec<Shown<'_>> {
     shown.collect()
 }
 
-/// How much of a reply was sent. Its length counts as [`super::Cursor`] does.
+/// Length of a reply that was sent, counted as in [`super::Cursor`].
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Sent before this follower came back: how much, not what.
+    /// Length that was sent before this follower resumed; its content is unknown.
     before: usize,
-    /// Sent since, as [`line`] writes it.
+    /// Content sent since, as [`line`] writes it.
     sent: String,
-    /// Of the live reply that was looked at last, which `sent` is from.
+    /// Generation of the last live reply seen, from which `sent` is.
     generation: Option<u64>,
 }
 
 impl Progress {
-    /// The follower already has so much.
+    /// Begins after a length that the follower already has.
     pub fn after(before: usize) -> Self {
         Self { before, ..Self::default() }
     }
 
-    /// Gives what is new in `blocks`, each with the length of the reply up to its end. `generation`: of the live reply they
-    /// are from. Where they do not begin with what was sent, everything is sent anew.
+    /// Sends the new pieces of `blocks`, each with the reply's length up to its end. `generation` is that of their live
+    /// reply. Blocks that do not begin with what was sent are sent again from the start.
     pub fn advance(
         &mut self,
         model_call: u32,
@@ -103,7 +103,7 @@ impl Progress {
         }
     }
 
-    /// Whether `piece`, which ends at `length`, is new. Then it counts as sent.
+    /// Returns true if `piece`, which ends at `length`, is new, and records it as sent.
     fn reach(&mut self, length: usize, piece: &str) -> bool {
         let is_new = length > self.before + self.sent.len();
         if is_new {
@@ -112,7 +112,7 @@ impl Progress {
         is_new
     }
 
-    /// Whether all of `blocks` was sent, and perhaps more behind it.
+    /// True if all of `blocks` was sent, and perhaps more after it.
     pub fn is_ahead_of(&self, blocks: &[Shown<'_>]) -> bool {
         line(blocks).get(self.before..).is_none_or(|rest| self.sent.starts_with(rest))
     }
@@ -124,7 +124,7 @@ impl Progress {
 
 const STOP: &str = "\u{3}";
 
-/// A reply in one line that is as long as it counts.
+/// The reply as one line, whose length is the cursor's count.
 fn line(blocks: &[Shown<'_>]) -> String {
     let mut line = String::new();
     for Shown { content, is_stopped } in blocks {

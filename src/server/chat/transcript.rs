@@ -1,5 +1,5 @@
-//! The story of a turn for its followers: a pure state machine over the turn's events in the log and what is being written
-//! beside them. The same log gives the same story, so that a follower who comes back with a [`Cursor`] gets exactly the rest.
+//! Chat events of a turn for its followers: a pure state machine over the turn's events in the log and the live reply.
+//! The same log gives the same chat events, so a follower that resumes with a [`Cursor`] gets exactly the rest.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,29 +16,29 @@ use crate::routes::calls::record;
 use crate::turn_activity::LiveReply;
 use crate::word::word;
 
-/// An event for the follower, and the place after it.
+/// An event for the follower, and the cursor after it.
 #[derive(Debug)]
 pub struct Piece {
     pub at: Cursor,
     pub event: ChatEvent,
 }
 
-/// A call of the turn's.
+/// A tool call of the turn.
 #[derive(Debug, Default)]
 struct Known {
     tool_id: Option<String>,
     tool_name: String,
-    /// Kept from the request to the start.
+    /// Arguments, held from the request to the start.
     input: Option<RawObject>,
-    /// It is in the log as a call: its events belong to the turn.
+    /// True once the log has the call's request: its events belong to the turn.
     is_requested: bool,
     is_running: bool,
-    /// The follower has been sent that it takes long.
+    /// True once the follower was sent a notice that the call takes long.
     is_slow: bool,
     result: Option<(String, bool)>,
 }
 
-/// The reply to the present model call.
+/// The reply to the current model call.
 #[derive(Debug)]
 struct Reply {
     /// Where its pieces begin.
@@ -46,16 +46,16 @@ struct Reply {
     progress: Progress,
 }
 
-/// One follower's state.
+/// State of one follower.
 #[derive(Debug)]
 pub struct Transcript {
     turn_id: TurnId,
-    /// What the follower has; `None` once that is passed.
+    /// Cursor that the follower resumes from; `None` once it is passed.
     resume: Option<Cursor>,
     at: Cursor,
     model_call: u32,
     attempt: u32,
-    /// Of the model call that has not been answered.
+    /// Reply to the model call that is not answered yet.
     reply: Option<Reply>,
     calls: BTreeMap<ToolCallId, Known>,
     /// Calls of the last message whose results have not been sent, in the order of the message.
@@ -65,7 +65,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// `resume`: what the follower has been told before.
+    /// Begins a follower. `resume`: the cursor of the last event that it received.
     pub fn new(turn_id: TurnId, resume: Option<Cursor>) -> Self {
         Self {
             turn_id,
@@ -81,17 +81,17 @@ impl Transcript {
         }
     }
 
-    /// Whether the turn's end has been sent.
+    /// True once the turn's end was sent.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// What is to be sent now.
+    /// Takes the events to send now.
     pub fn take(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.out)
     }
 
-    /// The next event of the log, from the one that started the turn on. Those that are not of the turn change nothing.
+    /// Handles the next event of the log, from the turn's start on. Events of other turns are ignored.
     pub fn see(&mut self, recorded: &Recorded) {
         if self.is_over || !self.is_mine(&recorded.event) {
             return;
@@ -104,7 +104,7 @@ impl Transcript {
         self.follow(recorded);
     }
 
-    /// The log has been read to its end, for now: this is what is being written.
+    /// Handles the live reply, after the log was read to its current end.
     pub fn see_live(&mut self, live: &LiveReply) {
         self.catch_up();
         // Activity of another attempt is ahead of the log, or behind it.
@@ -127,14 +127,15 @@ impl Transcript {
         }
     }
 
-    /// From here on everything is new to the follower.
+    /// Ends the resuming: from here on every event is new to the follower.
     fn catch_up(&mut self) {
         let Some(resume) = self.resume.take() else { return };
         match &mut self.reply {
             Some(reply) if reply.start.version == resume.version => {
                 reply.progress = Progress::after(resume.count.saturating_sub(reply.start.count));
             }
-            // Beyond what the log leads to it has been sent that the running call takes long.
+            // The cursor is ahead of the log's events, so the follower was sent the notice that the running call takes
+            // long.
             _ if resume > self.at && resume.version == self.at.version => {
                 self.calls.values_mut().filter(|known| known.is_running).for_each(|known| known.is_slow = true);
                 self.at = resume;
@@ -143,7 +144,7 @@ impl Transcript {
         }
     }
 
-    /// Sends what follows from the present event of the log, unless the follower has it.
+    /// Sends a chat event that follows from the current event of the log, unless the follower has it.
     fn send(&mut self, event: ChatEvent) {
         self.at.count += 1;
         if self.resume.is_none_or(|resume| self.at > resume) {
@@ -201,19 +202,20 @@ impl Transcript {
         }
     }
 
-    /// The reply is in the log: what was not sent while it was written is sent now.
+    /// The reply is in the log: sends the part that was not sent live.
     fn answered(&mut self, message: &MessagePosted) {
         if message.is_partial && self.reply.is_none() {
-            // The attempt has failed, and followers have dropped what it wrote: this counts after all.
+            // The attempt failed, and followers dropped its text. The partial message counts after all, and is sent
+            // again.
             self.reply = Some(Reply { start: self.at, progress: Progress::default() });
             if self.resume.is_some_and(|resume| resume.version == self.at.version) {
                 self.catch_up();
             }
         }
         let blocks = reply::of_message(message);
-        // Nothing is kept of a call that was begun.
+        // A partial message keeps no unfinished tool call.
         let has_it = |reply: &Reply| message.is_partial && reply.progress.is_ahead_of(&blocks);
-        // A follower who comes back to a later place has all of it.
+        // A follower that resumes after this event has all of it.
         if self.resume.is_none() && !self.reply.as_ref().is_some_and(has_it) {
             self.write(&blocks, None);
         }
@@ -294,7 +296,8 @@ impl Transcript {
         }
     }
 
-    /// Sends results in the order of the calls: a result waits for those of the calls before it. `is_last`: no more come.
+    /// Sends results in the order of the calls: a result waits for those of earlier calls. `is_last`: no more results
+    /// come.
     fn send_results(&mut self, is_last: bool) {
         while let Some(call_id) = self.unanswered.pop_front() {
             if self.calls.get(&call_id).is_some_and(|known| known.result.is_some()) {
@@ -312,8 +315,8 @@ impl Transcript {
         self.send(ChatEvent::ToolResult { call_id, tool_id, tool_name, result, is_error });
     }
 
-    /// The message with all results holds those of calls that were never requested: refused, or unreadable. The others
-    /// ended before it.
+    /// The message with all results also has those of calls that were never requested: refused, or unreadable. The
+    /// others ended before it.
     fn take_results(&mut self, message: &MessagePosted) {
         for block in message.known_blocks() {
             if let MessageBlock::ToolResult { call_id, text: Some(text), is_error, .. } = block

@@ -1,4 +1,4 @@
-//! From a notebook's state to a file.
+//! Exports a notebook's state to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,13 +12,13 @@ use super::own;
 use super::parts;
 use crate::word::word;
 
-/// The blobs that the shown outputs of these cells name and a file holds, each once.
+/// Blobs that the shown outputs of these cells name and a file contains, each once.
 pub fn named_blobs<'a>(notebook: &'a Document, cells: &'a [CellId]) -> Vec<&'a BlobPart> {
     let shown = cells.iter().filter_map(|id| notebook.latest_execution(id));
     named_by(shown.flat_map(|(_, run)| &run.outputs))
 }
 
-/// Those that these outputs name.
+/// Blobs that these outputs name and a file contains, each once.
 pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a BlobPart> {
     let mut seen = BTreeSet::new();
     let named = outputs.into_iter().flat_map(|output| &output.blobs);
@@ -26,7 +26,7 @@ pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a Bl
     named.filter(|part| seen.insert(part.sha256.as_str())).collect()
 }
 
-/// What a file holds beside its cells.
+/// The file without its cells.
 pub fn frame(notebook: &Document) -> File {
     let mut metadata = object(&notebook.metadata);
     if notebook.reactivity != Reactivity::Off {
@@ -35,7 +35,7 @@ pub fn frame(notebook: &Document) -> File {
     File { metadata, nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
 }
 
-/// A cell as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
+/// A cell as in the file; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
 pub fn cell(notebook: &Document, cell_id: &CellId, blobs: &BTreeMap<String, Bytes>) -> Option<DocumentCell> {
     let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
     let bare = without_outputs(cell_id, notebook.cells.get(cell_id)?, latest);
@@ -43,12 +43,12 @@ pub fn cell(notebook: &Document, cell_id: &CellId, blobs: &BTreeMap<String, Byte
     Some(DocumentCell { outputs: outputs(shown, blobs), ..bare })
 }
 
-/// As a file holds them.
+/// Outputs as in the file.
 pub fn outputs(outputs: &[Output], blobs: &BTreeMap<String, Bytes>) -> Vec<Box<RawValue>> {
     one_stream_each(outputs.iter().map(|output| parts::join(output, blobs)))
 }
 
-/// The outputs that can be written by themselves: pieces of one stream belong together.
+/// Ranges of outputs that can be written separately: consecutive pieces of one stream stay together.
 pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut last = None;
@@ -63,13 +63,13 @@ pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
     groups
 }
 
-/// A cell to which its outputs are still to be added.
+/// A cell without outputs.
 pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>) -> DocumentCell {
     let content = &cell.content;
     let count = latest.and_then(|execution| execution.execution_count);
     DocumentCell {
         id: cell_id.to_string(),
-        // The names are those of our own JSON.
+        // Our JSON names are those of the file.
         cell_type: word(&content.cell_type),
         source: content.source.clone(),
         metadata: metadata(cell),
@@ -89,8 +89,8 @@ fn metadata(cell: &Cell) -> Object {
     metadata
 }
 
-/// A run reports a stream in pieces; in a file pieces that follow each other are one output, as every other program
-/// writes it.
+/// Merges consecutive pieces of one stream. A run reports a stream in pieces; every other program writes it as one
+/// output.
 fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawValue>> {
     let mut merged: Vec<Box<RawValue>> = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -111,7 +111,7 @@ fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawV
     merged
 }
 
-/// The flags that are on; their names in JSON are those of the file.
+/// Flags that are on; their names in JSON are those of the file.
 fn flags(flags: &CellFlags) -> Object {
     let text = serde_json::to_string(flags).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

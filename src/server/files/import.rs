@@ -1,4 +1,4 @@
-//! From a file to one command that makes the notebook, and the blobs that it names.
+//! Imports a file: one command that makes the notebook, and the blobs that it names.
 
 use notarium_core::{
     CellFlagChanges, CellId, CellReply, CellType, Command, InsertCell, Output, Place, RawObject, Reactivity,
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::own;
 use super::parts::{self, Part};
 
-/// What an import will do: upload the parts, then send the command.
+/// Plan of an import: upload the parts, then send the command.
 #[derive(Debug, Clone)]
 pub struct ImportPlan {
     /// `CreateNotebook`, `InsertCell` …, `RecordExecution` …: all or nothing.
@@ -33,11 +33,12 @@ pub fn plan(imported: Imported, title: String) -> ImportPlan {
 }
 
 fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Part>) {
-    // The reader gives only valid ids; without one the server names the cell, and its outputs would miss it.
+    // The reader gives only valid ids. Without an id the server would choose one, and the outputs would not find their
+    // cell.
     let Ok(cell_id) = CellId::new(&cell.id) else { return };
     let (flags, other_flags) = split_flags(cell.flags);
     let asides = [("extra", cell.extra), ("flags", other_flags)];
-    // The names are those of our own JSON.
+    // The file's names are those of our JSON.
     let cell_type = serde_json::from_value(cell.cell_type.into()).unwrap_or(CellType::Raw);
     let mut metadata = cell.metadata;
     let reply: Option<CellReply> =
@@ -50,7 +51,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
         metadata: with_aside(metadata, asides),
         attachments: cell.attachments.as_ref().map(to_object),
         flags,
-        // What a later version wrote comes in as far as this one knows it.
+        // A reply written by a later version is read as far as this version knows it.
         reply: reply.map(|reply| Box::new(reply.closed())),
     }));
     let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
@@ -69,7 +70,7 @@ fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Outp
     outputs.into_iter().map(split).collect()
 }
 
-/// The flags that we know, and the others.
+/// Splits flags into those that the core knows and the others.
 fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
     let (known, others): (Object, Object) =
         flags.into_iter().partition(|(name, value)| is_known_flag(name, value.get()));
@@ -84,7 +85,7 @@ fn is_known_flag(name: &str, value: &str) -> bool {
     }
 }
 
-/// Puts what the core has no field for under `metadata.notarium`, where exports find it again.
+/// Puts values without a field in the core under `metadata.notarium`, where exports find them again.
 fn with_aside<const N: usize>(mut metadata: Object, asides: [(&str, Object); N]) -> RawObject {
     for (name, aside) in asides.iter().filter(|(_, aside)| !aside.is_empty()) {
         own::put(&mut metadata, name, aside);

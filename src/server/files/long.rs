@@ -1,4 +1,4 @@
-//! One output of a file whose long values are never held as a whole: they are read from their blobs as they go out.
+//! Writes one output whose long values are never held whole: they are streamed from their blobs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -18,39 +18,39 @@ use crate::app::App;
 use crate::blob_check::parse_hash;
 use crate::problem::Problem;
 
-/// Of the file, at a time.
+/// Bytes of the file that are made in one step.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Some of a long value.
+/// Part of a long value.
 enum Source {
     Text(String),
     Blob(BlobPart),
 }
 
-/// A long value, what it is made of, and what stands behind it.
+/// A long value: its parts, and its place in the output.
 struct Value {
     place: LongValue,
     sources: VecDeque<Source>,
-    /// It is written as JSON, and not as a text.
+    /// True if it is written as JSON, false if as a text.
     is_json: bool,
 }
 
-/// An output as it stands in the file, but for its long values.
+/// An output as it is in the file, except for its long values.
 pub struct LongOutput {
     before: String,
     values: VecDeque<Value>,
 }
 
-/// Long values that are being written.
+/// State while long values are written.
 pub struct Reading {
     values: VecDeque<Value>,
-    /// Behind a lock that is never held: a stream by itself is not `Sync`, which what is shared with its makers must be.
+    /// Behind a lock without contention: the stream is not `Sync`, and this struct has to be.
     blob: Mutex<Option<BoxStream<'static, Result<Bytes, BlobError>>>>,
-    /// The first bytes of a character whose others have not come.
+    /// First bytes of a character whose rest has not arrived.
     cut: Vec<u8>,
 }
 
-/// These outputs, which are one in a file, if their blobs can be written where they stand. `None`: they are written as a whole.
+/// Outputs that are one in the file, if their blobs can be streamed. `None`: they have to be written whole.
 pub fn of(outputs: &[Output]) -> Option<LongOutput> {
     let (content, mut sources) = match outputs {
         [one] => with_marks(one)?,
@@ -67,7 +67,7 @@ pub fn of(outputs: &[Output]) -> Option<LongOutput> {
 /// The output with a mark in place of each value that is in a blob.
 fn with_marks(output: &Output) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> {
     let in_file: Vec<&BlobPart> = output.blobs.iter().filter(|part| parts::is_in_files(part)).collect();
-    // The same bytes twice have one name.
+    // Marks are by hash, so the same bytes twice cannot be told apart.
     let mut marks = BTreeMap::new();
     for (number, part) in in_file.iter().enumerate() {
         let is_placed = !part.json
@@ -85,7 +85,7 @@ fn with_marks(output: &Output) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)>
     (!marks.is_empty()).then(|| (parts::join(output, &marks), sources))
 }
 
-/// Pieces of one stream.
+/// Consecutive pieces of one stream as one output.
 fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> {
     let (mut sources, mut stream) = (VecDeque::new(), None);
     for output in outputs {
@@ -101,7 +101,7 @@ fn stream(outputs: &[Output]) -> Option<(Box<RawValue>, Vec<VecDeque<Source>>)> 
 }
 
 impl LongOutput {
-    /// Writes what stands before the first long value.
+    /// Writes the text before the first long value.
     pub fn begin(self, file: &mut String) -> Reading {
         file.push_str(&self.before);
         Reading { values: self.values, blob: Mutex::new(None), cut: Vec::new() }
@@ -113,7 +113,7 @@ impl Reading {
         self.values.is_empty()
     }
 
-    /// The next piece of the file; with the last one comes what stands behind the last value.
+    /// Next piece of the file. The last one includes the text after the last value.
     pub async fn next(&mut self, app: &App, notebook: &NotebookId) -> Result<String, Problem> {
         let mut piece = String::new();
         while piece.len() < PIECE_BYTES {
@@ -158,7 +158,7 @@ impl Reading {
         };
         match content {
             Ok((hash, content)) if part.json => {
-                // What is no JSON, or is nested too deeply for a file, stands in it as its own text.
+                // Invalid JSON, or JSON nested too deeply for a file, is written as a string.
                 value.is_json = long_check::is_json(content.bytes).await?;
                 self.blob = Mutex::new(Some(app.blobs.get(notebook, &hash).await?.bytes));
             }

@@ -1,4 +1,4 @@
-//! Whether a long value is JSON that a file may hold: read once, and never held.
+//! Checks if a long value is JSON that a file may contain: streamed once, and never held whole.
 
 use std::io::{BufReader, Read};
 
@@ -13,10 +13,10 @@ use tokio::task::JoinError;
 
 use crate::problem::Problem;
 
-/// Pieces that wait to be looked at.
+/// Pieces in the queue to the checking thread.
 const WAITING: usize = 2;
 
-/// Reads the value to its end.
+/// Reads the value to its end. False: invalid JSON, or nested too deeply.
 pub async fn is_json(mut bytes: impl Stream<Item = Result<Bytes, BlobError>> + Unpin) -> Result<bool, Problem> {
     let (sender, pieces) = mpsc::channel(WAITING);
     let checked = tokio::task::spawn_blocking(move || {
@@ -31,7 +31,7 @@ pub async fn is_json(mut bytes: impl Stream<Item = Result<Bytes, BlobError>> + U
     checked.await.map_err(not_written)
 }
 
-/// A fault ended what was made beside the request's own task.
+/// Problem if the task that writes a file has failed.
 pub fn not_written(error: JoinError) -> Problem {
     tracing::error!(%error, "writing a file failed");
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
@@ -63,7 +63,7 @@ impl Read for Pieces {
     }
 }
 
-/// How deeply JSON nests.
+/// Counter of JSON's nesting depth.
 #[derive(Default)]
 struct Nesting {
     depth: usize,

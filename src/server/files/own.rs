@@ -1,4 +1,4 @@
-//! What files keep of ours under `metadata.notarium`, of a notebook or of a cell. Pure.
+//! Values of Notarium in files, under `metadata.notarium` of a notebook or of a cell. Pure.
 
 use notarium_wire::ipynb::Object;
 use serde::Serialize;
@@ -7,19 +7,19 @@ use serde::de::DeserializeOwned;
 use super::parts::to_raw;
 
 const OURS: &str = "notarium";
-/// The reply to a prompt, which nbformat has no place for.
+/// Reply to a prompt, which nbformat has no field for.
 pub const REPLY: &str = "reply";
-/// Of a reactive notebook.
+/// Mode of a reactive notebook.
 pub const REACTIVITY: &str = "reactivity";
 
-/// Keeps a value under a name.
+/// Stores a value under a name.
 pub fn put(metadata: &mut Object, name: &str, value: &impl Serialize) {
     let mut own = read(metadata).unwrap_or_default();
     own.insert(name.to_owned(), to_raw(value));
     metadata.insert(OURS.to_owned(), to_raw(&own));
 }
 
-/// Takes a value out. `None`: there is none, or it is none of these and stays.
+/// Removes and returns a value. `None`: there is none, or it is of another type and stays.
 pub fn take<T: DeserializeOwned>(metadata: &mut Object, name: &str) -> Option<T> {
     let mut own = read(metadata)?;
     let value = serde_json::from_str(own.remove(name)?.get()).ok()?;

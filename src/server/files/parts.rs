@@ -1,4 +1,4 @@
-//! Large values of outputs: taken out into blobs on the way in, put back on the way out.
+//! Large values of outputs: moved to blobs on import, put back on export.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use notarium_core::{BlobPart, Hash, Output, RawJson};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-/// Values longer than this leave the event.
+/// Values longer than this are moved to blobs.
 pub const MAX_INLINE_BYTES: usize = 8 << 10;
 
-/// The types under which data frames stand in outputs begin so: see `clients/python/notarium/tables/display.py`.
+/// Prefix of the MIME types of data frames: see `clients/python/notarium/tables/display.py`.
 const TABLE_MIME: &str = "application/vnd.notarium.table+";
 
-/// Levels that a pointer may have.
+/// Depth that a pointer may have.
 const MAX_POINTER_DEPTH: usize = 8;
 
 type Fields = BTreeMap<String, Box<RawValue>>;
 
-/// Bytes that an output names instead of holding.
+/// Bytes of a blob that an output names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub sha256: Hash,
     pub bytes: Bytes,
 }
 
-/// Takes every value above [`MAX_INLINE_BYTES`] out of an nbformat output: of `data` each MIME type by itself, else whole
-/// fields. `output_type` and `name` stay.
+/// Moves every value above [`MAX_INLINE_BYTES`] out of an nbformat output: each MIME type of `data` separately, else
+/// whole fields. `output_type` and `name` stay.
 pub fn split(content: Box<RawValue>) -> (Output, Vec<Part>) {
     split_above(content, MAX_INLINE_BYTES)
 }
 
-/// The same of every value above so many bytes.
+/// Moves every value above `max_inline_bytes` out of an nbformat output.
 pub fn split_above(content: Box<RawValue>, max_inline_bytes: usize) -> (Output, Vec<Part>) {
     let mut splitter = Splitter { max_inline_bytes, blobs: Vec::new(), parts: Vec::new() };
     let content = match fields_of(&content) {
@@ -87,8 +87,8 @@ impl Splitter {
     }
 }
 
-/// The output as one nbformat object. `blobs` are the bytes by lower-case hex of their hash; what is missing is named in
-/// words where it belongs.
+/// The output as one nbformat object. `blobs` are the bytes by lower-case hex of their hash. A missing blob is named by
+/// a text in its place.
 pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
     let content =
         output.blobs.iter().filter(|part| is_in_files(part)).fold(None, |content: Option<Box<RawValue>>, part| {
@@ -100,8 +100,8 @@ pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
     without_tables(&content).unwrap_or(content)
 }
 
-/// Whether files hold the part. What a run wrote beyond its limit stays a blob; the output says which. Tables are for our own page:
-/// files are what other programs write.
+/// True if files contain the part. Outputs beyond a run's limit stay blobs, and the output names them. Tables are for
+/// our page alone: other programs cannot read them.
 pub fn is_in_files(part: &BlobPart) -> bool {
     let is_table = part.pointer.strip_prefix("/data/").is_some_and(|key| is_table(&unescape(key)));
     !is_table && !part.pointer.starts_with("/metadata/notarium/")
@@ -111,7 +111,7 @@ fn is_table(mime: &str) -> bool {
     mime.starts_with(TABLE_MIME)
 }
 
-/// The output without the tables that it holds itself.
+/// The output without its inline tables. `None`: it has no tables.
 pub fn without_tables(content: &RawValue) -> Option<Box<RawValue>> {
     if !content.get().contains(TABLE_MIME) {
         return None;
@@ -135,12 +135,12 @@ fn value_of(part: &BlobPart, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
     }
 }
 
-/// What stands in a file where a value was.
+/// Text in a file in place of a missing value.
 pub fn missing(part: &BlobPart) -> String {
     format!("[{} bytes are not stored any more: sha256 {}]", part.size_bytes, part.sha256)
 }
 
-/// Sets the value at a path of object keys; `None` where the path does not fit.
+/// Sets the value at a path of object keys; `None` if the path does not fit.
 fn put(object: &str, path: &[String], value: Box<RawValue>) -> Option<Box<RawValue>> {
     let (first, rest) = path.split_first()?;
     if path.len() > MAX_POINTER_DEPTH {
@@ -165,7 +165,7 @@ pub(super) fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 
-/// Name and text of an output that is a piece of a stream and has nothing else. The text is absent where it is in a blob.
+/// Name and text of an output that is only a piece of a stream. The text is absent if it is in a blob.
 pub fn stream_piece(output: &str) -> Option<(String, Option<String>)> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -183,7 +183,7 @@ pub fn stream(name: &str, text: &str) -> Box<RawValue> {
     to_raw(&serde_json::json!({ "name": name, "output_type": "stream", "text": text }))
 }
 
-/// RFC 6901.
+/// Escapes a key for a JSON pointer (RFC 6901).
 fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

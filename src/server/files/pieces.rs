@@ -1,4 +1,5 @@
-//! A file on its way out, some cells at a time: nobody holds all of it, however many read it and however slowly.
+//! Streams an exported file some cells at a time: it is never held whole, however many clients read it and however
+//! slowly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -16,16 +17,16 @@ use crate::app::App;
 use crate::blobs;
 use crate::problem::Problem;
 
-/// Cells are taken together up to so many bytes.
+/// Cells are written together up to this size.
 const PIECE_BYTES: u64 = 256 << 10;
-/// A cell that shows more is written output by output.
+/// Size above which a cell is written output by output.
 const LARGE_CELL_BYTES: u64 = 4 << 20;
-/// A value is held as bytes, as JSON and as text of the file while a piece is made.
+/// Copies of a value in memory while a piece is made: as bytes, as JSON and as text of the file.
 const COPIES: u64 = 4;
-/// All pieces that are made at a time, in MiB: a piece that needs more is made alone.
+/// Memory of all pieces that are being made, in MiB. A piece that needs more is made alone.
 pub const MAX_MAKING_MIB: u32 = 64;
 
-/// The file's text.
+/// Stream of the file's text.
 pub fn of(app: App, state: Arc<Document>) -> impl Stream<Item = Result<String, std::io::Error>> + Send + 'static {
     let pieces = Arc::new(ipynb::Pieces::new(state.order.iter().map(CellId::as_str)));
     let making = Making { app, state, pieces, next: 0, open: None, long: None, is_over: false };
@@ -39,11 +40,11 @@ struct Making {
     app: App,
     state: Arc<Document>,
     pieces: Arc<ipynb::Pieces>,
-    /// The next cell, counted from the top.
+    /// Index of the next cell.
     next: usize,
-    /// The large cell before it.
+    /// Large cell before it that is being written.
     open: Option<OpenCell>,
-    /// The text of one of its outputs, of which some is written.
+    /// Output of that cell that is being streamed.
     long: Option<Reading>,
     is_over: bool,
 }
@@ -51,18 +52,18 @@ struct Making {
 /// Outputs that are written together.
 enum Batch {
     Some(Range<usize>),
-    /// One that is never held as a whole.
+    /// One output that is never held whole.
     Long(Box<LongOutput>),
 }
 
-/// A cell of which some is written.
+/// A cell that is partly written.
 struct OpenCell {
     index: usize,
-    /// Outputs that are written together.
+    /// Batches that are still to be written.
     groups: VecDeque<Batch>,
-    /// How many outputs stand in the file.
+    /// Number of outputs already written.
     written: usize,
-    /// What stands behind them.
+    /// Text of the cell after its outputs.
     after: String,
 }
 
@@ -98,7 +99,7 @@ impl Making {
         Ok(text)
     }
 
-    /// What stands behind the last cell.
+    /// Appends the end of the file after the last cell.
     fn end_file(&mut self, text: &mut String) {
         self.is_over = self.next == self.state.order.len();
         if self.is_over {
@@ -106,7 +107,7 @@ impl Making {
         }
     }
 
-    /// Makes something of these blobs, when there is room for so many bytes.
+    /// Loads the blobs and runs `make`, once there is memory for `bytes`.
     async fn making<T: Send + 'static>(
         &self,
         bytes: u64,
@@ -126,7 +127,7 @@ impl Making {
 
     // --- a large cell ---
 
-    /// Begins the next cell, if it is one that is written output by output.
+    /// Begins the next cell, if it is large enough to be written output by output.
     async fn open_large(&mut self) -> Result<Option<String>, Problem> {
         let index = self.next;
         let Some(id) = self.state.order.get(index).filter(|id| self.bytes_of(id) > LARGE_CELL_BYTES) else {
@@ -139,7 +140,8 @@ impl Making {
         if run.outputs.is_empty() || self.pieces.open(index, &bare, Vec::new()).is_none() {
             return Ok(None);
         }
-        // What does not fit into an output stands before all of them: they are looked at once for that.
+        // Patches of all outputs are written before the outputs, so all are converted once in advance for their
+        // patches.
         let (mut groups, mut patches, mut count) = (VecDeque::new(), Vec::new(), 0);
         for range in batches(&run.outputs) {
             let some = &run.outputs[range.clone()];
@@ -186,7 +188,7 @@ impl Making {
         Ok(text)
     }
 
-    /// Some outputs of a cell as they stand in the file, when so many stand there already.
+    /// Outputs of a cell as they are in the file; `before` of them are already written.
     async fn outputs(&self, cell: usize, group: Range<usize>, before: usize) -> Result<Vec<CellOutput>, Problem> {
         let shown = self.state.latest_execution(&self.state.order[cell]).map_or(&[][..], |(_, run)| &run.outputs);
         let some = shown.get(group).unwrap_or_default();
@@ -198,7 +200,7 @@ impl Making {
         .await
     }
 
-    /// Moves on by as many cells as one piece has: at least one. Returns what their outputs hold.
+    /// Moves on by the cells of one piece, at least one. Returns the bytes of their sources and outputs.
     fn take(&mut self) -> u64 {
         let mut bytes = 0;
         let first = self.next;
@@ -220,7 +222,7 @@ impl Making {
     }
 }
 
-/// Outputs that are written together.
+/// Ranges of outputs that are written together.
 fn batches(outputs: &[Output]) -> Vec<Range<usize>> {
     let bytes = |range: &Range<usize>| outputs[range.clone()].iter().map(bytes_of_output).sum::<u64>();
     let mut batches: Vec<(Range<usize>, u64)> = Vec::new();

@@ -1,4 +1,5 @@
-//! Files for reading (HTML, Markdown, Python): the whole text at a time, unlike `.ipynb`, so their outputs have a smaller limit.
+//! Files for reading (HTML, Markdown, Python). Unlike `.ipynb` their text is made whole, so their outputs have a
+//! smaller limit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,9 +19,9 @@ use crate::blobs;
 use crate::extract::too_large;
 use crate::problem::Problem;
 
-/// Large outputs that one file holds.
+/// Limit of all large outputs in one file.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
-/// Such a file is held as values, as text and while it is sanitised.
+/// Memory for one file: as values, as text, and while it is sanitised.
 const MAKING_MIB: u32 = MAX_MAKING_MIB / 2;
 
 pub async fn write(app: &App, state: Arc<Document>, format: ExportFormat) -> Result<String, Problem> {
@@ -61,7 +62,7 @@ pub async fn write(app: &App, state: Arc<Document>, format: ExportFormat) -> Res
     })
 }
 
-/// Name, name for people, language.
+/// Name, display name, language.
 fn kernelspec(metadata: &RawObject) -> (String, String, String) {
     let metadata: Value = serde_json::from_str(metadata.get()).unwrap_or_default();
     let field = |part: &str, name: &str| metadata[part][name].as_str().unwrap_or_default().to_owned();

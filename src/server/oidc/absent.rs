@@ -1,4 +1,4 @@
-//! In place of the provider, in a program that was built without OpenID Connect (the feature `oidc`): there is none.
+//! Stand-in for the provider in a program built without OpenID Connect (the feature `oidc`): its types have no values.
 
 use notarium_core::Millis;
 

@@ -1,28 +1,28 @@
-//! Who gets an account when they first sign in with the provider: whom the operator has named, and nobody else.
+//! Allow-list of people who get an account at their first sign-in with the provider.
 
 use super::InvalidOidc;
 use crate::auth::{AuthError, ProvedIdentity};
 
-/// Whom the operator lets in.
+/// Allow-list of the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Admission(Vec<Allowed>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Allowed {
-    /// All whom the provider signs in.
+    /// All people whom the provider signs in.
     Everybody,
-    /// The part behind the @ of a verified address, exactly.
+    /// Exact domain of a verified address, after the @.
     Domain(String),
     Address(String),
 }
 
 impl Admission {
-    /// Of `*`, `example.org` and `ann@example.org`.
+    /// Parses entries such as `*`, `example.org` and `ann@example.org`.
     pub fn of(allow: &[String]) -> Result<Self, InvalidOidc> {
         allow.iter().map(|who| allowed(who)).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Refuses an account to who is not named.
+    /// Refuses an account to a person who is not on the list.
     pub fn check(&self, proved: &ProvedIdentity) -> Result<(), AuthError> {
         let address = proved.email.as_deref().map(str::to_lowercase);
         let is_named = |allowed: &Allowed| match (allowed, address.as_deref()) {

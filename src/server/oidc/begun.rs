@@ -1,4 +1,4 @@
-//! Sign-ins that were begun and wait for their browsers to come back: bounded, and each is taken once.
+//! Sign-ins that were begun and wait for their browsers to return: bounded, and each is taken once.
 
 use std::net::IpAddr;
 
@@ -9,30 +9,30 @@ use super::BEGUN_MS;
 use super::provider::Secrets;
 use crate::places::{Place, Places};
 
-/// What somebody goes to the provider for.
+/// Purpose of a sign-in with the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     SignIn,
-    /// To prove once more who they are, before something is decided.
+    /// To authenticate again before a decision.
     Afresh,
     /// To link the provider to this account.
     Link(UserId),
 }
 
-/// What is kept of a sign-in while somebody is at the provider.
+/// State of a sign-in while the browser is at the provider.
 pub struct Begun {
-    /// Of the browser that may finish it.
+    /// Hash of the key of the browser that may finish it.
     pub key_hash: [u8; 32],
     pub secrets: Secrets,
     pub purpose: Purpose,
     pub at: Millis,
-    /// Given back when it is dropped.
+    /// Released when it is dropped.
     pub _place: Place,
 }
 
 pub struct BegunSignIns {
     places: Places,
-    /// By state.
+    /// Sign-ins by their `state` parameter.
     begun: DashMap<String, Begun>,
 }
 
@@ -41,7 +41,7 @@ impl BegunSignIns {
         Self { places, begun: DashMap::new() }
     }
 
-    /// `None`: as many as may be were begun within the last minutes.
+    /// Takes a place for a sign-in, after expired ones are removed if need be. `None`: all places are taken.
     pub fn enter(&self, address: Option<IpAddr>, now: Millis) -> Option<Place> {
         self.places.enter(address).or_else(|| {
             self.begun.retain(|_, begun| is_good(begun, now));
@@ -53,7 +53,8 @@ impl BegunSignIns {
         self.begun.insert(state, begun);
     }
 
-    /// The one of this state, for the browser and the purpose that it was begun for. Nobody else uses it up.
+    /// Takes the sign-in of this state, for the browser and the purpose that it was begun for. Any other request leaves
+    /// it.
     pub fn take(&self, state: &str, key_hash: &[u8; 32], purpose: &Purpose, now: Millis) -> Option<Begun> {
         let is_it = |begun: &Begun| begun.key_hash == *key_hash && begun.purpose == *purpose;
         let (_, begun) = self.begun.remove_if(state, |_, begun| is_it(begun))?;

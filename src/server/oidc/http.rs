@@ -1,4 +1,4 @@
-//! How the provider is asked: by the HTTP client that the rest of the program has, within limits.
+//! HTTP requests to the provider: the program's HTTP client, with limits.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Of a discovery document, of keys, of tokens.
+/// Limit of a discovery document, of keys, of tokens.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ pub enum HttpError {
     Answer(#[from] openidconnect::http::Error),
 }
 
-/// It follows no redirect: a code and a secret must not go where nobody configured it.
+/// HTTP client that follows no redirect: codes and secrets go only to configured addresses.
 pub fn client() -> Result<reqwest::Client, reqwest::Error> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -47,7 +47,7 @@ pub async fn send(client: reqwest::Client, request: HttpRequest) -> Result<HttpR
     Ok(built.body(body)?)
 }
 
-/// An error of this library names what it did alone; why stands behind it.
+/// Text of an error with its causes: this library's own text names only the failed step.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

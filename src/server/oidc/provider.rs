@@ -1,4 +1,4 @@
-//! The provider: what it says of itself, and what it says of people.
+//! The OpenID Connect provider: its discovery document, and its claims about people.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -22,14 +22,14 @@ use super::{Asked, Failure, InvalidOidc, OidcSettings, is_secure};
 use crate::auth::ProvedIdentity;
 use crate::clock::Clock;
 
-/// How long what it said of itself is believed.
+/// Time that the discovery document is cached.
 const KNOWN_MS: Millis = 60 * 60 * 1000;
-/// A key that is unknown is looked for again, but not more often.
+/// Shortest interval of discoveries because of an unknown key.
 const LOOK_AGAIN_MS: Millis = 10 * 1000;
 const CLOCKS_DIFFER_MS: Millis = 60 * 1000;
-/// OpenID Connect Core, section 2: of a subject.
+/// Longest subject (OpenID Connect Core, section 2).
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Signatures with keys that the provider alone has.
+/// Asymmetric signatures: only the provider has the key.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RsaSsaPkcs1V15Sha256,
     Algorithm::RsaSsaPkcs1V15Sha384,
@@ -45,16 +45,16 @@ const ALGORITHMS: [Algorithm; 9] = [
 type Client =
     CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
-/// What proves that an answer is to this very question.
+/// Secrets that bind the provider's answer to one sign-in.
 pub struct Secrets {
     nonce: Nonce,
     verifier: PkceCodeVerifier,
 }
 
-/// What its word on a sign-in must hold to.
+/// Conditions that the ID token of a sign-in has to meet.
 struct Expected {
     nonce: Nonce,
-    /// It has asked who somebody is since then; absent: whenever it did.
+    /// Earliest time at which the provider authenticated the person; absent: any time.
     since: Option<Millis>,
 }
 
@@ -62,7 +62,7 @@ pub struct Provider {
     settings: OidcSettings,
     issuer: IssuerUrl,
     redirect: RedirectUrl,
-    /// On this machine it needs no TLS.
+    /// True if the issuer is on this machine, where it needs no TLS.
     is_here: bool,
     http: reqwest::Client,
     clock: Clock,
@@ -84,12 +84,13 @@ impl Provider {
         Ok(Self { settings, issuer, redirect, is_here, http, clock, known: RwLock::default() })
     }
 
-    /// Whether it can be used.
+    /// Checks that the provider can be used.
     pub async fn look(&self) -> Result<(), String> {
         self.discover().await.map(drop)
     }
 
-    /// Where a browser goes to, with secrets of its own. `is_afresh`: whoever is there is asked anew who they are.
+    /// Builds the address for the browser and the sign-in's secrets. `is_afresh`: the provider has to authenticate the
+    /// person again.
     pub async fn ask(&self, is_afresh: bool) -> Result<Asked, String> {
         let known = self.known(self.clock.now().saturating_sub(KNOWN_MS)).await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
@@ -99,14 +100,15 @@ impl Provider {
         let scopes = ["profile", "email"].map(|scope| Scope::new(scope.to_owned()));
         let mut request = request.add_scopes(scopes).set_pkce_challenge(challenge);
         if is_afresh {
-            // The one is for those that do not know the other.
+            // Providers support one or the other.
             request = request.add_prompt(CoreAuthPrompt::Login).set_max_age(Duration::ZERO);
         }
         let (url, state, nonce) = request.url();
         Ok(Asked { url: url.into(), state: state.into_secret(), secrets: Secrets { nonce, verifier } })
     }
 
-    /// Whom it has signed in; `since`: and has asked who they are since then.
+    /// Exchanges the code; returns the signed-in person. `since`: earliest time at which the provider authenticated
+    /// that person.
     pub async fn exchange(
         &self,
         code: String,
@@ -119,7 +121,7 @@ impl Provider {
         let client = self.client(known.metadata.clone());
         let tokens = self.tokens(&client, code, verifier).await?;
         match self.claims(&client, &tokens, &expected) {
-            // It has other keys than an hour ago.
+            // The provider has changed its keys since the last discovery.
             Err(error) if is_unknown_key(&error) && self.may_look_again(&known) => {
                 let client = self.client(self.discover().await.map_err(Failure::Unavailable)?.metadata);
                 let claims = self.claims(&client, &tokens, &expected).map_err(refused)?;
@@ -129,7 +131,7 @@ impl Provider {
         }
     }
 
-    /// What it said of itself since then, or says now.
+    /// Discovery document, cached since that time or read now.
     async fn known(&self, since: Millis) -> Result<Known, String> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         match known.filter(|known| known.at >= since) {
@@ -152,7 +154,7 @@ impl Provider {
         Ok(known)
     }
 
-    /// Codes, secrets and names go to these.
+    /// Checks the addresses to which codes, secrets and names go: https, or this machine.
     fn check_addresses(&self, metadata: &CoreProviderMetadata) -> Result<(), String> {
         let token = metadata.token_endpoint().ok_or("it names no token endpoint")?;
         let addresses = [metadata.authorization_endpoint().url(), token.url(), metadata.jwks_uri().url()];
@@ -168,7 +170,7 @@ impl Provider {
         let secret = self.settings.client_secret.as_ref();
         let secret = secret.map(|secret| ClientSecret::new(secret.expose_secret().to_owned()));
         let methods = metadata.token_endpoint_auth_methods_supported().cloned();
-        // Absent: the basic way (OpenID Connect Discovery, section 3).
+        // Absent means basic authentication (OpenID Connect Discovery, section 3).
         let only_body = methods.is_some_and(|methods| {
             methods.contains(&CoreClientAuthMethod::ClientSecretPost)
                 && !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
@@ -196,7 +198,7 @@ impl Provider {
         })
     }
 
-    /// What the ID token says, if it is the provider's, for us, of now, and for this very sign-in.
+    /// Claims of the ID token, if it is signed by the provider, for this client, valid now, and for this sign-in.
     fn claims(
         &self,
         client: &Client,
@@ -238,7 +240,7 @@ impl Provider {
             email: claims.email().filter(|_| claims.email_verified() == Some(true)).map(|email| email.to_string()),
             has_unverified_email: claims.email().is_some() && claims.email_verified() != Some(true),
         };
-        // Some tell it there alone.
+        // Some providers give the address only in the user info.
         if claims.email().is_none()
             && let Some(more) = self.user_info(client, tokens, claims).await
         {
@@ -251,7 +253,7 @@ impl Provider {
         Ok(identity)
     }
 
-    /// What it says of the same person elsewhere. Who the person is, is known without.
+    /// Further claims from the user info. The ID token identifies the person without them.
     async fn user_info(
         &self,
         client: &Client,
@@ -270,7 +272,7 @@ impl Provider {
     }
 }
 
-/// Whether somebody was asked who they are since then, by the provider's own word. Clocks differ by as much as a minute.
+/// Checks, by the provider's claim, that the person was authenticated since then. Clocks may differ by a minute.
 fn check_asked_since(asked_at: Option<DateTime<Utc>>, since: Option<Millis>) -> Result<(), String> {
     let Some(since) = since else { return Ok(()) };
     let asked_at = asked_at.ok_or("it does not say when it asked")?.timestamp_millis();
@@ -280,7 +282,7 @@ fn check_asked_since(asked_at: Option<DateTime<Utc>>, since: Option<Millis>) -> 
 
 fn is_unknown_key(error: &ClaimsVerificationError) -> bool {
     use SignatureVerificationError::{CryptoError, NoMatchingKey};
-    // Without ids of keys an old one is tried, and fails.
+    // Without key ids an old key is tried, and its check fails.
     matches!(error, ClaimsVerificationError::SignatureVerification(NoMatchingKey | CryptoError(_)))
 }
 

@@ -1,4 +1,4 @@
-//! The schemas as generators of clients can read them: the same values, in the forms that all of them know.
+//! Rewrites the schemas for client generators: the same values, in forms that all generators support.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ fn rewrite(value: &mut Value) {
     }
 }
 
-/// A choice of words is an `enum`, whose sentences go into its description.
+/// Turns a choice of words into an `enum`, and moves the words' descriptions into its own.
 fn write_words(value: &mut Value) {
     let Some(words) = value.get("oneOf").and_then(words_of) else { return };
     let own = value["description"].as_str().map(str::to_owned);
@@ -33,7 +33,7 @@ fn write_words(value: &mut Value) {
     *value = json!({"type": "string", "enum": words, "description": description.join("\n\n")});
 }
 
-/// The words of a choice that has nothing else.
+/// Words of a choice that consists of words alone.
 fn words_of(choice: &Value) -> Option<Vec<Value>> {
     let words = choice.as_array()?.iter().map(|variant| match (&variant["const"], &variant["enum"]) {
         (Value::String(word), _) => Some(vec![json!(word)]),
@@ -43,7 +43,7 @@ fn words_of(choice: &Value) -> Option<Vec<Value>> {
     Some(words.collect::<Option<Vec<_>>>()?.concat())
 }
 
-/// What has keys of one pattern alone is a map.
+/// Turns an object with keys of one pattern alone into a map.
 fn write_maps(value: &mut Value) {
     let Some(object) = value.as_object_mut() else { return };
     let Some(Value::Object(patterns)) = object.get("patternProperties").filter(|patterns| patterns.is_object()) else {
@@ -55,7 +55,7 @@ fn write_maps(value: &mut Value) {
     }
 }
 
-/// `true` is a schema, and says that anything goes; as `{}` everybody knows it.
+/// Replaces the schema `true` (any value) by `{}`, which all generators support.
 fn write_anything(value: &mut Value) {
     let Some(object) = value.as_object_mut() else { return };
     for (key, child) in object {
@@ -68,7 +68,7 @@ fn write_anything(value: &mut Value) {
     }
 }
 
-/// What stands inside a variant of an enum has a name of its own.
+/// Moves the object inside an enum's variant to a schema with its own name.
 fn name_parts(schemas: &mut Map<String, Value>) {
     let mut named = Map::new();
     for (name, schema) in schemas.iter_mut() {

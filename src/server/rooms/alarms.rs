@@ -1,5 +1,5 @@
-//! Notebooks that are opened again at their time: a tool call that waits in an unloaded notebook expires nonetheless, and
-//! costs one sleeping task until then.
+//! Alarms that reopen an unloaded notebook at a given time, so that a waiting tool call expires there too. An alarm
+//! costs one sleeping task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,11 +24,11 @@ impl Alarms {
 }
 
 impl Rooms {
-    /// Opens the notebook at that time; replaces its earlier alarm.
+    /// Opens the notebook at `at`; replaces its earlier alarm.
     pub(super) fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
         let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
         let (rooms, notebook) = (Arc::downgrade(self), id.clone());
-        // The alarm does not take its entry away before that is there.
+        // Locks the entry first, so that the alarm cannot remove it before it is inserted.
         let entry = self.alarms.0.entry(id.clone());
         if let Entry::Occupied(earlier) = &entry {
             earlier.get().abort();
