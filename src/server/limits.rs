@@ -97,9 +97,9 @@ pub struct ServerLimits {
     /// Time for a request's body, in addition to the time that `min_bytes_per_second` gives it.
     pub body_timeout: Duration,
     pub hello_timeout: Duration,
-    /// Timeout of a kernel question about code.
+    /// Timeout of completions and inspections by a kernel.
     pub kernel_question_timeout: Duration,
-    /// Timeout of a kernel question about tables and variables.
+    /// Timeout of all other kernel questions: connections, tables, variables, formatting.
     pub connection_schema_timeout: Duration,
     /// Interval of pings to a connection.
     pub heartbeat: Duration,

@@ -1,6 +1,7 @@
-//! One task per open notebook, which drives the pure room of `notarium-sync` with the store, the clock and the connections.
+//! Rooms: one task per open notebook, which drives the pure room of `notarium-sync` with the store, the clock and the
+//! connections.
 //!
-//! Nothing is decided here. A room's inbox is bounded: who floods it waits; what stops things goes past the queue.
+//! Nothing is decided here. A room's inbox is bounded: senders wait when it is full, and cancellations skip the queue.
 
 mod alarms;
 mod behind;
@@ -45,16 +46,17 @@ pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, catch_up_catalog, owners, subject_key};
 use task::{Message, Task};
 
-/// How long a look at the list waits for lines of it that are behind.
+/// Time that a read of the list waits for rows that lag.
 const MAX_WAIT_FOR_LINES: Duration = Duration::from_secs(2);
 
-/// What the rooms of a server have in common.
+/// Configuration shared by the rooms of a server.
 #[derive(Clone)]
 pub struct RoomsConfig {
     pub room: RoomConfig,
-    /// Bytes of commands that wait for one room before senders wait too.
+    /// Bytes of commands queued for one room before senders wait.
     pub max_inbox_bytes: usize,
-    /// Events between two snapshots of a notebook, at most: pruning keeps to it, and what replays more leaves snapshots.
+    /// Largest number of events between two snapshots of a notebook. Pruning keeps to it, and longer replays leave
+    /// snapshots.
     pub max_snapshot_gap: Version,
     pub judge: Judge,
 }
@@ -70,14 +72,15 @@ impl Default for RoomsConfig {
     }
 }
 
-/// Notices from notebooks: of kernels for the connected agents, of conversations for the assistants' host.
+/// Notices from rooms: of kernels for the connected agents, of conversations for the assistants' host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkNotice {
-    /// Somebody who offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened again.
+    /// An agent that offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened
+    /// again.
     Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String },
-    /// Nobody needs to claim this any more.
+    /// No claim is needed any more.
     Settled { notebook: NotebookId, kernel_session: KernelSessionId },
-    /// Those who act for assistants should look at this notebook, up to this version.
+    /// Components that act for assistants should look at this notebook, up to this version.
     Assistants { notebook: NotebookId, version: Version },
 }
 
@@ -93,21 +96,21 @@ pub struct Rooms {
     clock: Clock,
     open: DashMap<NotebookId, Inbox>,
     clients: Arc<Clients>,
-    /// Unloaded rooms in which tool calls will expire.
+    /// Alarms that reopen unloaded rooms in which tool calls will expire.
     alarms: Alarms,
     faults: Faults,
     behind: Behind,
     usage: Arc<Usage>,
     is_stopping: AtomicBool,
-    /// Rooms, and what they write beside the log.
+    /// Tasks of the rooms, and of their writes outside the log.
     tasks: TaskTracker,
 }
 
-/// The senders' side of a room.
+/// Sending side of a room's inbox.
 #[derive(Clone)]
 struct Inbox {
     messages: mpsc::UnboundedSender<Message>,
-    /// Goes past everything that waits in `messages`.
+    /// Queue that is read before `messages`.
     urgent: mpsc::UnboundedSender<Message>,
     /// One permit per KiB of commands in `messages`.
     room_left: Arc<Semaphore>,
@@ -115,7 +118,7 @@ struct Inbox {
 }
 
 impl Rooms {
-    /// `usage` counts what the notebooks use.
+    /// `usage` counts the storage of the notebooks.
     pub fn new(
         store: Arc<dyn EventStore>,
         config: RoomsConfig,
@@ -143,46 +146,46 @@ impl Rooms {
         })
     }
 
-    /// Reads the names of cells.
+    /// Reader of the names of cells.
     pub fn names(&self) -> Names {
         self.names.clone()
     }
 
-    /// The room of a notebook; its task is started when there is none. A notebook that does not exist is an empty room:
-    /// `CreateNotebook` goes through it.
+    /// Returns the room of a notebook; starts its task if it is not open. A missing notebook is an empty room, which
+    /// takes `CreateNotebook`.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
     }
 
-    /// The same, unless there is none: for who only looks.
+    /// Returns the room if it is open; does not open one.
     pub fn opened(self: &Arc<Self>, id: &NotebookId) -> Option<RoomHandle> {
         let inbox = self.open.get(id)?.clone();
         Some(RoomHandle { rooms: self.clone(), id: id.clone(), inbox })
     }
 
-    /// A connection that rooms may send to, through its outbox.
+    /// Registers a connection that rooms can send to, through its outbox.
     pub fn connect(&self, outbox: Outbox) -> Client {
         self.clients.add(outbox)
     }
 
-    /// This life of the server: it holds the leases, and claims are its own.
+    /// Id of this life of the server: leases and claims belong to it.
     pub fn instance(&self) -> &InstanceId {
         &self.room_config.instance
     }
 
-    /// Shows those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
+    /// Sends an assistant's activity to the notebook's subscribers, if its room is open.
     pub fn publish(&self, id: &NotebookId, activity: TurnActivity) {
         if let Some(inbox) = self.open.get(id) {
-            // A room that ends has nobody who follows.
+            // A room that ends has no subscribers.
             let _ = inbox.messages.send(Input::Activity(activity).into());
         }
     }
 
-    /// Brings the list of notebooks up to date with what somebody has done, as far as that was answered. A room that cannot
-    /// say so in time is not waited for.
+    /// Brings the list of notebooks up to date with the actor's changes that were answered. Rooms that take too long
+    /// are not waited for.
     pub async fn list_changes_of(&self, actor: &Actor) {
         let lines = self.behind.of(actor).into_iter().map(|id| self.list(id));
-        // Late is better than never: the list is good without it.
+        // On timeout the list is used without these changes.
         let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, futures_util::future::join_all(lines)).await;
     }
 
@@ -190,7 +193,7 @@ impl Rooms {
         let (caller, answered) = caller();
         let inbox = self.open.get(&id).map(|inbox| inbox.clone());
         if inbox.is_some_and(|inbox| inbox.messages.send(Input::List { caller }.into()).is_ok()) {
-            // A room that ended meanwhile has begun to write.
+            // A room that ended meanwhile has begun its write.
             let _: Result<(), _> = answered.await;
         }
         if let Some(writing) = self.behind.writing(&id) {
@@ -198,22 +201,22 @@ impl Rooms {
         }
     }
 
-    /// Notebooks that are open now.
+    /// Number of open notebooks.
     pub fn open_count(&self) -> usize {
         self.open.len()
     }
 
-    /// Which those are: the list of notebooks may not show yet what happened in them.
+    /// Ids of open notebooks: the list may not show their latest changes yet.
     pub fn open_ids(&self) -> Vec<NotebookId> {
         self.open.iter().map(|open| open.key().clone()).collect()
     }
 
-    /// Ends every room: what is queued is decided and answered, snapshots are written, then the tasks end.
+    /// Ends every room: queued inputs are decided and answered, snapshots are written, then the tasks end.
     pub async fn shut_down(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.alarms.clear();
         for inbox in &self.open {
-            // A room that has just ended has nothing left to do.
+            // A send fails only to a room that has just ended.
             let _ = inbox.urgent.send(Input::ShutDown.into());
         }
         self.tasks.close();
@@ -230,7 +233,7 @@ impl Rooms {
         let max_permits = u32::try_from(self.max_inbox_bytes >> 10).unwrap_or(u32::MAX).max(1);
         let room_left = Arc::new(Semaphore::new(max_permits as usize));
         let inbox = Inbox { messages, urgent, room_left, max_permits };
-        // While the server stops, the receivers are dropped at once: every sender sees that.
+        // While the server stops the receivers are dropped, so that every send fails.
         if !self.is_stopping.load(Ordering::SeqCst) {
             let task = Task::new(self.clone(), id.clone(), receiver, urgent_receiver, inbox.urgent.downgrade());
             self.tasks.spawn(task.run());
@@ -239,7 +242,7 @@ impl Rooms {
         inbox
     }
 
-    /// Ends a room, unless something has come for it; that goes to the room that follows.
+    /// Removes a room whose task ends. Messages that arrived meanwhile go to the room that follows.
     fn retire(
         self: &Arc<Self>,
         id: &NotebookId,
@@ -248,7 +251,7 @@ impl Rooms {
     ) {
         let mut left = Vec::new();
         {
-            // Nobody finds or opens the room until its entry is released.
+            // The locked entry keeps others from finding or opening the room.
             let entry = self.open.entry(id.clone());
             messages.close();
             urgent.close();
@@ -269,14 +272,14 @@ impl Rooms {
 }
 
 impl Inbox {
-    /// Waits for room in the inbox, by size.
+    /// Waits for capacity in the inbox, by size.
     async fn permit(&self, body: &str) -> Option<OwnedSemaphorePermit> {
         let permits = u32::try_from(body.len() >> 10).unwrap_or(u32::MAX).saturating_add(1).min(self.max_permits);
         self.room_left.clone().acquire_many_owned(permits).await.ok()
     }
 }
 
-/// The way to one room. Cheap to clone; stays good when the room is unloaded meanwhile.
+/// Handle of one room. Cheap to clone; stays valid when the room is unloaded meanwhile.
 #[derive(Clone)]
 pub struct RoomHandle {
     rooms: Arc<Rooms>,
@@ -289,7 +292,7 @@ impl RoomHandle {
         &self.id
     }
 
-    /// Queues a command; the answer goes to whom it names. Waits while the room's inbox is full.
+    /// Queues a command; the answer goes to its `reply_to`. Waits while the room's inbox is full.
     pub async fn submit(&self, submission: Submission) {
         if submission.is_control() {
             self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
@@ -299,7 +302,7 @@ impl RoomHandle {
         }
     }
 
-    /// A command whose answer is awaited here. Dropping the future does not take it back.
+    /// Executes a command and waits for its answer. Dropping the future does not cancel the command.
     pub async fn execute(
         &self,
         identity: Arc<Identity>,
@@ -311,19 +314,19 @@ impl RoomHandle {
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 
-    /// The notebook as it is on disk now.
+    /// Reads the notebook as it is on disk now.
     pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
         let (caller, answered) = caller();
         self.send(Input::Read { identity, caller });
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 
-    /// Anything but a command, which is sent by [`Self::submit`].
+    /// Sends any input except a command, which goes through [`Self::submit`].
     pub fn send(&self, input: Input) {
         self.send_through(|inbox| &inbox.messages, input.into());
     }
 
-    /// To the room, or to the one that follows when it has been unloaded.
+    /// Sends to the room, or to the one that follows if it was unloaded.
     fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<Message>, message: Message) {
         if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
             && message.outlives_the_room()
@@ -333,10 +336,10 @@ impl RoomHandle {
     }
 }
 
-/// Whoever waits for an answer, and what it waits for; an error there: the room has been dropped.
+/// A caller and the receiver of its answer; an error there means that the room was dropped.
 fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
     let (sender, answered) = oneshot::channel();
-    // Who asked may have gone.
+    // The receiver may have been dropped.
     (Caller::new(move |answer| drop(sender.send(answer))), answered)
 }
 

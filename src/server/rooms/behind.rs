@@ -1,4 +1,4 @@
-//! What the list of notebooks lacks, and whose changes that are: who looks at the list sees at once what they did themselves.
+//! Read-your-writes for the notebook list: which catalog rows lag, and whose changes they miss.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,42 +8,42 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use notarium_core::{Actor, NotebookId};
 
-/// Ends with a write of a line of the list.
+/// Resolves at the end of a write of a catalog row.
 pub type Writing = Shared<BoxFuture<'static, ()>>;
 
-/// The notebooks whose lines are behind.
+/// Notebooks whose catalog rows lag.
 #[derive(Default)]
 pub struct Behind {
     notebooks: DashMap<NotebookId, Line>,
-    /// Orders changes and writes.
+    /// Logical clock that orders changes and writes.
     moments: AtomicU64,
 }
 
 #[derive(Default)]
 struct Line {
-    /// Since when the line lacks changes of somebody.
+    /// Moment of the last change per author that the row misses.
     authors: BTreeMap<String, u64>,
-    /// The last write that began.
+    /// The last write that began, and its moment.
     writing: Option<(u64, Writing)>,
 }
 
 impl Behind {
-    /// The line lacks changes of these.
+    /// Records that the row misses changes of these actors.
     pub fn note(&self, notebook: &NotebookId, actors: &[Actor]) {
         let moment = self.moment();
         let mut line = self.notebooks.entry(notebook.clone()).or_default();
         line.authors.extend(actors.iter().map(|actor| (person(actor), moment)));
     }
 
-    /// A write of the line begins, with all that was noted up to now. `write` is given the moment for [`Self::wrote`].
+    /// Begins a write of the row, with all changes noted up to now. `write` gets the moment to pass to [`Self::wrote`].
     pub fn write(&self, notebook: &NotebookId, write: impl FnOnce(u64) -> BoxFuture<'static, ()>) {
-        // The write may end before this does: it finds the line.
+        // The entry stays locked, so a write that ends early waits for it in `wrote`.
         let mut line = self.notebooks.entry(notebook.clone()).or_default();
         let moment = self.moment();
         line.writing = Some((moment, write(moment).shared()));
     }
 
-    /// The write that began at this moment is over.
+    /// Records the end of the write that began at this moment.
     pub fn wrote(&self, notebook: &NotebookId, moment: u64) {
         self.notebooks.remove_if_mut(notebook, |_, line| {
             line.authors.retain(|_, noted| *noted > moment);
@@ -52,14 +52,14 @@ impl Behind {
         });
     }
 
-    /// The notebooks whose lines lack changes that somebody made.
+    /// Notebooks whose rows miss changes of this actor.
     pub fn of(&self, actor: &Actor) -> Vec<NotebookId> {
         let person = person(actor);
         let lacking = self.notebooks.iter().filter(|line| line.authors.contains_key(&person));
         lacking.map(|line| line.key().clone()).collect()
     }
 
-    /// The write that is under way.
+    /// The write in progress, if any.
     pub fn writing(&self, notebook: &NotebookId) -> Option<Writing> {
         self.notebooks.get(notebook)?.writing.as_ref().map(|(_, writing)| writing.clone())
     }
@@ -69,7 +69,7 @@ impl Behind {
     }
 }
 
-/// What an assistant did, its person did.
+/// Key of the actor; an assistant counts as its person.
 fn person(actor: &Actor) -> String {
     match actor {
         Actor::Assistant { for_user: id, .. } => Actor::User { id: id.clone() }.key(),

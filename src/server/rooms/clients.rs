@@ -1,4 +1,4 @@
-//! The connections of a server by their numbers: where rooms send to.
+//! Registry of a server's connections by number, with the outboxes that rooms send to.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use notarium_sync::ClientId;
 
 use super::outbox::Outbox;
 
-/// All connections that rooms may send to.
+/// All connections that rooms can send to.
 #[derive(Default)]
 pub(super) struct Clients {
     outboxes: DashMap<ClientId, Outbox>,
-    /// The number of the last one.
+    /// Last number given.
     last: AtomicU64,
 }
 
@@ -24,15 +24,15 @@ impl Clients {
         Client { id, clients: self.clone() }
     }
 
-    /// Do not keep it longer than sending takes. `None`: the connection has ended.
+    /// The connection's outbox. `None`: the connection has ended. Holds a lock: drop it right after sending.
     pub(super) fn outbox(&self, id: ClientId) -> Option<impl Deref<Target = Outbox>> {
         self.outboxes.get(&id)
     }
 }
 
-/// A connection's place among them, until it is dropped.
+/// Registration of a connection, until it is dropped.
 pub struct Client {
-    /// No other connection of this process has it.
+    /// Unique among the connections of this process.
     pub id: ClientId,
     clients: Arc<Clients>,
 }

@@ -1,5 +1,5 @@
-//! The time that rooms see: the wall clock. Where that is set back, time goes on as it went; a wall clock that stays behind is
-//! believed after a minute, so that one that was wrong for a while does no harm for ever.
+//! Clock of the rooms: the wall clock, made monotonic. If the wall clock is set back, time goes on as before; if it
+//! stays behind for a minute, it is followed again. So a clock that was wrong for a while does no lasting harm.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use notarium_core::Millis;
 
 use crate::clock::{millis, wall};
 
-/// Differences that a clock's own corrections make.
+/// Differences that a clock's regular corrections make.
 const SLACK_MS: Millis = 1_000;
 const BELIEVED_AFTER_MS: Millis = 60_000;
 
@@ -18,9 +18,9 @@ pub(super) struct Clock {
 }
 
 struct State {
-    /// Wall time at the start, as it is believed now.
+    /// Wall time at the start, as assumed now.
     at_start: Millis,
-    /// Since when, counted from the start, the wall clock has been behind.
+    /// Time since the start at which the wall clock fell behind.
     behind_since: Option<Millis>,
 }
 
@@ -36,7 +36,7 @@ impl Clock {
 }
 
 impl State {
-    /// `elapsed`: since the start, by a clock that nobody sets.
+    /// `elapsed`: time since the start, by the monotonic clock.
     fn now(&mut self, elapsed: Millis, wall: Millis) -> Millis {
         let at_start = wall.saturating_sub(elapsed);
         if at_start + SLACK_MS >= self.at_start {
@@ -60,7 +60,7 @@ mod tests {
     fn a_clock_set_back_does_not_stop_time_and_is_believed_after_a_minute() {
         let mut state = State { at_start: 10 * HOUR, behind_since: None };
         assert_eq!(state.now(1_000, 11 * HOUR), 11 * HOUR, "forward at once");
-        // Right again, an hour back: time goes on for a minute.
+        // The wall clock is corrected by an hour back: time goes on for a minute.
         assert_eq!(state.now(2_000, 10 * HOUR + 2_000), 11 * HOUR + 1_000);
         assert_eq!(state.now(61_000, 10 * HOUR + 61_000), 11 * HOUR + 60_000);
         assert_eq!(state.now(62_000, 10 * HOUR + 62_000), 10 * HOUR + 62_000);

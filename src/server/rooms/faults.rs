@@ -1,4 +1,4 @@
-//! Rooms that a fault of the program has ended: how long the next one of that notebook waits.
+//! Back-off after a fault of the program ended a notebook's room.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use dashmap::DashMap;
 use notarium_core::NotebookId;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// A server that stops waits for it.
+/// Upper bound, because a server that stops waits for the pause.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// A room that went well for so long begins anew.
+/// Time without a fault after which the pause is reset.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
 /// The last fault of each notebook that had one, and the pause after it.

@@ -1,4 +1,4 @@
-//! A frame on its way out: a text, of which a large part may be shared by all who get it.
+//! Outgoing frame: a text, of which a large part may be shared by all receivers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use notarium_core::RawJson;
 use notarium_wire::frame::SharedText;
 
-/// Cheap to clone, and small: many wait for many connections.
+/// An outgoing frame. Cheap to clone, and small: many wait in many outboxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame(Kind);
 
@@ -18,7 +18,7 @@ enum Kind {
     Control(Bytes),
 }
 
-/// What stands before the shared part, the part, and what stands after it.
+/// Text around a shared part.
 #[derive(Debug, PartialEq, Eq)]
 struct SharedFrame {
     head: Bytes,
@@ -27,7 +27,7 @@ struct SharedFrame {
 }
 
 impl Frame {
-    /// An answer of the WebSocket itself, as it goes out.
+    /// A control frame of the WebSocket, with its header.
     pub fn control(bytes: &[u8]) -> Self {
         Self(Kind::Control(Bytes::copy_from_slice(bytes)))
     }
@@ -40,18 +40,18 @@ impl Frame {
         self.parts().iter().map(|part| part.len()).sum()
     }
 
-    /// Whether its text begins so. Looks no farther than a shared part.
+    /// True if the text begins with `text`. Does not look into a shared part.
     pub fn starts_with(&self, text: &str) -> bool {
         self.parts()[0].starts_with(text.as_bytes())
     }
 
-    /// Whether the text is in what it does not share.
+    /// True if the text outside the shared part contains `text`.
     pub fn contains(&self, text: &str) -> bool {
         let [head, _, tail] = self.parts();
         [head, tail].iter().any(|part| part.windows(text.len()).any(|window| window == text.as_bytes()))
     }
 
-    /// What makes its text, one after the other.
+    /// Parts of the text, in order.
     pub fn parts(&self) -> [&[u8]; 3] {
         match &self.0 {
             Kind::Text(bytes) | Kind::Control(bytes) => [bytes, &[], &[]],

@@ -1,4 +1,4 @@
-//! What code could do: judged off the rooms' tasks, and kept by the hash of the sources.
+//! Judges the risk of code, off the rooms' tasks; cached by the hash of the sources.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,13 @@ use tokio::sync::Semaphore;
 
 use crate::memo::Memo;
 
-/// A judgement that takes longer counts as unknown for the call that waits for it; it is finished and kept all the same.
+/// Time that a call waits for a judgement before it counts as unknown. The judgement is finished and cached all the
+/// same.
 const BUDGET: Duration = Duration::from_secs(5);
-/// Judgements at one time, of all notebooks.
+/// Concurrent judgements, over all notebooks.
 const MAX_AT_ONCE: usize = 2;
 
-/// The worst, of each piece, and why.
+/// The highest risk, the risk of each piece, and the reasons.
 type Verdict = (Risk, Vec<Risk>, Vec<String>);
 type Key = [u8; 32];
 
@@ -26,7 +27,7 @@ pub struct Judge(Arc<Shared>);
 struct Shared {
     judge: Box<dyn Fn(&JudgementQuery) -> Verdict + Send + Sync>,
     permits: Arc<Semaphore>,
-    /// By the hash of what was judged.
+    /// Cache, by the hash of the query.
     kept: Memo<Key, Verdict>,
 }
 
@@ -37,13 +38,13 @@ impl Default for Judge {
 }
 
 impl Judge {
-    /// With a judge of the caller's own, which may take its time.
+    /// Uses another judge, which may block.
     pub fn new(judge: impl Fn(&JudgementQuery) -> Verdict + Send + Sync + 'static) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
         Self(Arc::new(Shared { judge: Box::new(judge), permits, kept: Memo::default() }))
     }
 
-    /// `None`: it took too long, or failed.
+    /// Judges the code. `None`: it took too long, or failed.
     pub(super) async fn judge(self, query: JudgementQuery) -> Option<Judgement> {
         let judged = tokio::time::timeout(BUDGET, self.judge_at_leisure(query)).await;
         judged.unwrap_or_else(|_| {
@@ -75,7 +76,7 @@ impl Shared {
     }
 }
 
-/// SHA-256 over the sources and the functions with their lengths.
+/// SHA-256 of the sources and the functions, with their lengths.
 fn key(query: &JudgementQuery) -> Key {
     let mut hash = Sha256::new();
     let functions = query.functions.iter().map(|(name, risk)| format!("{name} {risk:?}")).collect();

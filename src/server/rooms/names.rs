@@ -1,4 +1,4 @@
-//! Which names cells read and leave: read off the rooms' tasks, and kept by the hash of the text.
+//! Reads the names that cells use and define, off the rooms' tasks; cached by the hash of the text.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ type Key = [u8; 32];
 pub struct Names(Arc<Memo<Key, Option<Arc<CodeNames>>>>);
 
 impl Names {
-    /// For each text, in their order. `None`: it does not parse, or reading it failed.
+    /// Names of each text, in order. `None`: the text does not parse, or reading it failed.
     pub async fn read_all(self, texts: Vec<CodeText>) -> Vec<(CodeText, Option<CodeNames>)> {
         let unread: Vec<CodeText> = texts.clone();
         let read = tokio::task::spawn_blocking(move || texts.into_iter().map(|text| self.read(text)).collect());

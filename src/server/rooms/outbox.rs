@@ -1,7 +1,7 @@
-//! A bounded queue of frames towards one connection.
+//! Outbox: a bounded queue of frames to one connection.
 //!
-//! Answers always fit; events and presence are dropped when the reader is slow, and the room then catches it up. It also
-//! counts the commands that are not answered yet: who has too many is not read from until there are fewer.
+//! Answers always fit. Events and presence are dropped if the reader is slow, and the room catches it up later. The
+//! outbox also counts unanswered commands: a connection with too many is not read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 
 use super::frame::Frame;
 
-/// Bytes of queued frames above which the connection is given up: its reader takes nothing, not even answers.
+/// Bytes of queued frames above which the connection is closed: its reader does not even take answers.
 const MAX_BACKLOG_BYTES: usize = 256 << 20;
 
-/// Frames whose room is kept while the connection is idle.
+/// Capacity of the buffer that is kept while the connection is idle, in frames.
 const KEPT_CAPACITY: usize = 8;
 
-/// What became of a frame that may be dropped.
+/// Result of offering a frame that may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
     Queued,
@@ -33,7 +33,7 @@ struct State {
     frames: Vec<Frame>,
     bytes: usize,
     is_closed: bool,
-    /// Called when the queue has been emptied.
+    /// Callbacks for when the queue is empty.
     on_drained: Vec<Wake>,
 }
 
@@ -43,14 +43,14 @@ struct Shared {
     max_bytes: usize,
     state: Mutex<State>,
     ready: Notify,
-    /// Commands that rooms have taken and not answered.
+    /// Commands that rooms have accepted and not answered.
     unanswered: AtomicUsize,
-    /// An answer has gone out.
+    /// Notified when an answer was sent.
     fewer: Notify,
 }
 
 impl Shared {
-    /// A poisoned lock is no reason to stop: every change of the state is one step.
+    /// Ignores poisoning: every change of the state is a single step.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,22 +62,22 @@ impl Shared {
     }
 }
 
-/// The side that rooms and the server write to. Cheap to clone.
+/// Sending side, for rooms and the server. Cheap to clone.
 #[derive(Clone)]
 pub struct Outbox(Arc<Shared>);
 
-/// The side that the connection's writer reads. Dropping it closes the outbox.
+/// Receiving side, for the connection's writer. Dropping it closes the outbox.
 pub struct OutboxReceiver(Arc<Shared>);
 
 impl Outbox {
-    /// `capacity`: frames above which events and presence are dropped. `max_bytes`: the same, whatever their number.
+    /// `capacity`, `max_bytes`: number and bytes of frames above which events and presence are dropped.
     pub fn new(capacity: usize, max_bytes: usize) -> (Outbox, OutboxReceiver) {
         let shared = Arc::new(Shared { capacity, max_bytes, ..Shared::default() });
         (Outbox(shared.clone()), OutboxReceiver(shared))
     }
 
-    /// Queues a frame that must not be lost (answers, errors, `welcome`). False when the connection has ended, or takes so
-    /// little that it is ended now.
+    /// Queues a frame that must not be lost (answers, errors, `welcome`). False if the connection has ended, or if its
+    /// backlog is so large that it is closed now.
     pub fn send(&self, frame: Frame) -> bool {
         let mut state = self.0.state();
         if state.bytes > MAX_BACKLOG_BYTES {
@@ -91,7 +91,7 @@ impl Outbox {
         true
     }
 
-    /// Queues a frame that can be made up for later, unless the queue is full.
+    /// Queues a frame that can be sent again later, unless the queue is full.
     pub fn offer(&self, frame: Frame) -> Offered {
         let mut state = self.0.state();
         if state.is_closed {
@@ -104,7 +104,7 @@ impl Outbox {
         Offered::Queued
     }
 
-    /// A room takes a command whose answer comes here.
+    /// Counts a command that a room accepts and will answer here.
     pub fn asked(&self) {
         self.0.unanswered.fetch_add(1, Ordering::Relaxed);
     }
@@ -120,14 +120,14 @@ impl Outbox {
         self.0.unanswered.load(Ordering::Relaxed)
     }
 
-    /// Waits until at most so many commands are unanswered. Cancel safe.
+    /// Waits until at most `count` commands are unanswered. Cancel safe.
     pub async fn at_most_unanswered(&self, count: usize) {
         while self.unanswered() > count {
             self.0.fewer.notified().await;
         }
     }
 
-    /// Calls `wake` once the queue is empty: now, when it is.
+    /// Calls `wake` when the queue is empty, immediately if it is now.
     pub(super) fn when_drained(&self, wake: impl FnOnce() + Send + 'static) {
         let mut state = self.0.state();
         if !state.frames.is_empty() {
@@ -138,7 +138,7 @@ impl Outbox {
         wake();
     }
 
-    /// Ends the connection after what is queued.
+    /// Ends the connection after the queued frames.
     pub fn close(&self) {
         self.0.state().is_closed = true;
         self.0.ready.notify_one();
@@ -150,8 +150,7 @@ impl Outbox {
 }
 
 impl OutboxReceiver {
-    /// Waits for frames and gives all that are queued for `buffer`, which is emptied. False: closed, and nothing is left.
-    /// Cancel safe.
+    /// Waits for frames and replaces the contents of `buffer` by all queued ones. False: closed and empty. Cancel safe.
     pub async fn recv_many(&mut self, buffer: &mut Vec<Frame>) -> bool {
         loop {
             if let Some(is_open) = self.take(buffer) {
@@ -161,7 +160,7 @@ impl OutboxReceiver {
         }
     }
 
-    /// `None`: nothing to take yet.
+    /// Takes the queued frames. `None`: there are none yet.
     fn take(&self, buffer: &mut Vec<Frame>) -> Option<bool> {
         let mut state = self.0.state();
         if state.frames.is_empty() {

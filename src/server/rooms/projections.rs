@@ -1,4 +1,4 @@
-//! What follows from the log beside it: snapshots and the list of notebooks.
+//! Projections of the log: snapshots and the list of notebooks.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::templates;
 use crate::usage::Usage;
 use crate::word::word;
 
-/// Notebooks that are caught up in one round.
+/// Notebooks caught up per round.
 const CATCH_UP_PAGE: usize = 100;
 
-/// Writes a snapshot for the room.
+/// Writes a snapshot of a room's notebook.
 pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Notebook>, head: Head) {
     snapshot::leave(&*store, notebook, head).await;
 }
@@ -32,13 +32,13 @@ pub(super) async fn update_catalog(store: Arc<dyn EventStore>, usage: &Usage, no
     }
 }
 
-/// The people who own the notebook, by its line in the list.
+/// Owners of the notebook, from its catalog entry.
 pub fn owners(entry: &CatalogEntry) -> Vec<UserId> {
     let owning = entry.access.iter().filter(|(_, role)| role == "owner");
     owning.filter_map(|(subject, _)| UserId::new(subject.strip_prefix("user:")?).ok()).collect()
 }
 
-/// Of the state as JSON, without making it.
+/// Bytes of the state as JSON, counted without keeping the text.
 fn state_bytes(notebook: &Document) -> u64 {
     struct Count(u64);
     impl std::io::Write for Count {
@@ -58,7 +58,7 @@ fn state_bytes(notebook: &Document) -> u64 {
     }
 }
 
-/// A notebook's line in the list.
+/// Catalog entry of a notebook.
 pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
     let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), word(&entry.grant.role)));
     CatalogEntry {
@@ -84,7 +84,7 @@ fn has_work(notebook: &Document) -> bool {
         || notebook.executions.values().any(|run| !run.status.is_finished())
 }
 
-/// How the list of notebooks names a subject: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.
+/// Key of a subject in the catalog: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.
 pub fn subject_key(subject: &Subject) -> String {
     match subject {
         Subject::User { id } => format!("user:{id}"),
@@ -94,7 +94,7 @@ pub fn subject_key(subject: &Subject) -> String {
     }
 }
 
-/// Title and sources, no longer than is kept.
+/// Title and sources, cut to the length that the store keeps.
 fn search_text(notebook: &Document) -> String {
     let mut text = notebook.title.clone();
     let mut left = MAX_SEARCH_TEXT_CHARS.saturating_sub(text.chars().count());
@@ -110,7 +110,7 @@ fn search_text(notebook: &Document) -> String {
     text
 }
 
-/// Brings the list of notebooks up to date with the log, after a crash. Returns how many were behind.
+/// Brings the catalog up to date with the log, after a crash. Returns the number of notebooks that were behind.
 pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
     let mut caught_up = 0;
     loop {
@@ -120,7 +120,7 @@ pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreErro
             progress += usize::from(catch_up(store, id).await?);
         }
         caught_up += progress;
-        // Those that do not load stay behind: the rest of the list is good without them.
+        // Notebooks that do not load stay behind: the rest of the list is usable without them.
         if progress == 0 {
             return Ok(caught_up);
         }
@@ -129,7 +129,8 @@ pub async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreErro
 
 async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, StoreError> {
     match load(store, id, Version::MAX, MAX_SNAPSHOT_GAP).await {
-        // Up to the end of the log, also where the notebook stands before an event that this build does not know.
+        // The entry gets the version of the log's end, even if the state stops before an event that this build does not
+        // know.
         Ok(loaded) => {
             let entry = CatalogEntry { version: loaded.head.version, ..catalog_entry(&loaded.notebook) };
             let written = store.put_catalog(entry).await;

@@ -1,5 +1,5 @@
-//! What a snapshot holds: the document, which clients have too, and the ledger, which is this server's own. Each part has a
-//! format of its own: the ledger may change with every release, and then costs a replay; the document may be read without it.
+//! Format of snapshots: the document, which clients have too, and the ledger, which is the server's. Each part has its
+//! own format. The ledger's may change with every release, which costs a replay; the document can be read without it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,16 @@ use notarium_store::{EventStore, Snapshot, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Of the parts' container.
+/// Format of the container of both parts.
 const FORMAT: u32 = 5;
-/// Raised when the document changes so that old JSON would be read wrongly.
+/// Raised when a change to the document makes old JSON unreadable or misread.
 const DOCUMENT_FORMAT: u32 = 1;
-/// Raised when the ledger changes so that old JSON would be read wrongly.
+/// Raised when a change to the ledger makes old JSON unreadable or misread.
 const LEDGER_FORMAT: u32 = 2;
-/// A snapshot that unpacks to more is not ours.
+/// Limit of an unpacked snapshot; larger ones are not ours.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Damaged snapshots that this process has met.
+/// Count of damaged snapshots that this process has found.
 static DAMAGED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(super) fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> 
     Snapshot::compress(FORMAT, head, &json).map_err(|error| error.to_string())
 }
 
-/// Writes a snapshot; a failure costs time at the next load, nothing else.
+/// Writes a snapshot. A failure is logged, and only costs time at the next load.
 pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head: Head) {
     let id = notebook.notebook_id.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&notebook, head)).await;
@@ -56,7 +56,7 @@ pub(crate) async fn leave(store: &dyn EventStore, notebook: Arc<Notebook>, head:
     }
 }
 
-/// Both parts; the error is a sentence.
+/// Reads both parts. The error is a sentence.
 pub(crate) fn unpack(snapshot: &Snapshot) -> Result<Notebook, String> {
     let parts = parts(snapshot)?;
     let document: Document = read("document", DOCUMENT_FORMAT, &parts.document)?;
@@ -64,7 +64,7 @@ pub(crate) fn unpack(snapshot: &Snapshot) -> Result<Notebook, String> {
     Ok(Notebook { document: Arc::new(document), ledger })
 }
 
-/// The document alone, whatever the ledger beside it is.
+/// Reads the document alone, whatever the format of the ledger.
 pub(crate) fn unpack_document(snapshot: &Snapshot) -> Result<Document, String> {
     read("document", DOCUMENT_FORMAT, &parts(snapshot)?.document)
 }
@@ -86,8 +86,8 @@ fn read<T: serde::de::DeserializeOwned>(what: &str, format: u32, part: &Part<Box
 
 // --- from the store ---
 
-/// The latest snapshot up to `at_most` that `read` can use: its head, and what was read. Others are passed over, because
-/// an older one, or the whole log, gives the same state; damaged ones are deleted, and made anew in time.
+/// Head and content of the latest snapshot up to `at_most` that `read` accepts. Others are skipped, because an older
+/// one, or the whole log, gives the same state. Damaged ones are deleted, and written again in time.
 pub(crate) async fn latest<T>(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -127,7 +127,7 @@ async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Sna
     }
 }
 
-/// Damaged snapshots that this process has met.
+/// Count of damaged snapshots that this process has found.
 pub(crate) fn damaged() -> u64 {
     DAMAGED.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Between the room's questions and the store's answers.
+//! Answers a room's questions from the store.
 
 use notarium_core::{
     Actor, Append, CommandId, CommandRecord, Head, HistoryQuery, InstanceId, NotebookId, Past, Stored, UserId, Version,
@@ -9,7 +9,7 @@ use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay}
 use super::snapshot;
 use crate::usage::Usage;
 
-/// Events that a load hands to the room beside the state, at most.
+/// Limit of events that a load gives the room besides the state.
 const MAX_RECENT_EVENTS: usize = 2_000;
 
 pub(super) async fn append(store: &dyn EventStore, usage: &Usage, append: Append) -> Input {
@@ -40,7 +40,7 @@ fn bytes_of(append: &Append) -> u64 {
     append.events.iter().map(|event| event.stored.payload.get().len() as u64 + EVENT_OVERHEAD_BYTES).sum()
 }
 
-/// Who made the notebook that begins here.
+/// Maker of the notebook, if the append is its first.
 fn made_by(append: &Append) -> Option<UserId> {
     let first = append.events.first().filter(|_| append.expected == Head::START)?;
     match &first.stored.envelope.actor {
@@ -73,13 +73,13 @@ pub(super) async fn records(
     Ok(found)
 }
 
-/// The store's own words are logged: they may name files of the server.
+/// Logs the store's own text, which may name files of the server; returns a text for clients.
 fn unread(notebook: &NotebookId, error: &StoreError) -> String {
     tracing::error!(%notebook, %error, "a notebook was not read");
     "the server cannot read its data: its operator finds the reason in the log".to_owned()
 }
 
-/// For clients: what is wrong, without the server's paths.
+/// Text for clients: the problem, without the server's paths.
 fn told(error: &StoreError) -> String {
     match error {
         StoreError::Unknown { .. } => {
@@ -106,7 +106,7 @@ pub(super) fn failure(error: StoreError) -> ReadFailure {
     }
 }
 
-/// Takes the lease first: what another server has written until then is read, and nothing of it comes after.
+/// Loads a notebook. Takes the lease first, so that nothing that another server writes comes after the read.
 pub(super) async fn load_input(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -127,16 +127,16 @@ pub(super) async fn load_input(
     }
 }
 
-/// Why a record was not followed to its end.
+/// Reason why a record was not replayed to its end.
 enum Broken {
-    /// The store does not answer; the reason.
+    /// The store does not answer; with the reason.
     Store(String),
-    /// An event is damaged: the state before it.
+    /// An event is damaged; with the state before it.
     Damaged(Box<Loaded>),
 }
 
-/// The state on disk: the latest good snapshot and the tail. Where an event is damaged: the state before it, read-only.
-/// `recent_after`: whose events are wanted even if a snapshot is later.
+/// Loads the state on disk: the latest good snapshot and the events after it. If an event is damaged: the state before
+/// it, read-only. `recent_after`: version after which events are returned even if a snapshot is later.
 pub(super) async fn load(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -162,7 +162,7 @@ pub(super) async fn load(
                 }
             }
         }
-        // The snapshot may be of another record than this one: an older one, or the whole log, decides.
+        // The snapshot may belong to another record than this log: try an older one, or the whole log.
         at_most = match from {
             0 => return damaged(notebook, farthest),
             from => Some(from - 1),
@@ -170,7 +170,7 @@ pub(super) async fn load(
     }
 }
 
-/// The state before the damage. Nobody can say who may read a record that is damaged from its first event on.
+/// The state before the damage. An error if the first event is damaged, because then the access list is unknown.
 fn damaged(notebook: &NotebookId, farthest: Option<Box<Loaded>>) -> Result<Loaded, String> {
     let loaded = farthest.ok_or("its record is damaged")?;
     let Some(ReadOnly::Damaged(reason)) = &loaded.read_only else { return Ok(*loaded) };
@@ -191,7 +191,7 @@ async fn follow(
 ) -> Result<Loaded, Broken> {
     let (mut recent, mut snapshot_at) = (Vec::<Stored>::new(), replay.head().version);
     let page_events = usize::try_from(max_snapshot_gap).unwrap_or(MAX_READ_EVENTS).clamp(1, MAX_READ_EVENTS);
-    // The last event is always at hand, for those who name it.
+    // The last event is always included, because clients may name it.
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
     let damage = loop {
         let page = match store.read(notebook, after, page_events).await {
@@ -207,14 +207,14 @@ async fn follow(
         if let Err(error) = applied {
             break Some(error.to_string());
         }
-        // One page on, the gap to the last snapshot would be too large.
+        // After another page the gap to the last snapshot would be too large.
         if replay.version() + page_events as Version > snapshot_at + max_snapshot_gap && replay.is_at_head() {
             snapshot_at = replay.version();
             snapshot::leave(store, replay.notebook(), replay.head()).await;
         }
     };
     if let Some(reason) = damage {
-        // The damaged one at least is there.
+        // At least the damaged event comes after the state.
         let next = Head { version: replay.head().version + 1, ..replay.head() };
         let end = store.head(notebook).await.ok().flatten().unwrap_or(next);
         return Err(Broken::Damaged(Box::new(replay.stop(recent, reason, end))));

@@ -1,4 +1,4 @@
-//! The task of one room: takes what comes, asks the pure room, does what it says.
+//! Task of one room: takes inputs, passes them to the pure room, performs its outputs.
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
@@ -18,20 +18,20 @@ use super::outbox::Offered;
 use super::stored::failure;
 use super::{Rooms, WorkNotice, projections, stored};
 
-/// Inputs that the room gets in one call.
+/// Inputs that the room handles in one call.
 const MAX_INPUTS: usize = 256;
-/// Bytes of undecided commands above which the inbox is left to fill.
+/// Bytes of undecided commands above which the task stops reading the inbox.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
-/// What a room's inbox holds.
+/// Message in a room's inbox.
 pub(super) struct Message {
-    /// In a box: a queue takes the memory of 32 messages when it is made, and each open room has two.
+    /// Boxed: a queue allocates 32 messages when it is made, and each open room has two.
     pub(super) input: Box<Input>,
-    /// Its share of the inbox, given back when it is taken out.
+    /// Share of the inbox's capacity, released when the message is taken out.
     pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Message {
-    /// Whether it means something to a room that is opened for it.
+    /// True if the message has to reach the room that is opened next.
     pub(super) fn outlives_the_room(&self) -> bool {
         matches!(*self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
     }
@@ -43,14 +43,14 @@ pub(super) struct Task {
     room: Room,
     messages: mpsc::UnboundedReceiver<Message>,
     urgent: mpsc::UnboundedReceiver<Message>,
-    /// For those who report back; weak, so that the room does not keep itself open.
+    /// Sender for callbacks; weak, so that it does not keep the room open.
     report_to: mpsc::WeakUnboundedSender<Message>,
     pending: FuturesUnordered<BoxFuture<'static, Input>>,
-    /// Clients that an events frame did not fit for: nothing but answers until they are subscribed again.
+    /// Clients whose outbox was full for an events frame: they get only answers until they are subscribed again.
     stalled: HashSet<ClientId>,
-    /// Connections that follow, or have sent a command.
+    /// Connections that follow the notebook, or have sent a command.
     clients: HashSet<ClientId>,
-    /// Inputs that doing the outputs has led to.
+    /// Inputs that performing the outputs has caused.
     follow_ups: Vec<Input>,
     is_unloaded: bool,
 }
@@ -81,7 +81,7 @@ impl Task {
         task
     }
 
-    /// Until the room is unloaded, or a fault ends it: then another room takes its place.
+    /// Runs until the room is unloaded, or until a fault ends it and another room replaces it.
     pub(super) async fn run(mut self: Box<Self>) {
         let has_failed = AssertUnwindSafe(self.work()).catch_unwind().await.is_err();
         if has_failed {
@@ -89,12 +89,13 @@ impl Task {
         }
         self.rooms.retire(&self.id, &mut self.messages, &mut self.urgent);
         if has_failed && !self.rooms.is_stopping.load(Ordering::SeqCst) {
-            // Leases and expiries run in an open room alone.
+            // Leases and expiries run only in an open room.
             self.rooms.open(&self.id);
         }
     }
 
-    /// Nobody knows what of the room's state is good. Its clients connect again, and send again what was not answered.
+    /// Closes the clients' connections after a fault, because the room's state cannot be trusted. They reconnect, and
+    /// resend unanswered commands.
     async fn turn_away(&mut self) {
         let pause = self.rooms.faults.add(&self.id);
         tracing::error!(
@@ -140,7 +141,7 @@ impl Task {
         self.taken(message)
     }
 
-    /// Whatever else is there already: it is decided together.
+    /// Takes all other inputs that are already there: they are decided together.
     fn more_inputs(&mut self, first: Input) -> Vec<Input> {
         let mut inputs = vec![first];
         while let Some(Some(input)) = self.pending.next().now_or_never() {
@@ -200,7 +201,7 @@ impl Task {
             }
             Output::Events { clients, from, text } => self.show(&clients, from, text),
             Output::Presence { clients, text } => self.show_presence(&clients, text),
-            // Its commands are still answered.
+            // Commands of this client are still answered.
             Output::Forget { .. } => {}
             Output::Answer { caller, answer } => caller.answer(answer),
             Output::State { caller, state } => caller.answer(state),
@@ -253,7 +254,7 @@ impl Task {
         }
     }
 
-    /// What the store, or the judge, answers.
+    /// Passes a question to the store, the judge or a blocking thread; the answer is an input.
     fn ask(&self, question: Output) {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
         let answer: BoxFuture<'static, Input> = match question {
@@ -332,7 +333,7 @@ impl Task {
         let (Some(outbox), report_to) = (self.rooms.clients.outbox(client), self.report_to.clone()) else { return };
         outbox.when_drained(move || {
             if let Some(report_to) = report_to.upgrade() {
-                // The room may have ended: then there is nobody to catch up.
+                // The room may have ended: then there is no client to catch up.
                 let _ = report_to.send(Message::from(Input::CaughtUp { client }));
             }
         });
@@ -345,7 +346,7 @@ impl Task {
         }
     }
 
-    /// The connection has ended.
+    /// Unsubscribes a connection that has ended.
     fn forget(&mut self, client: ClientId) {
         self.stalled.remove(&client);
         self.clients.remove(&client);

@@ -1,4 +1,4 @@
-//! Who may do what in a notebook: list, grant, revoke, hand over.
+//! Access of a notebook: list, grant, revoke, hand over.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +16,7 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::rooms::subject_key;
 
-/// Notebooks of one page of somebody's.
+/// Notebooks per page of an owner's list.
 const MAX_OWNED: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {

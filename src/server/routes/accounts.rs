@@ -1,4 +1,4 @@
-//! Accounts over HTTP: sessions, people, tokens, agents, workspaces, share links, the audit.
+//! Routes for accounts: sessions, people, tokens, agents, workspaces, share links, the audit log.
 
 mod oidc;
 mod people;
@@ -22,7 +22,7 @@ use crate::oidc::Oidc;
 use crate::openapi::Taken;
 use crate::problem::Problem;
 
-/// What the handlers here share. Cheap to clone.
+/// State shared by the handlers of accounts. Cheap to clone.
 #[derive(Clone)]
 struct AccountRoutes {
     accounts: Accounts,
@@ -31,7 +31,7 @@ struct AccountRoutes {
     oidc: Option<Arc<Oidc>>,
 }
 
-/// All routes of accounts. `public_url` is what links begin with, as in `https://notes.example.org`.
+/// All routes for accounts. `public_url` is the beginning of share links, as in `https://notes.example.org`.
 pub fn routes<S: Clone + Send + Sync + 'static>(
     gate: &Gate,
     public_url: &str,
@@ -52,7 +52,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
     share_links::routes(router).with_state(shared)
 }
 
-/// Who asks, and what answers.
+/// Caller of a route, and the state to answer from.
 struct Caller {
     shared: AccountRoutes,
     who: Authenticated,
@@ -71,8 +71,8 @@ impl Taken for Caller {}
 
 impl Taken for ClientAddress {}
 
-/// Where the connection comes from, for throttling; nowhere in tests without a socket. Behind a proxy it is the
-/// proxy's: attempts per login still count.
+/// Address of the connection, for throttling; absent in tests without a socket. Behind a proxy that is not trusted it
+/// is the proxy's address; attempts per login are still limited.
 struct ClientAddress(Option<IpAddr>);
 
 impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {

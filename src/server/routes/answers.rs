@@ -1,4 +1,4 @@
-//! Commands of requests, and what is answered to them.
+//! Extractors and answers for routes that submit a command or read a notebook.
 
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
@@ -34,12 +34,12 @@ impl IntoResponse for Accepted {
     }
 }
 
-/// The version in quotes.
+/// `ETag` of a version: the number in quotes.
 pub fn etag(version: Version) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{version}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// Who asks for a command in the notebook of the path, and under which conditions.
+/// Caller of a command in the notebook of the path, and the command's conditions.
 pub struct Submit {
     pub app: App,
     pub who: Authenticated,
@@ -57,7 +57,7 @@ impl FromRequestParts<App> for Submit {
     }
 }
 
-/// Who reads the notebook of the path, and what it is now.
+/// Caller who reads the notebook of the path, and its current state.
 pub struct Reading {
     pub app: App,
     pub who: Authenticated,
@@ -77,7 +77,7 @@ impl FromRequestParts<App> for Reading {
 
 impl Taken for Reading {}
 
-/// Who asks, and of which notebook.
+/// Caller, and the notebook of the path.
 async fn asked(parts: &mut Parts, app: &App) -> Result<(Authenticated, NotebookId), Problem> {
     let who = Authenticated::from_request_parts(parts, app).await?;
     let path = RawPathParams::from_request_parts(parts, app).await;
@@ -98,13 +98,13 @@ impl Answered for Accepted {
 }
 
 impl Submit {
-    /// Sends the command, and answers when it is on disk.
+    /// Submits the command; returns its answer when it is on disk.
     pub async fn command(self, command: &Command) -> Result<Accepted, Problem> {
         execute(&self.app, &self.who, &self.notebook, self.conditions, command).await
     }
 }
 
-/// Sends one command, and answers when it is on disk.
+/// Submits one command; returns its answer when it is on disk.
 pub async fn execute(
     app: &App,
     who: &Authenticated,
@@ -115,7 +115,7 @@ pub async fn execute(
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
     match app.execute(who, conditions.message(notebook, body)).await {
         Ok(ack) => Ok(ack.into()),
-        // Whoever asks by a route has sent no batch.
+        // A route submits no batch of its caller, so the number of the part would mislead.
         Err(rejection) => {
             Err(decided::named(app, &who.actor, notebook, command, Rejection { part: None, ..rejection }).await.into())
         }
@@ -123,7 +123,7 @@ pub async fn execute(
 }
 
 impl GuardedRouter<App> {
-    /// A route that is one command, made of the parameters of the path and the body.
+    /// Adds a route that submits one command, made of the path's parameters and the body.
     pub fn command<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
@@ -136,7 +136,7 @@ impl GuardedRouter<App> {
         })
     }
 
-    /// As [`Self::command`], of a command that makes something: 201.
+    /// As [`Self::command`], for a command that creates something: 201.
     pub fn creating<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,

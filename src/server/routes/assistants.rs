@@ -1,4 +1,4 @@
-//! What assistants may do unasked, and what was said to them and by them.
+//! Routes for assistants: models, policy, grants, conversations and their messages.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,8 @@ async fn list_grants(Reading { app, now, .. }: Reading) -> Json<Grants> {
 }
 
 async fn issue_grant(submit: Submit, JsonBody(new): JsonBody<NewGrant>) -> Result<Created<Json<IssuedGrant>>, Problem> {
-    // Named here, so that the answer can say it; from the command's id, so that a repeat is the same grant.
+    // The id is chosen here, so that the answer can contain it. It is made from the command's id, so that a repeat
+    // makes the same grant.
     let command_id = submit.conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let named = || command_id.as_str().parse().unwrap_or_else(|_| ulid::Ulid::generate().into());
     let id: GrantId = new.id.unwrap_or_else(named);

@@ -1,4 +1,4 @@
-//! Large parts of outputs: up by agents and imports, down by whoever may read the notebook.
+//! Large parts of outputs: uploaded by agents, people and imports, downloaded by readers of the notebook.
 
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -18,7 +18,7 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
 const BYTES: &str = "application/octet-stream";
-/// Nothing that a browser would run in the name of this server.
+/// Policy under which a browser runs nothing in this server's origin.
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -26,7 +26,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
         .group("blobs", "/api/notebooks/{notebook}/blobs")
         .says("Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name it from now on.")
-        // The route counts for itself while it streams.
+        // The blob store enforces the limit while it streams.
         .body_limit(DefaultBodyLimit::disable())
         .on(read, Method::PUT, "/{sha256}", upload_blob)
         .takes_bytes(BYTES)
@@ -50,7 +50,7 @@ async fn upload_blob(
     let sha256 = parse_hash(&sha256)?;
     if let Some(BlobEntry { size_bytes, .. }) =
         app.blob_claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
-        // What was damaged is replaced.
+        // A damaged blob is replaced by the upload.
         && app.blobs.is_whole(&notebook, &sha256).await?
     {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
@@ -65,13 +65,13 @@ async fn upload_blob(
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
 
-/// Runtime agents, and people who may edit or ask an assistant.
+/// Requires a runtime agent, or a person who may edit or ask an assistant.
 async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Result<(), Problem> {
     if is_agent(&authenticated.actor) && authenticated.has(Scope::Agent) {
         return Ok(());
     }
     let role = app.read(authenticated, notebook).await?.role;
-    // What goes with a question is a blob as well.
+    // Attachments of a question are blobs too.
     if Operation::Converse.is_open_to(role) && authenticated.has(Scope::Edit) {
         return Ok(());
     }
@@ -80,7 +80,7 @@ async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &N
     ))
 }
 
-/// What the request says of its body; one that does not counts when it is there.
+/// Declared length of the body. Without one (0) the bytes are counted after the upload.
 fn declared_bytes(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     length.and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -104,13 +104,13 @@ async fn download_blob(
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX)),
-        // The bytes of a hash never change; who may see them can.
+        // The bytes of a hash never change, but the rights of the reader may.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
     Ok((headers, allowed::body(&app, &authenticated, &notebook, bytes).await?).into_response())
 }
 
-/// Keeps blobs of one notebook for another one as well.
+/// Copies blobs of one notebook to another that does not exist yet.
 pub async fn copy(
     app: &App,
     from: &NotebookId,

@@ -1,4 +1,4 @@
-//! Tool calls of assistants: what waits, what happened, and people's decisions.
+//! Routes for tool calls of assistants: waiting calls, the history of calls, and people's decisions.
 
 pub mod confirmation;
 pub mod decided;
@@ -27,11 +27,11 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{sees, sees_by_coverage, subjects_of};
 use crate::problem::Problem;
 
-/// Notebooks that one look for what waits reads.
+/// Notebooks that one request for waiting calls reads.
 const MAX_READ: usize = 500;
-/// Calls that one look for what waits shows.
+/// Calls that one request for waiting calls returns.
 const MAX_SHOWN: usize = 500;
-/// Bytes of what they would do, together: a call may run every cell.
+/// Bytes of all their previews together: a call may run every cell.
 const MAX_SHOWN_BYTES: usize = 8 << 20;
 
 type CallPath = (NotebookId, ToolCallId);
@@ -59,7 +59,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             "/{call}/deny",
             |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::DenyToolCall { call_id, detail: Some(reason) }),
         )
-        // Whose call it is, or who may edit: the core knows.
+        // The core checks who may withdraw: the call's person, or an editor.
         .says("Takes a call back that has not started: by the person it is for, or by who may edit.")
         .command(
             of(Operation::Read),
@@ -69,7 +69,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
         .says("Undoes what a call did, also after others edited on top. Runs are not undone.")
         .command(of(Operation::Edit), Method::POST, "/{call}/undo", |(_, call_id): CallPath, _: NoBody| {
-            // The undo group of all that a call does is the call.
+            // All changes of a call have the call's id as their undo group.
             let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
             Ok(Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None, cell_id: None })
         })
@@ -88,7 +88,7 @@ async fn list_confirmations(
     let (notebooks, mut is_cut) = with_waiting_calls(&app, &authenticated).await?;
     let mut found = Vec::new();
     for notebook in notebooks {
-        // Rights may have changed since the list was written: they are looked at again with each call.
+        // Rights may have changed since the catalog was written, so they are checked per notebook and call.
         let Some(document) = looked_at(&app, &authenticated, &notebook).await? else { continue };
         found.extend(waiting_for(&app, &authenticated, &document));
     }
@@ -109,8 +109,8 @@ async fn list_confirmations(
     Ok(Json(Confirmations { calls, is_cut }))
 }
 
-/// The notebooks where something may wait, and whether there are more of them: by the list, and those that are open, because the
-/// list is behind them.
+/// Notebooks where a call may wait, and a flag if there are more. Open notebooks are included, because the catalog lags
+/// behind them.
 async fn with_waiting_calls(app: &App, authenticated: &Authenticated) -> Result<(BTreeSet<NotebookId>, bool), Problem> {
     let subjects = subjects_of(authenticated);
     let query = CatalogQuery {
@@ -125,7 +125,7 @@ async fn with_waiting_calls(app: &App, authenticated: &Authenticated) -> Result<
     Ok((seen.map(|entry| entry.notebook_id).chain(open).collect(), page.next.is_some()))
 }
 
-/// The notebook for somebody who may read it; from the disk where it is not open, and it stays closed.
+/// The notebook's state, if the caller may read it. A notebook that is not open is replayed from disk, and not opened.
 async fn looked_at(
     app: &App,
     authenticated: &Authenticated,
@@ -138,12 +138,12 @@ async fn looked_at(
     let Some(head) = app.store.head(notebook).await? else { return Ok(None) };
     match app.replays.state_at(&*app.store, notebook, head.version).await {
         Ok(document) => Ok(Some(Arc::new(document))),
-        // Damaged, or of a newer server: its room says what can be read.
+        // Damaged, or written by a newer server: its room returns the readable part.
         Err(_) => Ok(app.read(authenticated, notebook).await.ok().map(|state| state.notebook.document.clone())),
     }
 }
 
-/// What waits for this person in one notebook.
+/// Waiting calls of one notebook that the caller may decide.
 fn waiting_for(
     app: &App,
     authenticated: &Authenticated,
@@ -185,7 +185,7 @@ async fn list_calls(
     Ok(Json(CallPage { calls, next }))
 }
 
-/// What model calls took, by turn: each with the version of its end.
+/// Token usage of model calls by turn, each with the version of its end.
 struct Usages<'a> {
     app: &'a App,
     notebook: &'a NotebookId,
@@ -193,7 +193,7 @@ struct Usages<'a> {
 }
 
 impl Usages<'_> {
-    /// Of the last model call that ended before the tool call was requested.
+    /// Usage of the last model call that ended before the tool call was requested.
     async fn of(&mut self, call: &Call) -> Result<Option<Usage>, Problem> {
         let Some(turn_id) = &call.turn_id else { return Ok(None) };
         if !self.turns.contains_key(turn_id) {
@@ -209,7 +209,7 @@ impl Usages<'_> {
     }
 }
 
-/// The latest requests before a version, but for those that are shown elsewhere, and where to go on.
+/// Latest requests before a version, without those in `elsewhere`, and the version to go on from.
 async fn requested(
     app: &App,
     notebook: &NotebookId,
@@ -251,7 +251,7 @@ async fn read_call(
     let authority = who.authority_for(&notebook);
     let may_decide = open.is_some_and(|open| {
         matches!(open.phase, ToolCallPhase::Waiting)
-            // Who is asked for the password again may, then.
+            // A caller who is asked for the password again may decide after that.
             && (authority.scopes.contains(&Scope::Confirm) || who.asks_again)
             && may_decide(&state, &who.actor, &authority, app.clock.now(), open)
     });
@@ -267,7 +267,7 @@ async fn confirm_call(
     JsonBody(Yes { arguments_hash }): JsonBody<Yes>,
 ) -> Result<Accepted, Problem> {
     let accepted = submit.command(&Command::ConfirmToolCall { call_id, arguments_hash }).await?;
-    // A call whose target has changed is closed by who would confirm it: that is not what was asked for.
+    // Confirming a call whose target has changed voids the call: that is an error for the caller.
     match accepted.0.outcome.notices.first() {
         Some(void) => Err(Rejection::new(RejectionCode::ToolCallState, void.clone()).into()),
         None => Ok(accepted),

@@ -1,4 +1,4 @@
-//! Cells: make, read, edit, move, delete, restore.
+//! Routes for cells: insert, read, edit, move, delete, restore.
 
 use axum::Json;
 use http::Method;
@@ -67,7 +67,7 @@ async fn read_cell(
     Ok(Json(CellAnswer { version: state.version, stale: state.is_stale(&cell_id), cell_id, cell, run, execution }))
 }
 
-/// In the trash, or never here.
+/// Problem of a missing cell: in the trash, or unknown.
 async fn not_there(app: &App, notebook: &NotebookId, cell_id: CellId) -> Problem {
     let deleted = HistoryQuery::DeletedCell { cell_id: cell_id.clone() };
     match app.store.history(notebook, &deleted).await {
@@ -95,7 +95,7 @@ fn change(to: CellChange, cell_id: &CellId) -> Result<Command, Problem> {
         (None, None, None) => None,
         _ => return Err(Problem::invalid("send source with cell_version, or change with base, not both")),
     };
-    // The text comes first: it is what `cell_version` is checked for.
+    // The text comes first, because `cell_version` is checked for it.
     let cell_type =
         to.cell_type.map(|cell_type| Command::ChangeCellType { cell_id: id(), cell_type, cell_version: None });
     let metadata = to.metadata.map(|metadata| Command::SetCellMetadata { cell_id: id(), metadata });

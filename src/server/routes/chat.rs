@@ -1,4 +1,4 @@
-//! Talking with an assistant: asking, following the answer, joining it later.
+//! Routes for chats with an assistant: ask, follow the answer, resume following.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -37,7 +37,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 
 async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<Response, Problem> {
     require_assistants(&submit.app)?;
-    // Named here from the command's id, so that a repeat is the same question.
+    // Ids are made from the command's id, so that a repeat asks the same question.
     let command_id = submit.conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let named = |what: &str| hex::encode(Sha256::digest(format!("{what}:{command_id}")))[..32].to_owned();
     let named_conversation = || ConversationId::new(named("conversation")).map_err(|error| invalid(&error));
@@ -62,7 +62,7 @@ fn invalid(error: &impl ToString) -> Problem {
     Problem::invalid(error.to_string())
 }
 
-/// Nobody would ever answer.
+/// Refuses a question on a server where no assistant would answer.
 fn require_assistants(app: &App) -> Result<(), Problem> {
     if app.has_assistants {
         return Ok(());
@@ -94,7 +94,7 @@ fn resumed_at(headers: &HeaderMap) -> Result<Option<Cursor>, Problem> {
     cursor.map(Some).ok_or_else(refused)
 }
 
-/// Where a turn stands in the log.
+/// Versions of a turn's start and end in the log.
 struct Found {
     started: Version,
     ended: Option<Version>,
@@ -117,12 +117,12 @@ async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Found, 
     }
 }
 
-/// The turn's progress: its start, its model calls, its end.
+/// Events of the turn itself: its start, its model calls, its end.
 pub(super) async fn events_of(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Vec<Recorded>, Problem> {
     let stored = app.store.events_of_subject(notebook, &[turn.to_string()]).await?;
     let events = stored.iter().filter_map(|stored| stored.typed().ok());
     let mut events: Vec<Recorded> = events.filter(|recorded| recorded.event.turn_id() == Some(turn)).collect();
-    // An id that was chosen again, after its turn had ended, names the later turn.
+    // An id that was reused after its turn had ended names the later turn.
     let begins = events.iter().rposition(|recorded| matches!(recorded.event, Event::TurnStarted(_)));
     Ok(begins.map(|begins| events.split_off(begins)).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! `.ipynb` files in and out.
+//! Routes that import and export notebooks as files.
 
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
@@ -23,17 +23,17 @@ use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::usage::Account;
 
-/// What a notebook is called that came without a name.
+/// Title of an imported notebook without a usable name.
 const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
 const IPYNB: &str = "application/x-ipynb+json";
-/// A file is no page of this server, whoever opens its address.
+/// Policy that keeps a file from acting as a page of this server, even if its address is opened.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
-/// Names the blobs that an export lacks.
+/// Header with the hashes of blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
-/// How many threads of comments an export leaves out.
+/// Header with the number of comment threads that an export leaves out.
 const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
-/// More are not named: a header has its bounds.
+/// Limit of hashes in the header, because headers are bounded.
 const MAX_NAMED_BLOBS: usize = 50;
 
 pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRouter<App> {
@@ -88,7 +88,7 @@ fn too_many_imports(app: &App) -> Problem {
     Rejection::new(RejectionCode::RateLimited, detail).into()
 }
 
-/// Parses beside the tasks that serve others: a large file takes a while.
+/// Parses on a blocking thread: a large file takes a while.
 async fn read_file(
     file: Bytes,
     max_bytes: usize,
@@ -96,7 +96,7 @@ async fn read_file(
 ) -> Result<(ipynb::Imported, Vec<Notice>), Problem> {
     let reading = tokio::task::spawn_blocking(move || {
         let mut count = 0_u64;
-        // From the command's id, so that a repeat is the same command.
+        // Ids are made from the command's id, so that a repeat is the same command.
         let mut new_id = move || {
             count += 1;
             let digest = Sha256::new().chain_update(command_id.as_str()).chain_update(count.to_be_bytes());
@@ -124,7 +124,7 @@ fn file_problem(error: &IpynbError) -> Problem {
     }
 }
 
-/// What was asked for is judged like a typed title; what only suggests itself must be fit to be shown.
+/// Title of an import. A requested title is checked by the core; a suggested one has to be displayable.
 fn title_of(query: &ImportQuery, suggested: Option<&str>) -> String {
     if let Some(title) = &query.title {
         return title.clone();
@@ -174,7 +174,7 @@ async fn export_notebook(
     Ok(response)
 }
 
-/// Its type, and the ending of its name.
+/// Media type and file extension.
 fn form_of(format: ExportFormat) -> (&'static str, &'static str) {
     match format {
         ExportFormat::Ipynb => (IPYNB, "ipynb"),
@@ -184,7 +184,7 @@ fn form_of(format: ExportFormat) -> (&'static str, &'static str) {
     }
 }
 
-/// The hashes of the blobs that the file would hold and that are not to be had.
+/// Hashes of blobs that the file needs and that are missing or damaged.
 async fn missing_blobs(app: &App, state: &Document) -> Result<Vec<String>, Problem> {
     let named = export::named_blobs(state, &state.order);
     let total: u64 = named.iter().map(|part| part.size_bytes).sum();
@@ -205,7 +205,7 @@ async fn missing_blobs(app: &App, state: &Document) -> Result<Vec<String>, Probl
     Ok(missing)
 }
 
-/// An attachment of this name (RFC 6266), whatever is in it.
+/// `Content-Disposition` of an attachment with this name (RFC 6266), whatever characters it has.
 pub fn attachment(name: &str) -> HeaderValue {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();

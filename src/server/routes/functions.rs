@@ -1,4 +1,4 @@
-//! Functions that kernels have registered: what there is, and a call by a person.
+//! Routes for functions that kernels have registered: list, and call by a person.
 
 use axum::Json;
 use http::Method;

@@ -1,4 +1,4 @@
-//! How the cells of a notebook hang together, and whether runs follow it.
+//! Routes for the dependency graph of cells, and the notebook's reactivity mode.
 
 use std::sync::Arc;
 

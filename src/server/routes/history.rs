@@ -1,4 +1,4 @@
-//! The record: events as pages, as lines, as a stream; the trash; proof that nothing was changed.
+//! Routes for the record: events as pages, lines or a stream; the trash; verification of the hash chain.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ async fn read_events(
     Ok(Json(page(events, head)).into_response())
 }
 
-/// What was recorded after `head` was looked up is left out: who proves a record compares its last event with the head.
+/// Leaves out events after `head`: verifiers compare the last event with the head.
 fn page(mut events: Vec<Stored>, head: Head) -> EventPage {
     events.retain(|stored| stored.envelope.version <= head.version);
     let last = events.last().map(|stored| stored.envelope.version);
@@ -70,8 +70,8 @@ fn page(mut events: Vec<Stored>, head: Head) -> EventPage {
     EventPage { events, head, next }
 }
 
-/// All events up to a version, one JSON object a line, for as long as they may be read: a download that was begun with a token ends
-/// with it, visibly unfinished.
+/// Streams all events up to a version, one JSON object a line, while the caller may read them. If the token ends, the
+/// download is aborted visibly.
 async fn lines(
     app: App,
     authenticated: Authenticated,
@@ -144,7 +144,7 @@ async fn verify(
         state_is_replayed: None,
         problem: broken,
     };
-    // The chain of events that this server does not know can be proven; what they lead to, it cannot say.
+    // The chain of events that this server does not know can be verified, but not the state after them.
     if answer.ok && to <= served.version {
         let state = replay::replayed(&*app.store, &notebook, to).await?;
         answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
@@ -153,7 +153,7 @@ async fn verify(
     Ok(Json(answer))
 }
 
-/// The end of what is proven, and the first break.
+/// Last verified head, and the first break.
 async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, Option<String>), Problem> {
     let mut head = Head::START;
     while head.version < to {

@@ -1,4 +1,4 @@
-//! Kernels: what there is, launch, interrupt, restart, shut down, stop.
+//! Routes for kernels: list, launch, interrupt, restart, shut down, stop, ask.
 
 use axum::Json;
 use axum::extract::State;
@@ -149,7 +149,7 @@ async fn summarize_column(
     }
 }
 
-/// Each request is an asker of its own: it cancels no other.
+/// Asks a kernel. Each request is a separate asker, so it cancels no other.
 async fn ask(
     app: &App,
     who: &Authenticated,
@@ -170,7 +170,7 @@ async fn ask(
     asker.ask(app, AskKernelMessage { id: 0, notebook, cell_id: None, kernel_session, code, cursor, kind }).await
 }
 
-/// The problem of a refusal. An agent that answers another question than was asked has not answered.
+/// Problem of a refusal. An answer to another kind of question counts as a failure.
 fn no_answer(answer: KernelAnswer) -> Problem {
     match answer {
         KernelAnswer::Refused { code, message } => Problem::unanswered(code, message),

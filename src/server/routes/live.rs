@@ -1,4 +1,4 @@
-//! Server-sent events: the log from a version on, for consumers that only listen.
+//! Server-sent events: the log from a version on, for clients that only listen.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -25,7 +25,7 @@ pub fn last_event_id(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
     version.map(Some).ok_or_else(|| Problem::invalid("Last-Event-ID is the version of the last event that you have"))
 }
 
-/// Events after `since`, for as long as the consumer may read the notebook.
+/// Streams events after `since`, while the caller may read the notebook.
 pub async fn stream(
     app: App,
     authenticated: Authenticated,
@@ -46,14 +46,14 @@ pub async fn stream(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-/// One consumer.
+/// State of one stream.
 struct Listener {
     watch: LogWatch,
     ready: VecDeque<SseEvent>,
 }
 
 impl Listener {
-    /// `None`: it may hear no more.
+    /// `None`: the caller may read no more, or the server stops.
     async fn next(&mut self) -> Option<SseEvent> {
         loop {
             if let Some(event) = self.ready.pop_front() {

@@ -1,5 +1,5 @@
-//! `/mcp`: where outside assistants come in. Who speaks their protocol is mounted by the program that starts the server;
-//! here it is decided who gets that far, and for how long.
+//! Route `/mcp` for outside assistants. The program that starts the server mounts the protocol's handler; this file
+//! checks tokens, and ends streams when they end.
 
 use std::pin::Pin;
 
@@ -26,11 +26,11 @@ pub fn routes(routes: GuardedRouter<App>) -> GuardedRouter<App> {
         .route(Guard::Assistant, Method::DELETE, "/mcp", delete(answer))
 }
 
-/// What may stand in the address.
+/// Query parameters.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct McpQuery {
-    /// The only notebook that the connection is for.
+    /// The only notebook that the connection may use.
     #[serde(default)]
     notebook: Option<NotebookId>,
 }
@@ -42,7 +42,7 @@ async fn answer(
     request: Request,
 ) -> Result<Response, Problem> {
     if let Some(notebook) = &query.notebook {
-        // Told at once, and not with every call.
+        // An unreadable notebook is refused here, and not with each call.
         app.read(&who, notebook).await?;
     }
     let handler = app.mcp.get()?;
@@ -59,7 +59,7 @@ async fn answer(
 
 type End = Pin<Box<dyn Future<Output = Problem> + Send>>;
 
-/// Ready when the token is no more one that an assistant may use, or when the server stops.
+/// Resolves when an assistant may no longer use the token, or when the server stops.
 async fn end(app: &App, who: &Authenticated) -> Result<End, Problem> {
     let mut follow = Follow::new(&app.accounts, who).await?;
     let stopping = app.stopping.clone();

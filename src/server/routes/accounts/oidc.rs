@@ -1,4 +1,4 @@
-//! Signing in with a provider of OpenID Connect, and what is linked to accounts.
+//! Sign-in with an OpenID Connect provider, and identities linked to accounts.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl AccountRoutes {
         self.oidc.as_ref().ok_or_else(|| OidcError::Absent.into())
     }
 
-    /// Whom the provider has signed in, for the browser whose key has signed what came back.
+    /// Finishes a sign-in for the browser whose key has signed state and code; returns the person.
     async fn proved(&self, finish: OidcFinish, purpose: &Purpose) -> Result<ProvedIdentity, Problem> {
         let OidcFinish { state, code, key, signature, label: _, fresh: _ } = finish;
         let signed = format!("notarium-oidc\n{state}\n{code}");
@@ -93,7 +93,7 @@ async fn finish(
     let (key, label, fresh) = (finish.key.clone(), finish.label.clone(), finish.fresh);
     let proved = shared.proved(finish, &purpose(fresh)).await?;
     if fresh {
-        // Nobody keeps it: the key was for the way there and back.
+        // A fresh session is not stored: the key only bound this sign-in.
         let client = ClientInfo { address, label: &label, key: None };
         let signed_in = shared.accounts.sign_in_afresh_with_identity(&proved, client).await?;
         return Ok(Created(Json(told(signed_in))));

@@ -1,4 +1,4 @@
-//! People: their names for everybody, their accounts for administrators.
+//! People: names for all callers, accounts for administrators.
 
 use axum::Json;
 use axum::extract::State;
@@ -61,7 +61,7 @@ async fn read_person(State(shared): State<AccountRoutes>, Params(id): Params<Use
     Ok(person(user(&shared, &id).await?))
 }
 
-/// Nobody can list all logins but administrators.
+/// Searches for people; only administrators can find every login.
 async fn match_people(
     Caller { shared, who }: Caller,
     QueryOf(query): QueryOf<PeopleQuery>,

@@ -1,4 +1,4 @@
-//! Signing in and out, and who one is.
+//! Sign-in, sign-out, and the caller's own account.
 
 use axum::Json;
 use axum::extract::State;

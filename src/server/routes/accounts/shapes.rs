@@ -1,4 +1,4 @@
-//! What the answers about accounts look like. Never a hash, and a secret only in the answer that makes it.
+//! Response shapes for accounts. Never a hash, and a secret only in the response that creates it.
 
 use notarium_core::Role;
 use notarium_store::accounts::{Coverage, Membership, ShareLink, Token, TokenHolder, User, Workspace};

@@ -1,7 +1,7 @@
-//! Links by which people without an account take part in one notebook.
+//! Share links, by which people without an account take part in one notebook.
 //!
-//! The link's token says which link it is; its role is a grant in the notebook's own access list, so that the log
-//! tells who shared, and a grant that is revoked there ends the right at once.
+//! The token identifies the link. Its role is a grant in the notebook's access list: the log says who shared, and
+//! revoking the grant there takes effect immediately.
 
 use axum::Json;
 use axum::extract::State;
@@ -57,7 +57,7 @@ async fn revoke_share_link(
     Caller { shared, who }: Caller,
     Params((notebook, link)): Params<(NotebookId, ShareLinkId)>,
 ) -> Result<NoContent, Problem> {
-    // The token first: whatever happens then, nobody comes in by it.
+    // Revoke the token first: even if the next step fails, the link admits no caller.
     shared.accounts.revoke_share_link(&who, &notebook, &link).await?;
     shared.rights.revoke(&who, &notebook, Subject::ShareLink { id: link }).await?;
     Ok(NoContent)

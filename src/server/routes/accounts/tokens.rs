@@ -1,4 +1,4 @@
-//! Tokens of programs and of runtime agents.
+//! Routes for tokens of programs and of runtime agents.
 
 use axum::Json;
 use http::Method;
@@ -70,7 +70,7 @@ async fn create_agent(
     Ok(Created(Json(shapes::issued(shared.accounts.create_agent(&who, new).await?))))
 }
 
-/// An agent sees all that it covers: letting it in is sharing.
+/// Checks the right to share: an agent sees everything that its token covers.
 async fn may_let_in(shared: &AccountRoutes, who: &Authenticated, coverage: &Coverage) -> Result<(), Problem> {
     match coverage {
         Coverage::All if who.has(Scope::Admin) => Ok(()),

@@ -1,4 +1,4 @@
-//! What a person is shown before a decision: everything that the call would do, from the notebook as it is now.
+//! Preview for a person's decision: everything that the call would do, from the notebook as it is now.
 
 use notarium_core::offered::Found;
 use notarium_core::tools::{Arguments, CallFunction, NewCell, Tool};
@@ -7,7 +7,7 @@ use notarium_wire::rest::{Confirmation, Effect};
 
 use crate::diff;
 
-/// What the call would do now.
+/// Effects that the call would have now.
 pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     let tool = notarium_core::offered::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
@@ -19,7 +19,7 @@ pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     }
 }
 
-/// Of the texts that it shows.
+/// Bytes of the texts that the preview shows.
 pub fn bytes(confirmation: &Confirmation) -> usize {
     let of = |effect: &Effect| match effect {
         Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => source.len(),
@@ -31,7 +31,7 @@ pub fn bytes(confirmation: &Confirmation) -> usize {
     confirmation.effects.iter().map(of).sum()
 }
 
-/// What a registered function says of itself, in full.
+/// Description of a registered function by its author, in full.
 fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
     let function = &notebook.functions.get(&call.name)?.function;
     let risk = risk_in_words(function.risk.judged());
@@ -42,7 +42,7 @@ fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
     Some(Effect::Does { what })
 }
 
-/// The risk of this very call, in one or two sentences.
+/// Risk of this call, in one or two sentences.
 fn risk_of_call(notebook: &Document, risk: Risk, arguments: Option<&Arguments>) -> String {
     match arguments {
         Some(Arguments::DeleteCell(call)) => {

@@ -1,4 +1,4 @@
-//! Who was faster: the core knows the one who decided on a call by an id, and tells people that somebody did.
+//! Names the person who decided on a call first: the core knows only the id of that person.
 
 use notarium_core::{Actor, Command, NotebookId, Rejection, RejectionCode, ToolCallId};
 use notarium_wire::rest::{Call, CallState};
@@ -6,7 +6,7 @@ use notarium_wire::rest::{Call, CallState};
 use super::recorded;
 use crate::app::App;
 
-/// The refusal of a decision, with the name of who had decided before.
+/// Adds the name of the earlier decider to the refusal of a decision.
 pub async fn named(
     app: &App,
     actor: &Actor,
@@ -29,7 +29,7 @@ pub async fn named(
 }
 
 async fn told(app: &App, actor: &Actor, id: &ToolCallId, call: &Call) -> Option<String> {
-    // Of oneself the core says "you".
+    // For the caller's own decision the core's text says "you".
     let Actor::User { id: decider } = call.decided_by.as_ref().filter(|by| *by != actor)? else { return None };
     let name = app.accounts.store().user(decider).await.ok()??.name;
     match call.state {

@@ -1,9 +1,9 @@
-//! A tool call as the record tells it: asked, decided, started, ended.
+//! A tool call, rebuilt from the record: requested, decided, started, ended.
 
 use notarium_core::{Actor, Event, Millis, Recorded, ToolCall, ToolCallEnd, ToolCallId, ToolCallRequested, Version};
 use notarium_wire::rest::{Call, CallState};
 
-/// One that waits, from the notebook's state.
+/// A waiting call, from the notebook's state.
 pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
     let event = ToolCallRequested {
         call_id: id.clone(),
@@ -21,7 +21,7 @@ pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
     requested(event, call.requested_by.clone(), call.requested_at, call.requested_version)
 }
 
-/// From all events about the call, in order; `None` without its request.
+/// A call from all its events, in order; `None` without its request.
 pub fn replay(events: &[Recorded]) -> Option<Call> {
     let (first, rest) = events.split_first()?;
     let Event::ToolCallRequested(event) = &first.event else { return None };
