@@ -1,4 +1,4 @@
-//! Every route of the server, each with its guard.
+//! All routes of the server, each with its guard.
 
 pub mod access;
 pub mod accounts;
@@ -50,17 +50,17 @@ use crate::problem::Problem;
 use crate::rights::RoomRights;
 use crate::socket;
 
-/// Answers of the interface run nothing, wherever they are shown.
+/// Policy of API responses: a browser that shows one runs nothing.
 const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// The routes, and what they say of themselves.
+/// Router, OpenAPI document and list of guards.
 pub struct Routes {
     pub router: Router,
     pub openapi: Value,
     pub guards: Vec<RouteGuard>,
 }
 
-/// All routes of a server; `public_url` is what links begin with.
+/// All routes of a server; `public_url` is the beginning of share links.
 pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let rights = Arc::new(RoomRights(app.clone()));
     let gate = Gate { accounts: app.accounts.clone(), rights };
@@ -100,7 +100,7 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };
-    // Blobs are compressed by nature; events are to arrive one by one.
+    // Blobs are hardly compressible; event streams must not be delayed.
     let compressed = DefaultPredicate::new().and(NotForContentType::const_new("application/octet-stream"));
     router
         .fallback(not_found)
@@ -118,7 +118,7 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
         .layer(TraceLayer::new_for_http())
 }
 
-/// The answer where a handler panicked. The panic itself is in the log, with its place.
+/// Response if a handler panicked. The panic is in the log, with its place.
 fn broken(_: Box<dyn Any + Send>) -> Response {
     let detail = "the server made a mistake, and goes on: look whether it was done before you try again, and report it";
     Problem::internal(detail).into_response()

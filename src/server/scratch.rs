@@ -1,4 +1,4 @@
-//! Folders and stores for tests. They are there until the test's thread ends.
+//! Folders and stores for tests. They live until the test's thread ends.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Accepting connections, and giving up those that only hold them open.
+//! Accepts connections, and closes those that send nothing in time.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ use crate::places::Places;
 use crate::proxies::TrustedProxies;
 use crate::read_budget::{Metered, ReadBudget};
 
-/// What every connection is served with.
+/// Settings and services for every connection.
 #[derive(Clone)]
 struct Acceptor {
     http: http1::Builder,
@@ -38,7 +38,7 @@ struct Acceptor {
     stopping: CancellationToken,
 }
 
-/// Serves until `stopping`, then until every connection has had its answer. Sockets live on: they have tasks of their own.
+/// Serves until `stopping`, then until every connection has had its answer. Sockets run on in their own tasks.
 pub async fn serve(
     mut listener: TcpListener,
     router: Router,
@@ -56,7 +56,7 @@ pub async fn serve(
     let connections = TaskTracker::new();
     while let Some(permit) = stopping.run_until_cancelled(permits.clone().acquire_owned()).await {
         let Some((stream, peer)) = stopping.run_until_cancelled(Listener::accept(&mut listener)).await else { break };
-        // One network does not keep all others out.
+        // One network cannot take all connections.
         let Some(place) = places.enter(Some(peer.ip())) else { continue };
         let connection = acceptor.clone().connection(stream, peer);
         connections.spawn(async move {
@@ -104,6 +104,6 @@ impl Acceptor {
 async fn answer(mut router: Router, client: SocketAddr, request: Request<Incoming>) -> Result<Response, Infallible> {
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(ConnectInfo(client));
-    // A router is ready at any time.
+    // A router is always ready, so `poll_ready` is not needed.
     router.call(request).await
 }

@@ -1,4 +1,4 @@
-//! A server: started, running, stopped. The binary and the tests start it the same way.
+//! Starts and stops a server. The binary and the tests start it the same way.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -47,38 +47,38 @@ use crate::turn_activity::TurnActivityHub;
 use crate::usage::Usage;
 use crate::withdrawals;
 
-/// Notebooks with work that are opened at a start in one round.
+/// Notebooks with work that are opened per page at a start.
 const RESUME_PAGE: usize = 500;
 
-/// What a server is started with.
+/// Configuration of a server.
 #[derive(Clone)]
 pub struct ServerConfig {
-    /// The data folder: made when it is missing.
+    /// Data folder: created if it is missing.
     pub folder: PathBuf,
-    /// Port 0: any free one.
+    /// Address to listen on. Port 0: any free one.
     pub listen: SocketAddr,
-    /// Addresses beside this machine's own under which pages and programs may reach the server, for instance
+    /// Further origins at which pages and programs may reach the server, besides this machine's own, as in
     /// `https://notes.example.org`.
     pub allowed_origins: Vec<String>,
-    /// Networks of proxies in front whose `X-Forwarded-For` says who is behind them.
+    /// Networks of proxies whose `X-Forwarded-For` names the client.
     pub trusted_proxies: Vec<IpNet>,
-    /// What share links begin with, and an allowed origin; absent: the address that the server listens on.
+    /// Beginning of share links, and an allowed origin; absent: the address that the server listens on.
     pub public_url: Option<String>,
-    /// The provider of OpenID Connect that people may sign in with.
+    /// OpenID Connect provider for sign-in.
     pub oidc: Option<OidcSettings>,
     pub limits: ServerLimits,
     pub rooms: RoomsConfig,
     pub auth: AuthOptions,
     pub clock: Clock,
-    /// Whether whoever starts the server carries the turns of assistants on, through [`RunningServer::assistant_host`]. Where nobody
-    /// does, a question is refused at once instead of waiting for ever.
+    /// True if the caller carries on the turns of assistants, through [`RunningServer::assistant_host`]. If false, a
+    /// question is refused instead of waiting without end.
     pub assistants: bool,
-    /// What they ask, the default first: for people who choose.
+    /// Models of the assistants, the default first, for people to choose from.
     pub models: Vec<Model>,
 }
 
 impl ServerConfig {
-    /// With its data in a folder and with defaults, on this machine alone.
+    /// Defaults, with the data in `folder`, and only reachable from this machine.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -103,7 +103,7 @@ pub struct Server;
 /// A server that runs until it is shut down or the process ends.
 pub struct RunningServer {
     pub local_addr: SocketAddr,
-    /// On the first start, and until somebody has used one: what the owner exchanges for a session.
+    /// Token that the owner exchanges for a session. Only on the first start, and until one was used.
     pub owner_token: Option<String>,
     app: App,
     storage: Storage,
@@ -115,9 +115,9 @@ pub struct RunningServer {
 }
 
 impl Server {
-    /// Opens the data, listens, and resumes what was under way.
+    /// Opens the data, listens, and resumes work that was under way.
     pub async fn start(mut config: ServerConfig) -> Result<RunningServer, StartError> {
-        // A second call finds the first one's provider: that is the same one.
+        // Fails if a provider is installed already, which is then the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         if let Some(files) = open_files::for_connections() {
             config.limits.fit(files);
@@ -212,7 +212,7 @@ fn app(
     })
 }
 
-/// Counts what was there before the start, beside the work.
+/// Counts usage from before the start, in the background.
 async fn count(app: App) {
     let counted = async {
         let note = |entry: CatalogEntry| {
@@ -230,7 +230,7 @@ async fn count(app: App) {
     }
 }
 
-/// Passes wanted kernels on to the agents, and notices for assistants to their host.
+/// Passes wanted kernels to the agents, and notices for assistants to their host.
 async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
         match notice {
@@ -243,8 +243,8 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     }
 }
 
-/// Catches the list of notebooks up with the log, then opens those with work: their launches are offered again, and the
-/// leases of what ran begin anew.
+/// Brings the list of notebooks up to date with the log, then opens notebooks with work: their launches are offered
+/// again, and leases of runs start anew.
 async fn resume(app: &App) -> Result<(), StoreError> {
     let caught_up = catch_up_catalog(&*app.store).await?;
     let with_work = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
@@ -265,35 +265,34 @@ impl RunningServer {
         format!("http://{}", self.local_addr)
     }
 
-    /// The server's parts, for tests and for what runs in the same process.
+    /// The server's parts, for tests and for code in the same process.
     pub fn app(&self) -> &App {
         &self.app
     }
 
-    /// The access to notebooks for the assistants in this process. Drop it before the server is shut
-    /// down.
+    /// Host that gives the assistants in this process access to notebooks. Drop it before the server is shut down.
     pub fn assistant_host(&self) -> AssistantHost {
         AssistantHost::new(self.app.clone())
     }
 
-    /// Opens `/mcp` to outside assistants: until then it answers 503. The handler is dropped when the server shuts down.
+    /// Opens `/mcp` to outside assistants; before, it answers 503. The handler is dropped when the server shuts down.
     pub fn mount_mcp(&self, handler: Arc<dyn McpHandler>) {
         self.app.mcp.set(Some(handler));
     }
 
-    /// Removes the blobs that no event came to name, as the server does by itself now and then.
+    /// Removes blobs that no event names, as the server does regularly.
     pub async fn sweep_blobs(&self) -> Result<Swept, SweepError> {
         sweep::Sweeper::default().sweep(&self.app).await
     }
 
-    /// Tells every connection, lets what is under way end, writes what is left, and releases the data.
+    /// Tells every connection to stop, waits for open requests, writes snapshots, and closes the data.
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
         self.app.stopping.cancel();
         if !self.drained(patience).await {
             tracing::warn!(?patience, "connections did not end in time: they are cut");
         }
-        // It holds what reaches the notebooks.
+        // The handler holds the app, and so the data.
         self.app.mcp.set(None);
         let Self { app, storage, serving, work, sweeping, withdrawing, counting, .. } = self;
         serving.abort();
@@ -310,7 +309,7 @@ impl RunningServer {
         storage.close().await;
     }
 
-    /// Whether every socket and request ended in time.
+    /// True if every socket and request ended in time.
     async fn drained(&self, patience: Duration) -> bool {
         let all = u32::try_from(self.app.limits.max_sockets).unwrap_or(u32::MAX);
         let sockets = self.app.sockets.acquire_many(all);

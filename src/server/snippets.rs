@@ -1,4 +1,4 @@
-//! Where the words of a search stand in the notebooks that were found. The index knows that they do, and keeps no text.
+//! Snippets for a search: lines of the found notebooks with the words. The index keeps no text to show.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use tokio::time::timeout;
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
 
-/// Notebooks that are read at one time.
+/// Notebooks read concurrently.
 const AT_ONCE: usize = 8;
-/// How long the list waits for one of them: without its line it is a list still.
+/// Time that the list waits for one snippet before it goes without.
 const MAX_WAIT: Duration = Duration::from_millis(300);
 const MAX_CHARS: usize = 160;
-/// What stays of the line before its first word.
+/// Characters of the line that are kept before its first word.
 const MAX_CHARS_BEFORE: usize = 40;
 
-/// One for each entry, in their order; `None` where nothing is asked for, or the words stand in no source.
+/// Snippet for each entry, in order; `None` without a search, or if no source has the words.
 pub async fn of(
     app: &App,
     authenticated: &Authenticated,
@@ -54,7 +54,7 @@ fn words(text: &str) -> Vec<String> {
     parts.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The line that holds most of the words; of several the first.
+/// The line with most of the words; of several the first.
 fn found(document: &Document, words: &[String]) -> Option<FoundText> {
     let mut best: Option<(usize, FoundText)> = None;
     for (id, cell) in document.order.iter().filter_map(|id| Some((id, document.cells.get(id)?))) {
@@ -79,7 +79,7 @@ struct Mark<'a> {
     to: usize,
 }
 
-/// Where words of the line begin with one that is looked for.
+/// Places where words of the line begin with a searched word.
 fn marks<'a>(line: &[char], words: &'a [String]) -> Vec<Mark<'a>> {
     let mut marks = Vec::new();
     for from in 0..line.len() {

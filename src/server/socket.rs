@@ -1,7 +1,7 @@
-//! The WebSocket at `GET /api/socket`: many notebooks over one connection.
+//! WebSocket at `GET /api/socket`: many notebooks over one connection.
 //!
-//! One task per connection: reading and writing are two futures of it, so that a slow reader never keeps its own
-//! commands from being heard, and an idle connection costs little.
+//! One task per connection, with two futures for reading and writing. So a slow reader does not keep its own commands
+//! from being read, and an idle connection costs little.
 
 mod check;
 mod dispatch;
@@ -37,15 +37,15 @@ use pulse::{Heard, Pulse, Taken};
 use reader::Stranger;
 use replies::Replies;
 
-/// What the server answers to `Sec-WebSocket-Protocol`.
+/// Server's choice in `Sec-WebSocket-Protocol`.
 const SUBPROTOCOL: &str = "notarium";
 const BEARER_SUBPROTOCOL: &str = "notarium.bearer.";
-/// An idle connection holds about this much; more is taken only while a large frame comes.
+/// Approximate memory of an idle connection; more is used only while a large frame arrives.
 const READ_BUFFER_BYTES: usize = 2 << 10;
-/// How long a connection that ends may take for what is queued.
+/// Time that a connection that ends has to receive its queued frames.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Upgrades to a socket. Its first message says who it is.
+/// Upgrades to a socket. Its first message has to be `hello`.
 pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
     let Ok(permit) = app.sockets.clone().try_acquire_owned() else {
         let detail = "too many connections: try again in a moment";
@@ -59,7 +59,7 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
     };
     let budget = parts.extensions.get::<ReadBudget>().cloned().unwrap_or_default();
     let token = bearer_subprotocol(&parts.headers);
-    // Its origin has been compared with the list.
+    // The origin was checked against the allowed ones before.
     let is_page = parts.headers.contains_key(header::ORIGIN);
     let handshake = match Handshake::of(&mut parts, SUBPROTOCOL) {
         Ok(handshake) => handshake,
@@ -83,7 +83,7 @@ fn refused(status: StatusCode) -> Response {
     Problem::new(status, "not_a_websocket", detail).into_response()
 }
 
-/// The token that came as `notarium.bearer.<token>`.
+/// Token that is offered as the subprotocol `notarium.bearer.<token>`.
 fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
     let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).into_iter().filter_map(|value| value.to_str().ok());
     let mut names = offered.flat_map(|list| list.split(',')).map(str::trim);
@@ -97,7 +97,7 @@ async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphoreP
     let incoming = Heard { stream: incoming, pulse: pulse.clone() };
     let outgoing = Taken::new(outgoing, pulse.clone());
     let incoming = tokio::io::join(incoming, Replies(outbox.clone()));
-    // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
+    // Frames above the promised size get an error up to this size; beyond, the connection ends.
     let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER_BYTES).write_buffer_size(0);
     let config = config.max_message_size(hard_limit).max_frame_size(hard_limit);
@@ -105,7 +105,7 @@ async fn run(app: App, socket: Raw, stranger: Stranger, _permit: OwnedSemaphoreP
     let mut writing = pin!(writer::write(outgoing, receiver, &app, &pulse));
     let reading = reader::read(&app, &mut stream, &outbox, &pulse, stranger);
     tokio::select! {
-        // Nobody takes what is written: what the connection held is given up.
+        // The client accepts no more bytes, so the connection is dropped.
         () = &mut writing => {}
         () = reading => {
             outbox.close();

@@ -1,4 +1,4 @@
-//! How those stand whom a command would give rights, as the accounts say now.
+//! Looks up the account status of subjects to whom a command would give rights.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use notarium_wire::CommandMessage;
 
 use crate::auth::Accounts;
 
-/// The commands that name somebody, as they stand in a body.
+/// Names in a body of commands that name subjects.
 const NAMING: [&str; 4] = ["GrantAccess", "TakeOverNotebook", "AddComment", "EditComment"];
-/// Subjects that one command, or batch, names.
+/// Limit of subjects that one command or batch names.
 const MAX_NAMED: usize = 1_000;
-/// Tokens of one runtime agent that are looked at.
+/// Limit of tokens of one runtime agent that are read.
 const MAX_TOKENS: usize = 100;
 
-/// Of the subjects that the command names.
+/// Account status of the subjects that the command names.
 pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<Standings, Rejection> {
     let named = named_by(&message.body);
     if named.len() > MAX_NAMED {
@@ -33,7 +33,8 @@ pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<St
     Ok(Standings::new(found))
 }
 
-/// Most commands name nobody, and are not parsed for it. What does not parse is refused by the room, with the reason.
+/// Subjects that a command names. The text search avoids parsing most commands. An unreadable command is refused by the
+/// room, with the reason.
 fn named_by(body: &RawJson) -> BTreeSet<Subject> {
     if !NAMING.iter().any(|name| body.get().contains(name)) {
         return BTreeSet::new();
@@ -61,7 +62,7 @@ async fn of_user(accounts: &Accounts, id: &UserId) -> Result<Standing, AccountEr
     })
 }
 
-/// A link of another notebook is none here.
+/// Status of a link. A link of another notebook is unknown.
 async fn of_share_link(accounts: &Accounts, notebook: &NotebookId, id: &ShareLinkId) -> Result<Standing, AccountError> {
     let link = accounts.store().share_link(id).await?.filter(|link| link.notebook_id == *notebook);
     Ok(match link {

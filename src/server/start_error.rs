@@ -1,4 +1,4 @@
-//! Why a server did not start.
+//! Reasons why a server did not start.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use notarium_store::{BlobError, StoreError};
 use crate::oidc::InvalidOidc;
 use crate::origin::InvalidOrigin;
 
-/// Why a server did not start. Each says what to do.
+/// Reason why a server did not start. Each text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The state of a notebook as JSON, made once for all who read the same version at a time. It is gone when the last of them has it.
+//! Cache of notebooks' states as JSON, shared by concurrent readers of one version and dropped with the last of them.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -7,17 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use bytes::Bytes;
 use notarium_core::{Document, NotebookId, Version};
 
-/// A large text grows by pieces of this size: one buffer that doubles would take twice as much while it grows.
+/// Size of the pieces of a text: one buffer that doubles would take twice the memory while it grows.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// What is being sent, and held by those who are sent it.
+/// A text that is being sent, owned by its readers.
 type Kept = Option<(Version, Weak<Vec<Bytes>>)>;
 
-/// By notebook. Who makes a text holds its lock: others wait for that text.
+/// Texts by notebook. Making a text holds its lock: other readers wait for that text.
 #[derive(Debug, Default)]
 pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<Kept>>>>);
 
-/// A text as it is written.
+/// A text while it is written.
 #[derive(Default)]
 struct Pieces {
     whole: Vec<Bytes>,
@@ -51,7 +51,7 @@ impl Write for Pieces {
 }
 
 impl StateTexts {
-    /// The pieces of the text. `None`: it could not be made.
+    /// Pieces of the text. `None`: it could not be made.
     pub async fn of(&self, document: Arc<Document>) -> Option<Arc<Vec<Bytes>>> {
         let slot = self.slot(&document.notebook_id);
         let mut kept = slot.lock().await;

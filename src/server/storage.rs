@@ -1,4 +1,4 @@
-//! Where a server keeps its data.
+//! Data folder of a server: events, accounts, blobs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use notarium_store::{Blobs, Sqlite};
 
 use crate::start_error::StartError;
 
-/// How long closing waits for those that still hold the store.
+/// Time that closing waits for other owners of the store.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The open data folder: made when it is missing, locked while the server runs.
+/// The open data folder: created if missing, locked while the server runs.
 pub(crate) struct Storage {
     pub events: Arc<Sqlite>,
     pub accounts: AccountStore,
@@ -27,7 +27,7 @@ impl Storage {
         Ok(Self { events, accounts, blobs: Blobs::local(folder.join(BLOBS_FOLDER), max_blob_bytes)? })
     }
 
-    /// Writes what is left and unlocks the folder, once nobody else holds the database.
+    /// Closes the database and unlocks the folder, once no other owner is left.
     pub async fn close(self) {
         let Self { events: database, accounts, blobs } = self;
         drop((accounts, blobs));

@@ -1,11 +1,11 @@
-//! Removes blobs of abandoned uploads: those that no event of their notebook has come to name within a day.
+//! Removes blobs of abandoned uploads: those that no event of their notebook has named within a day.
 //!
 //! Invariants:
-//! - What an event names is never removed. The whole log is asked before a blob goes, and whoever is about to name an
-//!   old blob claims it first ([`BlobClaims`]): a claim and a removal exclude each other.
-//! - A blob that is younger than the grace is not touched, so that uploads under way need no claim.
+//! - A blob that an event names is never removed. The whole log is searched before a removal, and a command that is
+//!   about to name an old blob claims it first ([`BlobClaims`]). A claim and a removal exclude each other.
+//! - A blob younger than the grace period is not touched, so uploads in progress need no claim.
 //!
-//! This is for one process per blob store; several of them will need their claims in the database.
+//! This works for one process per blob store; several processes need their claims in the database.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -19,19 +19,19 @@ use notarium_store::{BlobError, Blobs, EventStore, StoreError};
 use crate::app::App;
 use crate::blob_check::parse_hash;
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE: usize = 200;
 
-/// What a sweep has done.
+/// Result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Blobs that were old enough to be looked for in their log.
+    /// Blobs that were old enough to be searched for in their log.
     pub examined: u64,
     pub removed: u64,
     pub removed_bytes: u64,
 }
 
-/// Why a sweep ended early. What it did not come to stays for the next.
+/// Reason why a sweep ended early. The next sweep continues.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub enum SweepError {
     Store(#[from] StoreError),
 }
 
-/// Sweeps for as long as the server runs.
+/// Sweeps regularly until the server stops.
 pub async fn now_and_then(app: App) {
     let mut sweeper = Sweeper::default();
     while app.stopping.run_until_cancelled(tokio::time::sleep(app.limits.sweep_interval)).await.is_some() {
@@ -60,10 +60,10 @@ fn log(swept: Result<Swept, SweepError>) {
     }
 }
 
-/// Looks at every blob once, when it has come of age.
+/// Examines every blob once, when it is older than the grace period.
 #[derive(Debug, Default)]
 pub struct Sweeper {
-    /// Blobs that were stored before have been looked at.
+    /// Time before which all stored blobs have been examined.
     checked_until: Millis,
 }
 
@@ -82,7 +82,7 @@ impl Sweeper {
         Ok(swept)
     }
 
-    /// The notebook's blobs that have come of age since the last sweep.
+    /// Blobs of the notebook that became old enough since the last sweep.
     async fn candidates(
         &self,
         blobs: &Blobs,
@@ -95,7 +95,7 @@ impl Sweeper {
     }
 }
 
-/// Those of the blobs that no event of the notebook names.
+/// Blobs that no event of the notebook names.
 async fn unnamed(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -114,7 +114,7 @@ async fn unnamed(
     Ok(candidates)
 }
 
-/// Everything in a payload that may be the name of a blob, also where no field of today holds it.
+/// Hashes in a payload that may name a blob, in any field, including those of later versions.
 fn hashes_in(payload: &str) -> impl Iterator<Item = Hash> {
     let named = if payload.contains("sha256") { payload } else { "" };
     let words = named.split(|character: char| !character.is_ascii_hexdigit()).filter(|word| word.len() == 64);
@@ -163,7 +163,7 @@ mod tests {
         "n".parse().unwrap()
     }
 
-    /// A notebook, and a clock that a test may set forward.
+    /// A notebook, and a clock that a test can set forward.
     async fn scene() -> Scene {
         let time = Arc::new(AtomicU64::new(Clock::system().now()));
         let config =
@@ -188,7 +188,7 @@ mod tests {
             self.time.fetch_add(millis, Ordering::SeqCst);
         }
 
-        /// As everybody's commands go: the check, then the room.
+        /// Runs a command as clients' commands run: the checks, then the room.
         async fn command(&mut self, body: String) -> Result<(), notarium_core::Rejection> {
             let message = self.message(&body);
             self.app().check(&Actor::System, &message).await?;
@@ -252,7 +252,7 @@ mod tests {
         assert!(scene.app().blobs.find(&stray, &hash).await.unwrap().is_none());
     }
 
-    /// The command was let in before the log was asked, and its event lands after.
+    /// The command is checked before the log is searched, and its event lands afterwards.
     #[tokio::test]
     async fn a_blob_that_is_named_while_the_sweep_runs_stays() {
         let mut scene = scene().await;
@@ -271,7 +271,7 @@ mod tests {
         assert!(scene.is_there(&hash).await);
     }
 
-    /// Names and sweeps at once, in whatever order the tasks happen to run.
+    /// Names blobs and sweeps concurrently, in whatever order the tasks happen to run.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn whatever_was_accepted_is_there_in_the_end() {
         let mut scene = scene().await;

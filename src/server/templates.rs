@@ -1,5 +1,5 @@
-//! Templates: notebooks that others are made of, and the starters that every server has. A notebook says of itself that it is one,
-//! under `metadata.notarium.template`: so it is in its record, and in its file. Pure.
+//! Templates of new notebooks: notebooks that are marked as templates, and the starters of every server. The mark is in
+//! `metadata.notarium.template`, so it is in the record and in exported files. Pure.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use serde_json::value::RawValue;
 
 use crate::files::{import, own};
 
-/// Longer descriptions are refused, and those of files cut.
+/// Longer descriptions are refused; those from files are cut.
 pub const MAX_DESCRIPTION_CHARACTERS: usize = 200;
 const TEMPLATE: &str = "template";
 
-/// The value of `metadata.notarium.template`.
+/// Value of `metadata.notarium.template`.
 #[derive(Serialize, Deserialize)]
 struct Mark {
     #[serde(default)]
     description: String,
 }
 
-/// What a template says of itself; `None`: it is none.
+/// Description of a template; `None`: the notebook is not one.
 pub fn description(metadata: &RawObject) -> Option<String> {
     let mark: Mark = own::take(&mut entries(metadata), TEMPLATE)?;
     Some(
@@ -36,7 +36,7 @@ pub fn with_mark(metadata: &RawObject, description: String) -> RawObject {
     object(&entries)
 }
 
-/// The same where there is none.
+/// Metadata without the mark; unchanged if there is none.
 pub fn without_mark(metadata: &RawObject) -> RawObject {
     let mut entries = entries(metadata);
     let mark: Option<Box<RawValue>> = own::take(&mut entries, TEMPLATE);
@@ -60,7 +60,7 @@ const STARTERS: [(&str, &str); 4] = [
     ("example", include_str!("starters/example.ipynb")),
 ];
 
-/// What every server has to begin with.
+/// Starters of every server.
 pub fn starters() -> Vec<Starter> {
     let starter = |(id, file): &(&str, &str)| {
         let metadata = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(file).ok()?.remove("metadata")?;
@@ -72,7 +72,7 @@ pub fn starters() -> Vec<Starter> {
     STARTERS.iter().filter_map(starter).collect()
 }
 
-/// The command that makes a notebook of a starter; `None`: there is no such starter.
+/// Command that makes a notebook from a starter; `None`: there is no such starter.
 pub fn start(id: &str, title: String) -> Option<Command> {
     let (_, file) = STARTERS.iter().find(|(starter, _)| *starter == id)?;
     let mut count = 0_u32;

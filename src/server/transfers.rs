@@ -1,8 +1,8 @@
-//! Files on their way between people and runtime agents: who waits for whom. In memory alone; of a file's bytes there are only the
-//! pieces that are handed on.
+//! Pending file transfers between people and runtime agents. In memory alone; of a file's bytes there are only the
+//! pieces in transit.
 //!
-//! A request of a person and one of the agent meet here under the name of a transfer, and the body of one becomes the body of the
-//! other's answer: who reads slowly slows down who sends.
+//! A person's request and the agent's are paired by the name of a transfer. The body of one becomes the response body
+//! of the other, so the reader's pace is the sender's back-pressure.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,21 @@ use tokio::sync::oneshot;
 
 use crate::rooms::ClientId;
 
-/// Requests that one runtime agent has at a time; it works on as many.
+/// Limit of concurrent requests to one runtime agent, which is as many as it works on.
 const MAX_PER_AGENT: usize = 32;
-/// Requests of one token at a time.
+/// Limit of concurrent requests of one token.
 const MAX_PER_TOKEN: usize = 8;
 
-/// The bytes of a file.
+/// Bytes of a file, in pieces.
 pub type Pieces = BoxStream<'static, Result<Bytes, axum::Error>>;
 
-/// What is asked of runtime agents and not done yet. Cheap to clone.
+/// Open requests to runtime agents. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Transfers(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The number of the last request.
+    /// Number of the last request.
     last: u64,
     open: BTreeMap<u64, Open>,
 }
@@ -40,30 +40,30 @@ struct Open {
     way: Option<Way>,
 }
 
-/// Who was asked, and for whom.
+/// Addressee of a request, and its token.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub agent: AgentId,
-    /// The agent's connection.
+    /// Connection of the agent.
     pub client: ClientId,
     pub token: TokenId,
-    /// By which the agent names the bytes. Nobody else can know it.
+    /// Name that the agent gives for the bytes. Secret: only the agent learns it.
     pub transfer: String,
 }
 
-/// Which way bytes go.
+/// Direction of the bytes.
 pub enum Way {
-    /// To somebody who waits for them.
+    /// To a person whose request waits for them.
     ToPerson(oneshot::Sender<Pieces>),
     ToAgent(Pieces),
 }
 
-/// A request on its way.
+/// A request that waits for its answer.
 pub struct Request {
-    /// As the agent's answer names it.
+    /// Number that the agent's answer repeats.
     pub id: u64,
     pub answer: oneshot::Receiver<FileAnswer>,
-    /// Until it is dropped, the agent may bring or fetch the bytes.
+    /// Place of the request: until it is dropped, the agent may bring or fetch the bytes.
     pub place: Place,
 }
 
@@ -72,7 +72,7 @@ impl Transfers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for an answer, and for the bytes, if any.
+    /// Registers a request that waits for an answer, and for bytes, if any. Refused above a limit.
     pub fn begin(&self, asked: Asked, way: Option<Way>) -> Result<Request, FileAnswer> {
         let mut state = self.state();
         let count = |is_same: fn(&Asked, &Asked) -> bool| {
@@ -94,17 +94,17 @@ impl Transfers {
         Ok(Request { id, answer, place: Place { transfers: self.clone(), id } })
     }
 
-    /// Of an agent's connection: what it says to a request that went there.
+    /// Passes on the answer of an agent's connection to a request that went there.
     pub fn answer(&self, client: ClientId, id: u64, answer: FileAnswer) {
         let mut state = self.state();
         let Some(open) = state.open.get_mut(&id).filter(|open| open.asked.client == client) else { return };
         if let Some(sender) = open.answer.take() {
-            // Who asked may have gone.
+            // The receiver may have been dropped.
             let _ = sender.send(answer);
         }
     }
 
-    /// An agent's connection has ended, and no answer comes from it. Bytes that are under way have one of their own.
+    /// Answers all requests to an agent whose connection has ended. Bytes in transit have their own connection.
     pub fn agent_left(&self, client: ClientId) {
         let mut state = self.state();
         for open in state.open.values_mut().filter(|open| open.asked.client == client) {
@@ -114,7 +114,7 @@ impl Transfers {
         }
     }
 
-    /// Who waits for these bytes. Once.
+    /// Receiver of the bytes of a transfer. Only the first call gets it.
     pub fn to_person(&self, agent: &AgentId, transfer: &str) -> Option<oneshot::Sender<Pieces>> {
         match self.take(agent, transfer, |way| matches!(way, Way::ToPerson(_)))? {
             Way::ToPerson(sender) => Some(sender),
@@ -122,7 +122,7 @@ impl Transfers {
         }
     }
 
-    /// The bytes that wait for this agent. Once.
+    /// Bytes for this agent. Only the first call gets them.
     pub fn to_agent(&self, agent: &AgentId, transfer: &str) -> Option<Pieces> {
         match self.take(agent, transfer, |way| matches!(way, Way::ToAgent(_)))? {
             Way::ToAgent(pieces) => Some(pieces),
@@ -137,7 +137,7 @@ impl Transfers {
     }
 }
 
-/// Forgets its request however that ends.
+/// Removes its request when dropped, however the request ends.
 pub struct Place {
     transfers: Transfers,
     id: u64,
@@ -145,7 +145,7 @@ pub struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Dropped behind the lock: bytes that nobody fetches may be a connection that ends.
+        // Dropped after the lock is released: bytes that were not fetched may own a connection.
         let _open = self.transfers.state().open.remove(&self.id);
     }
 }

@@ -1,7 +1,7 @@
-//! What assistants are writing this moment, for those who follow a turn. It is kept for the present model call of each turn, so
-//! that a late follower sees it from its beginning. Nothing here lasts; the result is in the log.
+//! Live activity of assistants, for followers of a turn. It is kept for the current model call of each turn, so that a
+//! late follower sees that call from its beginning. It is in memory alone; the result is in the log.
 //!
-//! Followers read at their own pace and delay nobody: they get all that they have not read yet in one piece.
+//! Followers read at their own pace and delay no other task: they get everything unread in one piece.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,16 @@ use notarium_core::{NotebookId, ToolCallId, TurnId};
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::watch;
 
-/// Text of one model call that is kept; the rest comes with the message in the log.
+/// Bytes of text kept of one model call; the rest comes with the message in the log.
 const MAX_REPLY_BYTES: usize = 256 << 10;
-/// Blocks of one model call that are kept.
+/// Blocks kept of one model call.
 const MAX_BLOCKS: usize = 512;
-/// Notices of slow calls that are kept of a turn.
+/// Notices of slow calls kept per turn.
 const MAX_UPDATES: usize = 64;
-/// Turns that nobody follows and of which something is kept.
+/// Turns above which the longest unused one without followers is removed.
 const MAX_UNFOLLOWED: usize = 256;
 
-/// A part of a reply that is being written.
+/// A block of a live reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveBlock {
     pub content: LiveContent,
@@ -29,7 +29,7 @@ pub struct LiveBlock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LiveContent {
     Text(String),
-    /// Thoughts: followers are not shown them.
+    /// Thoughts, which followers are not shown.
     Hidden,
     Call {
         provider_id: String,
@@ -40,11 +40,11 @@ pub enum LiveContent {
 /// The reply of one model call so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LiveReply {
-    /// Another one when it is written anew: never repeats in a process.
+    /// Changes when the reply starts over; unique in the process.
     pub generation: u64,
     pub model_call: u32,
     pub attempt: u32,
-    /// By their number; what came too early or too late is missing.
+    /// Blocks by number; missing ones are hidden.
     pub blocks: Vec<LiveBlock>,
     bytes: usize,
     is_cut: bool,
@@ -100,7 +100,7 @@ impl LiveReply {
             self.is_cut = true;
             return;
         }
-        // Blocks whose beginning is missing have nothing to show.
+        // Blocks whose start was missed are hidden.
         while self.blocks.len() <= block {
             self.blocks.push(LiveBlock { content: LiveContent::Hidden, is_stopped: true });
         }
@@ -113,7 +113,8 @@ impl LiveReply {
         }
     }
 
-    /// Stops keeping for good at the limit: a gap would be worse than an end.
+    /// Appends text. At the limit all further activity of this reply is dropped, because a gap would be worse than an
+    /// early end.
     fn grow(&mut self, block: usize, more: &str) {
         self.is_cut |= self.bytes + more.len() > MAX_REPLY_BYTES;
         if let Some(LiveBlock { content: LiveContent::Text(text), .. }) = self.blocks.get_mut(block)
@@ -127,7 +128,7 @@ impl LiveReply {
 
 type Key = (NotebookId, TurnId);
 
-/// One turn's activity.
+/// Live activity of one turn.
 #[derive(Debug, Default)]
 pub struct LiveTurn {
     reply: Mutex<LiveReply>,
@@ -135,25 +136,25 @@ pub struct LiveTurn {
 }
 
 impl LiveTurn {
-    /// Do not keep it longer than it takes to read.
+    /// The live reply, locked: hold it only to read.
     pub fn reply(&self) -> MutexGuard<'_, LiveReply> {
         self.reply.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Told at every change from now on.
+    /// Notified of every change from now on.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 }
 
-/// The activity of all turns of a server.
+/// Live activity of all turns of a server.
 #[derive(Debug, Default)]
 pub struct TurnActivityHub(Mutex<Turns>);
 
 #[derive(Debug, Default)]
 struct Turns {
     turns: HashMap<Key, (u64, Arc<LiveTurn>)>,
-    /// Counts generations and uses.
+    /// Counter of generations and uses.
     count: u64,
 }
 
@@ -171,14 +172,14 @@ impl TurnActivityHub {
         turn.changed.send_replace(());
     }
 
-    /// The activity of one turn, for as long as it is held.
+    /// Live activity of one turn. It is shared while it is held.
     pub fn follow(&self, notebook: &NotebookId, turn: &TurnId) -> Arc<LiveTurn> {
         let mut turns = self.lock();
         turns.forget_some();
         turns.turn((notebook.clone(), turn.clone()))
     }
 
-    /// The turn has ended.
+    /// Removes the activity of a turn that has ended.
     pub fn forget(&self, notebook: &NotebookId, turn: &TurnId) {
         self.lock().turns.remove(&(notebook.clone(), turn.clone()));
     }
@@ -196,7 +197,7 @@ impl Turns {
         turn.clone()
     }
 
-    /// Of those that nobody follows the longest unused goes.
+    /// Removes the longest unused turn without followers, above the limit.
     fn forget_some(&mut self) {
         if self.turns.len() <= MAX_UNFOLLOWED {
             return;

@@ -1,10 +1,11 @@
-//! What people and workspaces use of the server, and how much they may: notebooks, bytes of their records, bytes of their blobs.
+//! Usage and quotas of people and workspaces: notebooks, bytes of their records, bytes of their blobs.
 //!
 //! Invariants:
 //! - A notebook in a workspace counts for the workspace, any other for each of its owners.
-//! - Everything is counted as it grows; what was there before is read once, beside the work, after a start. A command costs a
-//!   glance at a flag, as long as nobody is over a limit.
-//! - Over a limit, what only grows is refused. Cancelling, undoing, deleting, clearing, denying and what runtime agents report pass.
+//! - Usage is counted as it grows; earlier usage is read once after a start, in the background. While no quota is
+//!   reached, the check of a command only reads a flag.
+//! - Over a quota, commands that only grow the record are refused. Cancelling, undoing, deleting, clearing, denying and
+//!   reports of runtime agents pass.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -19,14 +20,14 @@ use notarium_wire::CommandMessage;
 use crate::limits::{Quota, Quotas};
 use crate::notices::NoticeQueue;
 
-/// Who answers for a notebook.
+/// Account that a notebook counts for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Account {
     Person(UserId),
     Workspace(WorkspaceId),
 }
 
-/// What an account uses.
+/// Usage of an account.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
     pub notebooks: u64,
@@ -40,9 +41,9 @@ struct Notebook {
     workspace: Option<WorkspaceId>,
     log_bytes: u64,
     blob_bytes: u64,
-    /// Of the state as JSON, when it was last measured.
+    /// Bytes of the state as JSON, when it was last measured.
     state_bytes: u64,
-    /// Bytes of the record since then.
+    /// Bytes recorded since then.
     unmeasured_bytes: u64,
 }
 
@@ -50,16 +51,16 @@ struct Notebook {
 struct State {
     notebooks: HashMap<NotebookId, Notebook>,
     accounts: HashMap<Account, Used>,
-    /// Those who use as much of something as they may, or more.
+    /// Keys of accounts and notebooks that have reached a quota.
     full: BTreeSet<String>,
 }
 
-/// What a server counts, and its quotas.
+/// Usage counters of a server, and its quotas.
 #[derive(Debug, Default)]
 pub struct Usage {
     quotas: Quotas,
     state: Mutex<State>,
-    /// Notebooks that show much, with their bytes.
+    /// Notebooks with large states, with their bytes in place of a version.
     outgrown: NoticeQueue,
     is_anybody_full: AtomicBool,
 }
@@ -117,7 +118,7 @@ impl Usage {
 
     // --- counting ---
 
-    /// Changes what is known of a notebook, and with it what its accounts use.
+    /// Changes the counters of a notebook, and those of its accounts.
     fn change(&self, id: &NotebookId, change: impl FnOnce(&mut Notebook)) {
         let mut state = self.state();
         let State { notebooks, accounts, full } = &mut *state;
@@ -142,7 +143,7 @@ impl Usage {
         self.is_anybody_full.store(!full.is_empty(), Ordering::Relaxed);
     }
 
-    /// What was there when the server started.
+    /// Adds usage from before the server's start.
     pub fn found(&self, NotebookSize { notebook_id, log_bytes, blob_bytes }: NotebookSize) {
         self.change(&notebook_id, |notebook| {
             notebook.log_bytes += log_bytes;
@@ -150,7 +151,7 @@ impl Usage {
         });
     }
 
-    /// The record has grown. `owner`: of a notebook that was made just now.
+    /// Adds an append. `owner`: the owner, if the append created the notebook.
     pub fn recorded(&self, id: &NotebookId, bytes: u64, owner: Option<UserId>) {
         self.change(id, |notebook| {
             notebook.log_bytes += bytes;
@@ -177,7 +178,8 @@ impl Usage {
         self.change(id, |notebook| notebook.workspace = workspace);
     }
 
-    /// Whether enough has happened since the state was measured. Where it is too large, everything is: it may have shrunk.
+    /// True if enough was recorded since the last measurement. A state over its limit is measured after any append: it
+    /// may have shrunk.
     pub fn is_to_be_measured(&self, id: &NotebookId) -> bool {
         let state = self.state();
         let Some(notebook) = state.notebooks.get(id) else { return false };
@@ -195,7 +197,7 @@ impl Usage {
         }
     }
 
-    /// The next notebook that shows more than three quarters of what it may, and how many bytes are to leave its state.
+    /// Next notebook whose state exceeds three quarters of its quota, and the bytes that should leave its state.
     pub async fn take_outgrown(&self) -> (NotebookId, u64) {
         let Notice { notebook, version: state_bytes } = self.outgrown.take().await;
         (notebook, state_bytes.saturating_sub(self.quotas.state_bytes / 2))
@@ -207,7 +209,7 @@ impl Usage {
         self.state().accounts.get(account).copied().unwrap_or_default()
     }
 
-    /// Of all who use something.
+    /// Usage of all accounts that use anything.
     pub fn all(&self) -> Vec<(Account, Used)> {
         let state = self.state();
         let used = state.accounts.iter().filter(|(_, used)| **used != Used::default());
@@ -216,7 +218,7 @@ impl Usage {
 
     // --- refusing ---
 
-    /// Refuses a command that grows what is full already.
+    /// Refuses a command that grows something over its quota.
     pub fn check(
         &self,
         actor: &Actor,
@@ -230,7 +232,7 @@ impl Usage {
             Actor::Guest { .. } => None,
             Actor::Agent { .. } | Actor::System => return Ok(()),
         };
-        // What does not parse is refused by the room, with the reason.
+        // An unreadable command is refused by the room, with the reason.
         let Ok(command) = serde_json::from_str::<Command>(body.get()) else { return Ok(()) };
         match person {
             Some(person) if creates(&command) => self.check_new(&Account::Person(person.clone())),
@@ -239,7 +241,7 @@ impl Usage {
         }
     }
 
-    /// Whether an account may have one more notebook.
+    /// Refuses one more notebook of an account over its quota.
     pub fn check_new(&self, account: &Account) -> Result<(), Rejection> {
         let (used, quota) = (self.of(account), account.quota(&self.quotas));
         if used.notebooks >= quota.notebooks {
@@ -271,7 +273,7 @@ impl Usage {
         Ok(())
     }
 
-    /// Whether the notebook may have so many bytes more in blobs.
+    /// Refuses `bytes` more in blobs, if that exceeds the quota of any account of the notebook.
     pub fn check_blob(&self, id: &NotebookId, bytes: u64) -> Result<(), Rejection> {
         let state = self.state();
         let Some(notebook) = state.notebooks.get(id) else { return Ok(()) };
@@ -280,7 +282,7 @@ impl Usage {
         accounts.iter().try_for_each(|account| self.check_blobs_of(account, bytes))
     }
 
-    /// Whether an account may have so many bytes more in blobs.
+    /// Refuses `bytes` more in blobs, if that exceeds the account's quota.
     pub fn check_blobs_of(&self, account: &Account, bytes: u64) -> Result<(), Rejection> {
         let (used, quota) = (self.of(account), account.quota(&self.quotas));
         if used.blob_bytes.saturating_add(bytes) <= quota.blob_bytes {
@@ -294,7 +296,7 @@ impl Usage {
         )))
     }
 
-    /// Whether a workspace has room for a notebook of another account.
+    /// Refuses a notebook of another account, if the workspace is over its quota.
     pub fn check_place(&self, id: &NotebookId, workspace: &WorkspaceId) -> Result<(), Rejection> {
         let account = Account::Workspace(workspace.clone());
         let is_there = self.state().notebooks.get(id).is_some_and(|one| one.workspace.as_ref() == Some(workspace));
@@ -338,7 +340,7 @@ impl Used {
         self.blob_bytes = self.blob_bytes.saturating_sub(other.blob_bytes);
     }
 
-    /// Blobs are asked about by themselves, with the size of the next one.
+    /// True at a quota. Blobs are checked separately, with the size of the next one.
     fn fills(self, quota: &Quota) -> bool {
         self.notebooks >= quota.notebooks || self.log_bytes >= quota.log_bytes
     }
@@ -352,7 +354,7 @@ fn creates(command: &Command) -> bool {
     }
 }
 
-/// Whether it adds to the record more than it takes to come down from a limit.
+/// True for commands that add to the record and are not needed to get below a quota.
 fn grows(command: &Command) -> bool {
     use Command as C;
     match command {

@@ -1,8 +1,8 @@
-//! How often something may happen within a window of time.
+//! Rate limit by fixed windows of time.
 
 use std::time::{Duration, Instant};
 
-/// Counts by windows of this length. One begins with the first that is counted after the one before.
+/// Fixed-window counter; a window starts at its first event.
 #[derive(Debug)]
 pub struct Window {
     length: Duration,
@@ -15,12 +15,12 @@ impl Window {
         Self { length, began: None, count: 0 }
     }
 
-    /// What is left of the window; `None`: it is over.
+    /// Rest of the current window; `None`: it is over.
     pub fn left(&self) -> Option<Duration> {
         self.length.checked_sub(self.began?.elapsed()).filter(|left| !left.is_zero())
     }
 
-    /// Counts one more, or says how long it takes until the next may come.
+    /// Counts an event. Above `most` it is refused, with the time until the next is allowed.
     pub fn take(&mut self, most: u32) -> Result<(), Duration> {
         let left = self.left();
         if left.is_none() {

@@ -1,4 +1,4 @@
-//! Notebooks: list, make, read, rename, archive, fork, undo, and any command.
+//! Routes for notebooks: list, create, read, rename, archive, fork, undo, and any command.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -75,17 +75,17 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
         .says("Undoes your last undos.")
         .command(of(Operation::Edit), Method::POST, "/redo", |_: NotebookId, OptionalJson(steps)| redo(steps))
-        // The room asks for the right that the command needs; `CreateNotebook` needs none in a notebook that is not there.
+        // The room checks the right for the command. `CreateNotebook` needs none in a notebook that does not exist.
         .says("Any command, as over the socket.")
         .on(Guard::Authenticated, Method::POST, "/commands", send_command)
 }
 
 // --- list ---
 
-/// How long the list waits for notebooks that are busy.
+/// Time that the list waits for the current state of one notebook.
 const MAX_WAIT_FOR_NOW: Duration = Duration::from_millis(500);
 
-/// What happens in a notebook; nothing where it is closed, or does not say so in time.
+/// Current activity in a notebook; `None` if it is closed, or does not answer in time.
 async fn now_in(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Option<NotebookNow> {
     let room = app.rooms.opened(notebook)?;
     let reading = room.read(identity(authenticated, notebook, ""));
@@ -162,7 +162,7 @@ async fn list_notebooks(
     Ok(Json(NotebookPage { notebooks: lines.collect(), next }))
 }
 
-/// How a cursor begins that counts lines: of lists whose order no change moves to the front.
+/// Prefix of cursors that count lines, for orders that changes do not disturb.
 const PLACE: &str = "at";
 
 fn parse_place(text: &str) -> Result<usize, Problem> {
@@ -202,7 +202,7 @@ async fn create_notebook(
     execute(&app, &authenticated, &notebook, conditions, &command).await.map(Created)
 }
 
-/// The command that makes a notebook of a template.
+/// Command that creates a notebook from a template.
 async fn of_template(
     app: &App,
     authenticated: &Authenticated,
@@ -225,7 +225,8 @@ async fn of_template(
     }
 }
 
-/// From the actor and the idempotency key, so that a repeat makes no second notebook; else new.
+/// Id of a new notebook, made from the actor and the idempotency key, so that a repeat creates no second one; else
+/// random.
 pub fn new_notebook_id(authenticated: &Authenticated, conditions: &Conditions) -> NotebookId {
     let Some(key) = &conditions.command_id else { return ulid::Ulid::generate().into() };
     let digest = Sha256::new().chain_update(authenticated.actor.key()).chain_update([0]).chain_update(key.as_str());
@@ -253,7 +254,7 @@ async fn fork_notebook(
 
 // --- read ---
 
-/// The notebook now, or at a version of the past.
+/// Reads the notebook now, or at an earlier version.
 pub async fn read_at(
     app: &App,
     authenticated: &Authenticated,
@@ -304,7 +305,7 @@ async fn read_notebook(
     Ok(([(header::ETAG, etag)], body).into_response())
 }
 
-/// The state's text is the same for all who read it now: it is made once.
+/// Response with the text of the state, which is made once for all concurrent readers.
 async fn shared(app: &App, answer: NotebookAnswer) -> Result<Response, Problem> {
     let unwritable = || Problem::internal("the state could not be written: report it");
     let text = app.state_texts.of(answer.notebook.clone()).await.ok_or_else(unwritable)?;
@@ -319,7 +320,7 @@ async fn shared(app: &App, answer: NotebookAnswer) -> Result<Response, Problem> 
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (header::CONTENT_LENGTH, HeaderValue::from(bytes)),
     ];
-    // Others find the text as long as somebody is sent it.
+    // Holding the text lets other readers share it until the response is sent.
     let text = (0..text.len()).map(move |piece| text[piece].clone());
     let pieces = [before].into_iter().chain(text).chain([after]);
     Ok((headers, Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))).into_response())

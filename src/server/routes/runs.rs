@@ -1,4 +1,4 @@
-//! Runs: request, list, read, compare, cancel, answer.
+//! Routes for runs: request, list, read, compare, cancel, answer.
 
 mod ends;
 mod inputs;
@@ -143,7 +143,7 @@ fn without_outputs(mut execution: Arc<Execution>) -> Arc<Execution> {
 
 // --- read ---
 
-/// From the state, or folded from the record.
+/// A run from the state, or rebuilt from the record.
 async fn execution_of(app: &App, state: &Document, id: &ExecutionId) -> Result<Arc<Execution>, Problem> {
     if let Some(execution) = state.executions.get(id) {
         return Ok(execution.clone());
@@ -181,7 +181,7 @@ async fn compare_runs(
     }))
 }
 
-/// The outputs as text to compare, one line each; blobs by their hashes. The kernel's counter is no difference.
+/// Outputs as text for comparison; blobs by their hashes. The kernel's execution counter is left out.
 fn output_text(execution: &Execution) -> String {
     let line = |output: &notarium_core::Output| {
         let whole = parts::join(output, &BTreeMap::<String, Bytes>::new());

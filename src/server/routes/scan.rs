@@ -1,17 +1,17 @@
-//! Looking through the record for events of one type, so far and no farther.
+//! Scans the record backwards for events of one type, with a limit.
 
 use notarium_core::{NotebookId, Recorded, Version};
 use notarium_store::{EventStore, StoreError};
 
-/// Events of one reading.
+/// Events per read of the whole record.
 pub const SCAN_PAGE: usize = 2_000;
-/// Events of the type that one page of a list looks through.
+/// Limit of events of the type that one page of a list scans.
 const MAX_SCANNED_EVENTS: usize = 20_000;
-/// Events of the type in one reading: a page is seldom longer.
+/// Events of the type per read: pages are seldom longer.
 const TYPE_PAGE: usize = 200;
 
-/// Shows events of the type, from the last one before `before` (`None`: from the end) backwards, to `visit`, until that has
-/// enough (it says true) or many were shown. Returns the `before` to go on with; `None`: there are no more.
+/// Passes events of the type to `visit`, backwards from the last one before `before` (`None`: the end). Stops when
+/// `visit` returns true, or at the limit. Returns the `before` to go on with; `None`: there are no more.
 pub async fn backwards(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -23,7 +23,7 @@ pub async fn backwards(
         let events = store.events_of_type(notebook, event_type, before, TYPE_PAGE).await?;
         for stored in &events {
             before = Some(stored.envelope.version);
-            // What this build cannot read it cannot list.
+            // Events that this build cannot read are skipped.
             if stored.typed().is_ok_and(&mut visit) {
                 return Ok(before.filter(|version| *version > 1));
             }
@@ -35,7 +35,7 @@ pub async fn backwards(
     Ok(before)
 }
 
-/// The page of a list that is asked for.
+/// Requested page of a list.
 pub struct Wanted {
     /// `next` of the page before.
     pub before: Option<Version>,
@@ -43,13 +43,13 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// 1 to 200; absent: 50.
+    /// Limit: 1 to 200; absent: 50.
     pub fn page(before: Option<Version>, limit: Option<usize>) -> Self {
         Self { before, limit: limit.unwrap_or(50).clamp(1, 200) }
     }
 }
 
-/// What `pick` takes of the events of one type, the latest first, and where to go on.
+/// Values that `pick` returns for events of one type, latest first, and the `before` to go on with.
 pub async fn latest<T>(
     store: &dyn EventStore,
     notebook: &NotebookId,

@@ -1,4 +1,4 @@
-//! How the server is, what it can do, and the page that says so to people.
+//! Routes for health, metrics and the page.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,9 +36,9 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Public, Method::GET, "/readyz", ready)
         .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
-        // Where share links lead. The page reads the rest of the address, which reaches no server.
+        // Target of share links. The token is in the fragment, which browsers do not send.
         .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(shared_page))
-        // Where providers of OpenID Connect send browsers back to.
+        // Target to which OpenID Connect providers send browsers back.
         .route(Guard::Public, Method::GET, "/oidc/callback", get(page))
         .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
         .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
@@ -58,7 +58,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
 }
 
-/// Numbers for Prometheus, of the whole server: nothing about a notebook or a person.
+/// Metrics for Prometheus about the whole server: nothing about a notebook or a person.
 async fn metrics(State(app): State<App>) -> Response {
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let lines = [
@@ -71,12 +71,12 @@ async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-/// The page; where it was not built, what runs here and how to connect.
+/// The page. If it was not built: the server's status, and ways to connect.
 async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
     page::index(&headers).unwrap_or_else(|| Ok(status_page(&app)))
 }
 
-/// The page; where it was not built, what somebody with a share link can do.
+/// The page. If it was not built: help for a guest with a share link.
 async fn shared_page(Params(notebook): Params<NotebookId>, headers: HeaderMap) -> Result<Response, Problem> {
     page::index(&headers).unwrap_or_else(|| Ok(guest_page(&notebook)))
 }

@@ -1,4 +1,4 @@
-//! Templates: what new notebooks can be made of.
+//! Routes for templates of new notebooks.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,9 +16,9 @@ use crate::listing::{self, Wanted};
 use crate::problem::Problem;
 use crate::templates::{self, MAX_DESCRIPTION_CHARACTERS, with_mark, without_mark};
 
-/// Notebooks that one list of templates shows.
+/// Limit of notebooks in the list of templates.
 const MAX_LISTED: usize = 200;
-/// How often a mark is set anew because somebody changed the notebook meanwhile.
+/// Tries to set a mark if the notebook changes meanwhile.
 const MAX_TRIES: usize = 10;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
@@ -62,7 +62,8 @@ async fn unmark(submit: Submit, _: NoBody) -> Result<Accepted, Problem> {
     set(submit, |document| without_mark(&document.metadata)).await
 }
 
-/// Metadata is set as a whole: so that nothing of others is lost, only at the version that was read.
+/// Metadata is replaced as a whole, so it is set only at the version that was read: no change of another client is
+/// lost.
 async fn set(submit: Submit, metadata: impl Fn(&Document) -> RawObject) -> Result<Accepted, Problem> {
     let Submit { app, who, notebook, conditions } = submit;
     for _ in 0..MAX_TRIES {

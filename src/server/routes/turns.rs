@@ -1,4 +1,4 @@
-//! Turns of assistants: what they took, how they ended, and stopping them.
+//! Routes for turns of assistants: usage, outcome, cancelling, undo.
 
 use axum::Json;
 use axum::extract::State;
@@ -41,7 +41,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
 }
 
-/// A turn as the record has it; `None` without its start.
+/// Summary of a turn from its events; `None` without its start.
 fn summary(events: &[Recorded]) -> Option<TurnSummary> {
     let (first, rest) = events.split_first()?;
     let Event::TurnStarted(event) = &first.event else { return None };

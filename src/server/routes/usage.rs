@@ -1,4 +1,4 @@
-//! What people and workspaces use of the server, for them and for administrators.
+//! Routes for the usage of people and workspaces, for themselves and for administrators.
 
 use std::cmp::Reverse;
 

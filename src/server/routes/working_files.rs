@@ -1,4 +1,4 @@
-//! Files beside a notebook: listed, downloaded and uploaded through the runtime agent whose folder they are in.
+//! Routes for files beside a notebook: they pass through the runtime agent that has the folder.
 
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -44,7 +44,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             "Uploads a file; the body is the bytes. It has its name when all of it is on the disk there; an upload that breaks off \
              leaves nothing. A file that exists is refused (`file_exists`) unless `overwrite` is true.",
         )
-        // The route counts for itself while it streams.
+        // The transfer enforces the limit while it streams.
         .body_limit(DefaultBodyLimit::disable())
         .on(run, Method::PUT, "/content", upload)
         .takes_bytes(BYTES)
@@ -252,7 +252,7 @@ async fn bring(
     let Actor::Agent { id } = &who.actor else { return Err(gone()) };
     let waits = app.transfers.to_person(id, &transfer).ok_or_else(gone)?;
     let (reads, has_ended) = oneshot::channel::<()>();
-    // Dropped with the stream, read to its end or not.
+    // The sender is dropped with the stream, read to its end or not.
     let pieces = request.into_body().into_data_stream().inspect(move |_| _ = &reads);
     waits.send(pieces.boxed()).map_err(|_| gone())?;
     let _ = has_ended.await;

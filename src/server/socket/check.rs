@@ -1,4 +1,4 @@
-//! Checks: a client asks for the digest at its version, and is answered beside the room's own work.
+//! Checks: a client asks for the digest at its version, which is computed outside the room.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use super::parse::problem;
 use crate::app::App;
 use crate::rooms::{ClientId, Identity, Input, RoomHandle};
 
-/// Who asks, and through which room.
+/// Client that asks for a check, and the room it goes through.
 pub struct Asker {
     pub client: ClientId,
     pub identity: Arc<Identity>,
@@ -18,7 +18,7 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// The answer. [`Self::heal`] is for afterwards, where it differs.
+    /// Answers a check. If the digests differ, call [`Self::heal`] after the answer is sent.
     pub async fn check(&self, app: &App, asked: CheckMessage) -> Result<CheckedMessage, ErrorMessage> {
         let CheckMessage { notebook, version, digest: theirs } = asked;
         let refused =
@@ -44,7 +44,7 @@ impl Asker {
         Ok(CheckedMessage { notebook, version, digest, differs })
     }
 
-    /// The client's state was another: it gets the whole state, and the operator hears of it.
+    /// Sends the whole state to a client whose state differed, and logs an error for the operator.
     pub fn heal(&self, app: &App, checked: &CheckedMessage) {
         app.checks.differed.fetch_add(1, Ordering::Relaxed);
         let CheckedMessage { notebook, version, .. } = checked;

@@ -1,4 +1,4 @@
-//! One connection: which notebooks it follows, and what becomes of its messages.
+//! State of one connection: the notebooks it follows, and the handling of its messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,36 +27,36 @@ use crate::window::Window;
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
 
-/// Messages of widgets within the window.
+/// Rate limit of widget messages, per window.
 const MAX_COMMS_PER_WINDOW: u32 = 500;
 const COMMS_WINDOW: Duration = Duration::from_secs(5);
 
-/// A notebook that this connection deals with.
+/// A notebook that this connection uses.
 struct Joined {
     room: RoomHandle,
     identity: Arc<Identity>,
     is_subscribed: bool,
 }
 
-/// What the server knows of one connection. Dropping it leaves every room.
+/// Server-side state of one connection. Dropping it leaves every room.
 pub struct Connection {
     app: App,
     client: Client,
     connection: String,
     outbox: Outbox,
     authenticated: Authenticated,
-    /// Of a guest.
+    /// Name that a guest chose.
     chosen_name: Option<String>,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
-    /// Of a runtime agent.
+    /// Features of a runtime agent.
     knows: Knows,
-    /// One check at a time.
+    /// Permit that allows one check at a time.
     checking: Arc<Semaphore>,
-    /// Of runtime agents only.
+    /// Lock of a runtime agent; `None` for others.
     agent_lock: Option<AgentLock>,
     waiting: Waiting,
-    /// What it says on comms: a dragged slider says something some twenty times a second.
+    /// Rate limit of comm messages. A dragged slider sends some twenty per second.
     comms: Window,
 }
 
@@ -98,7 +98,7 @@ impl Connection {
         &self.app
     }
 
-    /// Until a newer connection of the same runtime agent speaks for it; for others never.
+    /// Resolves when a newer connection of the same runtime agent takes over; for others never.
     pub async fn taken_over(&self) {
         match &self.agent_lock {
             Some(agent_lock) => agent_lock.taken_over().await,
@@ -106,18 +106,18 @@ impl Connection {
         }
     }
 
-    /// Whether as many commands are unanswered as one connection may have.
+    /// True if the limit of unanswered commands is reached.
     pub fn has_too_many_unanswered(&self) -> bool {
         self.outbox.unanswered() >= self.app.limits.max_unanswered_commands
     }
 
-    /// Until half of them are answered.
+    /// Resolves when the unanswered commands have dropped to half of the limit.
     pub fn caught_up(&self) -> impl Future<Output = ()> + use<> {
         let (outbox, count) = (self.outbox.clone(), self.app.limits.max_unanswered_commands / 2);
         async move { outbox.at_most_unanswered(count).await }
     }
 
-    /// Says why nothing more is read.
+    /// Tells the client that its commands are not read for now.
     pub fn slow_down(&self) {
         let unanswered = u32::try_from(self.outbox.unanswered()).unwrap_or(u32::MAX);
         self.send(&ServerMessage::SlowDown { unanswered });
@@ -127,7 +127,7 @@ impl Connection {
         self.outbox.send(frame(message));
     }
 
-    /// Does what a frame asks for.
+    /// Handles one text frame.
     pub async fn handle(&mut self, text: &str, follow: &mut Follow) -> Done {
         match parse(text)? {
             ClientMessage::Hello(_) => {
@@ -189,7 +189,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The token allows something else now: every room is notified, and rooms outside its coverage are left.
+    /// Passes the token's new rights to every room, and leaves rooms outside its coverage.
     pub fn identity_changed(&mut self, authenticated: Authenticated) {
         self.authenticated = called(authenticated, self.chosen_name.as_deref());
         let lost: Vec<NotebookId> =
@@ -208,7 +208,7 @@ impl Connection {
 
     // --- rooms ---
 
-    /// The notebook's room, if the token covers it.
+    /// Joins the notebook's room, if the token covers it.
     fn join(&mut self, notebook: &NotebookId) -> Result<&mut Joined, Rejection> {
         if !self.joined.contains_key(notebook) {
             let room = self.app.room(&self.authenticated, notebook)?;
@@ -219,7 +219,7 @@ impl Connection {
         self.joined.get_mut(notebook).ok_or_else(|| unknown_notebook(notebook))
     }
 
-    /// Keeps the rooms that are followed, and a few others.
+    /// Drops the rooms without a subscription once there are too many.
     fn forget_rooms(&mut self) {
         let others = self.joined.values().filter(|joined| !joined.is_subscribed).count();
         if others >= MAX_REMEMBERED_ROOMS {
@@ -291,7 +291,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Answered when it is known; meanwhile the connection goes on.
+    /// Starts a check. It is answered later, and the connection goes on meanwhile.
     fn check(&self, message: CheckMessage) -> Done {
         let joined = self.subscribed(&message.notebook)?;
         let asker = Asker { client: self.client.id, identity: joined.identity.clone(), room: joined.room.clone() };
@@ -315,7 +315,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Answered when the kernel has; meanwhile the connection goes on.
+    /// Asks a kernel. It is answered later, and the connection goes on meanwhile.
     fn ask_kernel(&mut self, message: AskKernelMessage) {
         let (id, notebook) = (message.id, message.notebook.clone());
         let asker = match self.asker(&notebook) {

@@ -1,4 +1,4 @@
-//! What the connection's token allows, followed while it lives.
+//! Follows the rights of a connection's token while it lives.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use crate::auth::{Accounts, AuthError, Authenticated, FollowedToken};
 
 type Changed = Pin<Box<dyn Future<Output = (FollowedToken, Result<Authenticated, AuthError>)> + Send>>;
 
-/// A followed token whose waiting is kept across turns of a `select!`: no change is lost between two of them.
+/// A followed token whose future is kept across turns of a `select!`, so that no change is lost between two of them.
 pub struct Follow(Changed);
 
 impl Follow {
@@ -15,7 +15,7 @@ impl Follow {
         Ok(Self(waiting(accounts.follow(authenticated).await?)))
     }
 
-    /// What is allowed now, once that has changed; an error when nothing is any more. Cancel safe.
+    /// Waits for a change and returns the new rights; an error if the token has ended. Cancel safe.
     pub async fn changed(&mut self) -> Result<Authenticated, AuthError> {
         let (followed, changed) = (&mut self.0).await;
         self.0 = waiting(followed);

@@ -1,4 +1,4 @@
-//! The upgrade of a request to a WebSocket (RFC 6455), and the bytes that follow.
+//! Upgrades a request to a WebSocket (RFC 6455).
 
 use axum::response::Response;
 use http::request::Parts;
@@ -14,12 +14,12 @@ pub type Raw = TokioIo<Upgraded>;
 pub struct Handshake {
     key: HeaderValue,
     on_upgrade: OnUpgrade,
-    /// What the server says of the protocols that the client offers.
+    /// Protocol that the server selects from the client's offer.
     protocol: Option<&'static str>,
 }
 
 impl Handshake {
-    /// The error: with which status the request is refused.
+    /// Checks the request's headers. The error is the status with which to refuse it.
     pub fn of(parts: &mut Parts, protocol: &'static str) -> Result<Self, StatusCode> {
         let headers = &parts.headers;
         if parts.method != Method::GET {
@@ -35,7 +35,7 @@ impl Handshake {
         Ok(Self { key, on_upgrade, protocol })
     }
 
-    /// The answer, and what the request becomes after it was sent.
+    /// Response, and the connection after it was sent.
     pub fn accept(self) -> (Response, impl Future<Output = hyper::Result<Raw>> + Send) {
         let mut response = Response::default();
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -53,7 +53,7 @@ impl Handshake {
     }
 }
 
-/// Whether a header that is a list has this word.
+/// True if a header that is a list contains this word.
 fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     let lists = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).any(|found| found.trim().eq_ignore_ascii_case(word))

@@ -1,4 +1,4 @@
-//! Who a connection belongs to, and what it is told first.
+//! Handshake of the protocol: authentication by `hello`, and the `welcome`.
 
 use notarium_core::{Actor, Door};
 use notarium_wire::{
@@ -13,11 +13,11 @@ use crate::app::App;
 use crate::auth::{Accounts, AuthError, Authenticated};
 use crate::clock::millis;
 
-/// Longest name of a runtime agent's process.
+/// Longest `hello.instance` of a runtime agent's process, in bytes.
 const MAX_INSTANCE_BYTES: usize = 64;
 const MAX_GUEST_NAME_CHARS: usize = 40;
 
-/// Of a runtime agent: the right to be its one connection.
+/// Takes the lock of a runtime agent: one connection per agent. `None` for other actors.
 pub fn agent_lock(
     app: &App,
     authenticated: &Authenticated,
@@ -33,10 +33,10 @@ pub fn agent_lock(
     app.agent_locks.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
 }
 
-/// Somebody who was let in, with the name that they want to have.
+/// An authenticated client, with its chosen name.
 pub struct Named {
     pub authenticated: Authenticated,
-    /// Of a guest; nobody else has a choice.
+    /// Name that a guest chose; ignored for other actors.
     pub chosen_name: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Named {
         Ok(Self { authenticated: called(authenticated, chosen_name.as_deref()), chosen_name })
     }
 
-    /// What a guest wants to be called also names the guest in what was done.
+    /// Stores the guest's chosen name, which is shown with the guest's changes too.
     pub fn tell(&self, accounts: &Accounts) {
         if let (Actor::Guest { share_link }, Some(name)) = (&self.authenticated.actor, &self.chosen_name) {
             accounts.guest_says(share_link, name);
@@ -59,7 +59,7 @@ impl Named {
     }
 }
 
-/// Nothing breaks the line, or turns the words around it.
+/// True if the name has a valid length, and no line breaks or characters that change the direction of text.
 fn is_good(name: &str) -> bool {
     let is_unseen = |character: char| {
         character.is_control()
@@ -68,7 +68,7 @@ fn is_good(name: &str) -> bool {
     (1..=MAX_GUEST_NAME_CHARS).contains(&name.chars().count()) && !name.chars().any(is_unseen)
 }
 
-/// With the chosen name. The link's own stays in sight: a guest is not taken for somebody else.
+/// Adds the chosen name. The link's label stays visible, so that a guest cannot pose as another person.
 pub fn called(mut authenticated: Authenticated, chosen_name: Option<&str>) -> Authenticated {
     if let Some(chosen) = chosen_name {
         authenticated.name = format!("{chosen} ({})", authenticated.name);
@@ -85,7 +85,7 @@ pub async fn let_in(app: &App, token: Option<String>, door: Door) -> Result<(Aut
     Ok((authenticated, follow))
 }
 
-/// The words for a token that is good for nothing (any more).
+/// Error message for a refused token.
 pub fn refusal(error: &AuthError) -> ErrorMessage {
     let code = match error {
         AuthError::TooManyAttempts { .. } => ErrorCode::TooManyRequests,
@@ -111,7 +111,7 @@ fn features(app: &App) -> Vec<String> {
     features.map(str::to_owned).collect()
 }
 
-/// The answer to `hello`.
+/// Reply to `hello`.
 pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, protocol: u32) -> ServerMessage {
     ServerMessage::Welcome(WelcomeMessage {
         protocol,

@@ -1,4 +1,4 @@
-//! From the text of a frame to a message, or to an error that says what was expected; and how a refusal is told.
+//! Parses frames to messages, or to errors that say what was expected; builds error and reject messages.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use notarium_core::{CommandId, NotebookId, Rejection};
 use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
-/// The names of all client messages.
+/// Names of all client messages.
 const NAMES: [&str; 17] = [
     "hello",
     "refresh",
@@ -27,7 +27,7 @@ const NAMES: [&str; 17] = [
     "answer_file",
 ];
 
-/// Reads one message.
+/// Parses one message.
 pub fn parse(text: &str) -> Result<ClientMessage, ErrorMessage> {
     serde_json::from_str(text).map_err(|error| explain(text, &error))
 }
@@ -49,17 +49,17 @@ fn explain(text: &str, error: &serde_json::Error) -> ErrorMessage {
     }
 }
 
-/// An error after which the connection stays.
+/// An error that leaves the connection open.
 pub fn problem(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { code, message: message.into(), notebook: None, protocols: None, fatal: false }
 }
 
-/// An error after which the server closes.
+/// An error after which the server closes the connection.
 pub fn fatal(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { fatal: true, ..problem(code, message) }
 }
 
-/// The answer to a command that is refused.
+/// Reply to a command that is refused.
 pub fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> RejectMessage {
     RejectMessage {
         id,

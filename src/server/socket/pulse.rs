@@ -1,7 +1,8 @@
-//! Signs of life of one connection, counted in bytes: a large frame on a slow line takes longer than silence may.
+//! Idle timer of a connection, which counts bytes: a large frame on a slow line may take longer than the allowed
+//! silence.
 //!
-//! A byte that was read is one. So is a byte that the system took after it had refused some: the client takes in what
-//! was sent before. Bytes that the system takes at once say nothing of the client.
+//! Each byte read resets the timer. So does a byte that the system accepts after it had refused some: the client is
+//! receiving. Bytes that the system accepts without refusing say nothing of the client.
 
 use std::io;
 use std::pin::Pin;
@@ -36,13 +37,13 @@ impl Pulse {
         pulse
     }
 
-    /// Sets how often the client is pinged, and how long it may be silent.
+    /// Sets the interval of pings and the allowed silence.
     pub fn set(&self, heartbeat: Heartbeat) {
         self.0.ping_ms.store(whole_millis(heartbeat.ping), Ordering::Relaxed);
         self.0.silence_ms.store(whole_millis(heartbeat.silence), Ordering::Relaxed);
     }
 
-    /// The time between two pings.
+    /// Interval of pings.
     pub fn ping_interval(&self) -> Duration {
         Duration::from_millis(self.0.ping_ms.load(Ordering::Relaxed).max(1))
     }
@@ -58,7 +59,7 @@ impl Pulse {
         last.max(since) + Duration::from_millis(self.0.silence_ms.load(Ordering::Relaxed))
     }
 
-    /// Ready at the end of such a silence. Cancel safe.
+    /// Resolves at the end of the allowed silence. Cancel safe.
     pub async fn silence(&self, since: Instant) {
         loop {
             let end = self.end_of_silence(since);
@@ -74,7 +75,7 @@ fn whole_millis(duration: Duration) -> u64 {
     duration.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Bytes that are read are signs of life.
+/// Reader that resets the timer for bytes read.
 #[derive(Debug)]
 pub struct Heard<S> {
     pub stream: S,
@@ -96,12 +97,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     }
 }
 
-/// Bytes that are taken after some were refused are signs of life.
+/// Writer that resets the timer for bytes accepted after some were refused.
 #[derive(Debug)]
 pub struct Taken<S> {
     stream: S,
     pulse: Pulse,
-    /// The system took nothing the last time: its buffer is full.
+    /// True if the system accepted nothing at the last write: its buffer is full.
     is_full: bool,
 }
 

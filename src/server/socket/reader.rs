@@ -1,4 +1,4 @@
-//! From the client: the greeting, then one message after the other.
+//! Reads from the client: the `hello`, then one message after the other.
 
 use std::time::Duration;
 
@@ -30,27 +30,27 @@ use crate::window::Window;
 
 type Stream = WebSocketStream<Join<Heard<ReadHalf<Raw>>, Replies>>;
 
-/// After a message that was far too long: time for the client to read why, before the connection is cut.
+/// Time for the client to read the error after a message that was far too long, before the connection is closed.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// What one reading brought.
+/// Result of one read.
 enum Received {
     Text(Utf8Bytes),
     Error(ErrorMessage),
-    /// A ping, a pong: it lives.
+    /// Ping or pong: resets the idle timer.
     Life,
     Gone,
 }
 
-/// What is known of a connection before its `hello`.
+/// A connection before its `hello`.
 pub struct Stranger {
-    /// Where it came as the subprotocol.
+    /// Token from the subprotocol, if any.
     pub token: Option<String>,
-    /// A page in a browser.
+    /// True for a page in a browser.
     pub is_page: bool,
-    /// What may be read of it until it is welcomed.
+    /// Limit of bytes that may be read until the `welcome`.
     pub budget: ReadBudget,
-    /// Among those who have not said hello.
+    /// Place among the connections without a `hello`.
     pub _place: Place,
 }
 
@@ -79,7 +79,7 @@ pub async fn read(app: &App, stream: &mut Stream, outbox: &Outbox, pulse: &Pulse
 
 // --- the greeting ---
 
-/// The connection of a client that has identified itself; `None`: it left without a word.
+/// Authenticates the client by its `hello`; `None`: it left before.
 async fn greet(
     app: &App,
     stream: &mut Stream,
@@ -142,7 +142,7 @@ async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMes
 
 // --- the conversation ---
 
-/// What there is to do next.
+/// Next event of a connection.
 enum Next {
     Received(Received),
     TokenChanged(Result<Box<Authenticated>, AuthError>),
@@ -152,7 +152,7 @@ enum Next {
     Stopping,
 }
 
-/// What many connections wait in: what it holds, each of them holds.
+/// Most connections idle in this future: keep it small.
 async fn serve(connection: &mut Connection, stream: &mut Stream, pulse: &Pulse, follow: &mut Follow) {
     let app = connection.app().clone();
     let mut errors = Window::new(Duration::from_secs(60));
@@ -200,21 +200,21 @@ async fn serve(connection: &mut Connection, stream: &mut Stream, pulse: &Pulse, 
 async fn hear(app: &App, stream: &mut Stream, pulse: &Pulse) -> Next {
     let since = Instant::now();
     tokio::select! {
-        // Bytes that came while the whole process stood still are read first.
+        // Read first: bytes may have arrived while the whole process was suspended.
         biased;
         received = receive(app, stream) => Next::Received(received),
         () = pulse.silence(since) => Next::Silent,
     }
 }
 
-/// What was not read of a frame would make the system drop what was just said.
+/// Waits before closing: with unread bytes of a frame, the system would drop the error that was just sent.
 async fn linger(is_cut: bool) {
     if is_cut {
         tokio::time::sleep(LINGER).await;
     }
 }
 
-/// Tells what is wrong. False: the connection ends.
+/// Sends an error. False: the connection ends.
 fn complain(connection: &Connection, error: ErrorMessage, may_go_on: Result<(), Duration>) -> bool {
     let error = match may_go_on {
         Ok(()) => error,
@@ -225,11 +225,11 @@ fn complain(connection: &Connection, error: ErrorMessage, may_go_on: Result<(), 
     stays
 }
 
-/// Cancel safe.
+/// Reads one message. Cancel safe.
 async fn receive(app: &App, stream: &mut Stream) -> Received {
     let next = stream.next().await;
     if let Some(Ok(Message::Close(_))) = next {
-        // The close is answered when one reads on, and waits for nothing.
+        // Reading on sends the reply to the close, and does not block.
         let _ = stream.next().await;
     }
     classify(app, next)
@@ -244,7 +244,7 @@ fn classify(app: &App, next: Option<Result<Message, Error>>) -> Received {
         Some(Ok(Message::Binary(_))) => {
             Received::Error(problem(ErrorCode::Malformed, "binary frames are not used: send JSON in text frames"))
         }
-        // Pieces of messages are put together before they come here.
+        // Fragments are joined before they come here.
         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Received::Life,
         Some(Ok(Message::Close(_))) | None => Received::Gone,
         Some(Err(error)) => broken(app, &error),
@@ -257,7 +257,7 @@ fn too_large(app: &App, fatal: bool) -> ErrorMessage {
     ErrorMessage { fatal, ..problem(ErrorCode::FrameTooLarge, message) }
 }
 
-/// The stream cannot be read on. A mistake of the client is answered.
+/// Handles a broken stream. A mistake of the client is answered.
 fn broken(app: &App, error: &Error) -> Received {
     let words = error.to_string().to_lowercase();
     if words.contains("too long") || words.contains("space limit") {

@@ -1,4 +1,4 @@
-//! What the WebSocket answers by itself while it is read (pongs, the close), on its way through the outbox.
+//! Automatic replies of the WebSocket (pongs, the close), sent through the outbox.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use tokio::io::AsyncWrite;
 
 use crate::rooms::{Frame, Outbox};
 
-/// A server's empty ping and close, header and all (RFC 6455, 5.5).
+/// Empty ping and close of a server, with their headers (RFC 6455, 5.5).
 pub const PING: [u8; 2] = [0x89, 0];
 pub const CLOSE: [u8; 2] = [CLOSE_BYTE, 0];
 const CLOSE_BYTE: u8 = 0x88;
@@ -17,18 +17,18 @@ pub fn is_close(frame: &Frame) -> bool {
     frame.is_control() && frame.parts()[0].first() == Some(&CLOSE_BYTE)
 }
 
-/// Each write is one whole frame: the reader has nothing else to say.
+/// Writer for the reading side. Each write is one whole control frame.
 pub struct Replies(pub Outbox);
 
 impl AsyncWrite for Replies {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let frame = Frame::control(bytes);
         if is_close(&frame) {
-            // Nothing may follow it (RFC 6455, 5.5.1).
+            // No frame may follow a close (RFC 6455, 5.5.1).
             self.0.send(frame);
             self.0.close();
         } else {
-            // Pongs to who reads none of them are dropped.
+            // If the outbox is full, drop the pong.
             let _ = self.0.offer(frame);
         }
         Poll::Ready(Ok(bytes.len()))

@@ -1,4 +1,4 @@
-//! What a runtime agent's reports may take of the server's memory until they are stored, in all notebooks together.
+//! Limit of memory for a runtime agent's reports until they are stored, over all notebooks.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::parse::reject;
 use crate::agents::frame;
 use crate::rooms::{Outbox, ReplyTo};
 
-/// Smaller commands are no flood, and go by the usual way: their answers come after the events that they led to.
+/// Size below which commands are sent the usual way: their answers come after the events that they cause.
 const SMALL_BYTES: usize = 4 << 10;
 
-/// Of one agent.
+/// Limit of one agent's connection.
 pub struct Waiting {
     /// One permit per KiB.
     left: Arc<Semaphore>,
@@ -27,8 +27,8 @@ impl Waiting {
         Self { left: Arc::new(Semaphore::new(max_permits as usize)), max_permits }
     }
 
-    /// The way of the answer to a large report, which holds its place until then. Waits while too much is on its way: then
-    /// nothing more is read from the agent. `None`: the command is small.
+    /// Reply handler of a large report, which holds its place until the answer. Waits while too many bytes are pending:
+    /// then the agent is not read. `None`: the command is small.
     pub async fn reply_to(&self, message: &CommandMessage, outbox: &Outbox) -> Option<ReplyTo> {
         let bytes = message.body.get().len();
         if bytes < SMALL_BYTES {
@@ -42,7 +42,7 @@ impl Waiting {
                 Ok(ack) => ServerMessage::Ack(ack),
                 Err(rejection) => ServerMessage::Reject(reject(id, notebook, rejection)),
             };
-            // A connection that has ended gets the answer when it asks again.
+            // If the connection has ended, the agent gets the answer when it resends.
             let _ = outbox.send(frame(&answer));
         })))
     }

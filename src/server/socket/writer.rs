@@ -1,7 +1,7 @@
-//! Towards the client: drains the outbox, many frames for one write, and pings.
+//! Writes to the client: drains the outbox, many frames per write, and sends pings.
 //!
-//! A server's frames are their header and their bytes (RFC 6455, 5.2), so they are written as they are: the memory for
-//! what goes out is held while it goes out, and a text that many get is not copied for each.
+//! A server's frames are a header and their bytes (RFC 6455, 5.2), so they are written directly. Memory of a frame is
+//! held only while it is sent, and a text for many clients is not copied for each.
 
 use std::io;
 use std::time::Duration;
@@ -18,14 +18,14 @@ use crate::app::App;
 use crate::limits::ServerLimits;
 use crate::rooms::{Frame, OutboxReceiver};
 
-/// Frames are collected to writes of about this size.
+/// Approximate size to which frames are collected per write.
 const BATCH_BYTES: usize = 32 << 10;
-/// The longest header of a server's frame.
+/// Longest header of a server's frame.
 const MAX_HEADER_BYTES: usize = 10;
 
 type Sink = Taken<WriteHalf<Raw>>;
 
-/// Writes until the outbox is closed and empty, or the client takes nothing any more.
+/// Writes until the outbox is closed and empty, or the client accepts no more bytes.
 pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App, pulse: &Pulse) {
     let limits = &app.limits;
     let mut pings = pings(pulse);
@@ -39,7 +39,7 @@ pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, app: &App, puls
                 }
                 is_closed |= frames.iter().any(is_close);
                 let sent = deliver(&mut sink, &mut frames, limits).await;
-                // The frame may have been the welcome, before which it was not known how often to ping.
+                // The frame may have been the welcome, with which the ping interval is set.
                 if pings.period() != pulse.ping_interval() {
                     pings = self::pings(pulse);
                 }
@@ -66,7 +66,7 @@ fn pings(pulse: &Pulse) -> Interval {
     pings
 }
 
-/// False: the client is gone, or took too little for too long.
+/// Sends frames. False: the client is gone, or accepted too little for too long.
 async fn deliver(sink: &mut Sink, frames: &mut Vec<Frame>, limits: &ServerLimits) -> bool {
     let bytes: usize = frames.iter().map(Frame::size_bytes).sum();
     let allowance = limits.stall_timeout + Duration::from_secs(bytes as u64 / limits.min_bytes_per_second.max(1));

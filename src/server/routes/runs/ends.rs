@@ -1,12 +1,12 @@
-//! Who asked for the ends of runs: the state has their causes alone, the record has who.
+//! Finds the actors who cancelled runs: the state has only the causes of ends, the record has the actors.
 
 use notarium_core::{Actor, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Recorded};
 use notarium_store::{EventStore, MAX_READ_EVENTS};
 
-/// Runs of a list that have written more often are not asked about: their outputs would be read with their ends.
+/// Limit of writes above which a list does not look for the actor: the run's outputs would be read too.
 pub const MAX_LISTED_WRITES: u64 = 200;
 
-/// Who wanted that the run be cancelled. `None`: it was not, or nobody did.
+/// Actor who cancelled the run. `None`: it was not cancelled, or not by an actor that the record names.
 pub async fn ended_by(
     store: &dyn EventStore,
     notebook: &NotebookId,
@@ -31,7 +31,7 @@ pub async fn ended_by(
     of_kernel.iter().find(is_leading).map(|asked| asked.envelope.actor.clone()).or(author)
 }
 
-/// Those that this build can read, without outputs, of which there may be millions.
+/// Events of a subject that this build can read, without outputs, of which there may be millions.
 pub async fn events(store: &dyn EventStore, notebook: &NotebookId, subject: String) -> Vec<Recorded> {
     let (mut found, mut after) = (Vec::new(), 0);
     loop {

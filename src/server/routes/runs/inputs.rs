@@ -1,4 +1,4 @@
-//! Questions of a run and their answers, read from the events of the input.
+//! Questions of a run on stdin and their answers, from the events of the record.
 
 use axum::Json;
 use notarium_core::{Event, Recorded};
@@ -13,7 +13,7 @@ pub async fn list(Reading { app, notebook, .. }: Reading, Params((_, id)): Param
     Json(RunInputs { inputs: events.into_iter().fold(Vec::new(), with) })
 }
 
-/// An answer belongs to the last question before it.
+/// Adds one event; an answer belongs to the last question before it.
 fn with(mut inputs: Vec<RunInput>, Recorded { envelope, event }: Recorded) -> Vec<RunInput> {
     match event {
         Event::ExecutionInputRequested(event) => inputs.push(RunInput {
