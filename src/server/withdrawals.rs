@@ -1,5 +1,4 @@
-//! What was asked of assistants with a token that is revoked or expires, or for a person whose account is closed, is taken back at
-//! once.
+//! Withdraws requests to assistants as soon as their token is revoked or expires, or their person's account is closed.
 
 mod expiries;
 
@@ -15,11 +14,11 @@ use crate::app::App;
 use crate::rooms::ReadState;
 use expiries::Expiries;
 
-/// Before what could not be stored is tried again, and the clock is looked at for what expires: it may have been set, or its
-/// machine asleep.
+/// Interval of retries after a failure, and of looks at the clock for expiries: the clock may be set, or its machine
+/// may sleep.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is to be taken back.
+/// A token or account whose requests are to be withdrawn.
 #[derive(Debug, Clone)]
 struct Ended {
     revoked: Revoked,
@@ -27,7 +26,7 @@ struct Ended {
     notebook: Option<NotebookId>,
 }
 
-/// Follows what ends, for as long as the server runs.
+/// Withdraws the requests of everything that ends, until the server stops.
 pub async fn follow(app: App, mut ended: mpsc::UnboundedReceiver<Revoked>) {
     let (mut todo, mut failed): (VecDeque<Ended>, VecDeque<Ended>) = Default::default();
     let mut expiries = Expiries::default();
@@ -46,7 +45,7 @@ pub async fn follow(app: App, mut ended: mpsc::UnboundedReceiver<Revoked>) {
         todo.extend(expiries.due(app.accounts.now()));
         for ended in todo.drain(..) {
             if let Err(rejection) = withdraw(&app, &ended).await {
-                // Until then the start of such a call is refused: see `AssistantHost`.
+                // `AssistantHost` refuses to start such calls until they are withdrawn.
                 tracing::warn!(%rejection, ?ended, "calls of what has ended are not withdrawn yet");
                 failed.push_back(ended);
             }
@@ -54,7 +53,7 @@ pub async fn follow(app: App, mut ended: mpsc::UnboundedReceiver<Revoked>) {
     }
 }
 
-/// In every notebook where something of assistants may be open: those that are open now, and those that were left with work.
+/// Withdraws in every notebook where requests may be open: notebooks that are open now, and those with work.
 async fn withdraw(app: &App, Ended { revoked, notebook }: &Ended) -> Result<(), Rejection> {
     if let Some(notebook) = notebook {
         return withdraw_in(app, notebook, revoked).await;
@@ -81,7 +80,7 @@ async fn withdraw_in(app: &App, notebook: &NotebookId, revoked: &Revoked) -> Res
     app.execute_by_server(notebook, &Command::WithdrawRevoked { revoked: revoked.clone() }).await.map(drop)
 }
 
-/// `None`: a room of a notebook that was never made.
+/// `None`: the room belongs to a notebook that does not exist.
 async fn read(app: &App, notebook: &NotebookId) -> Result<Option<ReadState>, Rejection> {
     match app.read_by_server(notebook).await {
         Ok(read) => Ok(Some(read)),

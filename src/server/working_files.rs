@@ -1,7 +1,7 @@
-//! Asks runtime agents for the files of the folder in which kernels start: whose folder it is, the way there and back.
+//! Asks runtime agents for files in the folder in which kernels start: finding the agent, requests, and transfers.
 //!
-//! Who may run code may read and write what code there can: that is the right that is asked for. Nothing of it enters the log, as
-//! nothing enters it that code does to files.
+//! The right that is checked is that to run code, because code can read and write the same files. Requests do not enter
+//! the log, as code's access to files does not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ use crate::problem::Problem;
 use crate::rooms::Offered;
 use crate::transfers::{Asked, Pieces, Request, Way, unreachable};
 
-/// How long an agent's answer is waited for: disks of networks are slow.
+/// Timeout of an agent's answer: network disks are slow.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// How long an upload may be without any progress, the agent's writing to disk included.
+/// Time that an upload may make no progress, including the agent's writing to disk.
 const STALLED_AFTER: Duration = Duration::from_secs(120);
 
-/// Somebody who may run code in a notebook, and the agent whose folder is meant.
+/// A caller who may run code in a notebook, and the agent whose folder is used.
 pub struct FileAsker<'a> {
     app: &'a App,
     who: &'a Authenticated,
@@ -38,7 +38,7 @@ pub struct FileAsker<'a> {
     pub agent: Reachable,
 }
 
-/// A file on its way to a person.
+/// A file that is sent to a person.
 pub struct Download {
     pub entry: FileEntry,
     pub size_bytes: u64,
@@ -46,7 +46,7 @@ pub struct Download {
 }
 
 impl<'a> FileAsker<'a> {
-    /// The agent of this kernel; without, of the kernel that a cell would run on; without any kernel, the only agent.
+    /// Finds the agent: that of the named kernel, else of the kernel that a cell would run on, else the only agent.
     pub async fn new(
         app: &'a App,
         who: &'a Authenticated,
@@ -112,7 +112,7 @@ impl<'a> FileAsker<'a> {
         trash_page(self.change(FileRequest::EmptyTrash { id }).await?)
     }
 
-    /// As [`Self::ask`], of an agent that knows such requests.
+    /// As [`Self::ask`], but refused if the agent does not support changes of files.
     async fn change(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
         if self.agent.knows.file_changes {
             return self.ask(request).await;
@@ -129,7 +129,7 @@ impl<'a> FileAsker<'a> {
         answered(waits.answer).await
     }
 
-    /// The bytes of a file, for as long as who asked may run code here.
+    /// Streams the bytes of a file, while the caller may run code here.
     pub async fn download(&self, path: String) -> Result<Download, Problem> {
         let (sender, coming) = oneshot::channel();
         let transfer = transfer_name();
@@ -211,12 +211,12 @@ fn trash_page(answer: FileAnswer) -> Result<TrashPage, Problem> {
     }
 }
 
-/// A name that nobody guesses.
+/// Random name of a transfer, which cannot be guessed.
 fn transfer_name() -> String {
     format!("{}{}", Ulid::generate(), Ulid::generate())
 }
 
-/// The agent of the kernel that is meant. `None`: no kernel runs.
+/// Agent of the named or default kernel. `None`: no kernel runs.
 fn agent_of(
     notebook: &Document,
     statuses: &[KernelStatus],
@@ -254,7 +254,7 @@ async fn answered(answer: oneshot::Receiver<FileAnswer>) -> Result<FileAnswer, P
     answer.map_err(|_| problem(unreachable()))
 }
 
-/// The answer to an upload, for as long as its bytes move on.
+/// The answer to an upload; times out if its bytes make no progress.
 async fn stored(mut answer: oneshot::Receiver<FileAnswer>, progress: &Notify) -> Result<FileAnswer, Problem> {
     loop {
         tokio::select! {
@@ -272,7 +272,7 @@ fn late() -> Problem {
     refused(FileRefusal::Timeout, "the runtime agent did not answer in time: try again")
 }
 
-/// So many bytes, or an error: half a file is never taken for a whole one.
+/// Passes on exactly this many bytes, or ends with an error: a truncated file is never taken for a whole one.
 fn whole(pieces: Pieces, size_bytes: u64) -> impl Stream<Item = Result<Bytes, axum::Error>> + Send + 'static {
     stream::unfold(Some((pieces, size_bytes)), async |state| {
         let (mut pieces, left) = state?;
@@ -293,7 +293,7 @@ fn torn() -> axum::Error {
     axum::Error::new(std::io::Error::other("the runtime agent sent another number of bytes than it said"))
 }
 
-/// The problem of a refusal. An agent that answers something else has not answered.
+/// Problem of a refusal. An answer of another kind counts as a failure.
 pub fn problem(answer: FileAnswer) -> Problem {
     match answer {
         FileAnswer::Refused { code, message } => refused(code, message),

@@ -64,7 +64,7 @@ fn what_is_no_token_is_not_read() {
 }
 
 proptest! {
-    /// Files, notebooks and searches may have any name: none of these is taken for a token.
+    /// Files, notebooks and searches may have any name: no name is taken for a token.
     #[test]
     fn a_name_is_no_token(words in prop::collection::vec("[a-zA-Z0-9]{0,12}", 0..5), kind in 0usize..7, digits in "[0-9a-f]{0,63}") {
         let kind = TokenKind::ALL[kind].as_str();
@@ -166,7 +166,7 @@ async fn a_connection_that_missed_revocations_asks_again() {
     accounts.sign_out(&who).await.unwrap();
     for number in 0..1_000 {
         let token = TokenId::new(format!("t{number}")).unwrap();
-        // Unknown tokens are refused; what matters is that the queue of others' revocations ran over.
+        // Only the overflow of the queue with unrelated revocations matters here.
         let place = AccountChange::PlaceNotebook {
             notebook: notarium_core::NotebookId::new(token.as_str()).unwrap(),
             workspace: None,
@@ -183,7 +183,7 @@ async fn use_is_noted_coarsely() {
     let session = owner(&accounts).await;
     let text = session.text.reveal();
     let last_used = async || accounts.store().token(&session.text.id).await.unwrap().unwrap().last_used_at;
-    // The note is written beside the request.
+    // The use is recorded in the background.
     let noted = async |at: Millis| {
         let lands = async {
             while last_used().await != Some(at) {
@@ -252,7 +252,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
 }
 
-// --- where confirming asks again ---
+// --- asking again before confirming ---
 
 #[tokio::test]
 async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_sign_in_does() {
@@ -285,7 +285,7 @@ async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_s
     clock.fetch_add(15 * MINUTE, Ordering::SeqCst);
     assert_eq!(accounts.authenticate(&fresh).await.unwrap_err(), AuthError::Expired);
 
-    // What lay on a disk meanwhile stays without the right.
+    // Sessions stored meanwhile stay without the right.
     accounts.set_asks_again(false);
     assert!(!accounts.authenticate(&kept.text.reveal()).await.unwrap().has(Scope::Confirm));
     assert!(accounts.authenticate(&before.text.reveal()).await.unwrap().has(Scope::Confirm));

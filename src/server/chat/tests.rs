@@ -1,4 +1,4 @@
-//! The story of a turn, whoever listens from where: told once, in order, whole.
+//! Chat events of a turn are sent once, in order and complete, whenever a follower joins.
 
 mod halves;
 
@@ -19,12 +19,12 @@ use super::transcript::{Piece, Transcript};
 use crate::turn_activity::{LiveReply, TurnActivityHub};
 use notarium_wire::rest::ChatEvent;
 
-/// One thing that happens.
+/// One step of a story.
 #[derive(Clone)]
 enum Happens {
     Event(Box<Event>),
     Activity(TurnActivity),
-    /// The server stops and starts: what was being written is forgotten.
+    /// The server restarts: live activity is lost.
     Restart,
 }
 
@@ -123,7 +123,7 @@ fn finished() -> Happens {
     event(TurnFinished { turn_id: "t".parse().unwrap(), stop_reason: StopReason::EndTurn.into() })
 }
 
-/// A deletion that a person is asked about and that takes long.
+/// A deletion that waits for a person, and that takes long.
 fn gated_call(id: &str) -> Vec<Happens> {
     let call_id: notarium_core::ToolCallId = id.parse().unwrap();
     let arguments = RawObject::parse(r#"{"cell_id":"c"}"#).unwrap();
@@ -155,7 +155,7 @@ fn gated_call(id: &str) -> Vec<Happens> {
     ]
 }
 
-/// Two model calls with text, a gated call and a refused one between.
+/// Two model calls with text; between them a gated call and a refused one.
 fn story() -> Vec<Happens> {
     let mut story = vec![
         started(),
@@ -189,7 +189,7 @@ fn story() -> Vec<Happens> {
     story
 }
 
-/// What is on record and what is being written, at some moment.
+/// Log and live activity at some moment.
 #[derive(Default)]
 struct World {
     log: Vec<Recorded>,
@@ -210,7 +210,7 @@ impl World {
     }
 }
 
-/// One who follows, and how much of the log it has read.
+/// A follower, and the number of events of the log that it has read.
 struct Follower {
     transcript: Transcript,
     read: usize,
@@ -229,7 +229,7 @@ impl Follower {
     }
 }
 
-/// Each piece in words; text that goes on in the same block is one.
+/// Each piece in words; consecutive text of one block is joined.
 fn in_words<'a>(events: impl IntoIterator<Item = &'a ChatEvent>) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for event in events {
@@ -265,7 +265,7 @@ fn events(pieces: &[Piece]) -> impl Iterator<Item = &ChatEvent> {
     pieces.iter().map(|piece| &piece.event)
 }
 
-/// Who follows from the beginning and looks after each thing that happens.
+/// Chat events for a follower that looks after each step from the beginning.
 fn told(story: &[Happens]) -> Vec<Piece> {
     let (mut world, mut follower) = (World::default(), Follower::new(None));
     let looks = story.iter().flat_map(|what| {
@@ -321,7 +321,7 @@ fn who_joins_late_or_reads_the_record_is_told_the_same() {
         }
         let mut words = in_words(events(&pieces));
         let mut expected = expected();
-        // Word of a call that took long is not on record: who comes after its end misses it.
+        // Slow-call notices are not recorded; late followers do not see them.
         for words in [&mut words, &mut expected] {
             words.retain(|words| !words.starts_with("tool_update"));
         }
@@ -333,7 +333,7 @@ fn who_joins_late_or_reads_the_record_is_told_the_same() {
 #[test]
 fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
     let story = story();
-    // What had been told when so much had happened.
+    // Pieces sent up to each step.
     let (mut world, mut follower, mut pieces) = (World::default(), Follower::new(None), Vec::new());
     for back_at in 0..story.len() {
         world.happens(&story[back_at]);
@@ -360,7 +360,7 @@ fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
     }
 }
 
-/// What a client shows of the replies: a block that begins again replaces itself and all after it.
+/// Replies as a client shows them: a block that starts again replaces itself and all later ones.
 fn shown(pieces: &[Piece]) -> BTreeMap<(u32, usize), String> {
     let mut blocks: BTreeMap<(u32, usize), String> = BTreeMap::new();
     for event in events(pieces) {
@@ -393,7 +393,7 @@ fn a_reply_that_is_written_anew_replaces_what_was_shown() {
         writes(1, 2, 0, "Good m"),
     ];
     let silent = [Happens::Restart, model_call_ended(1, 1, Some("the server stopped")), model_call(1, 2)];
-    // What a follower saw from its middle on is no beginning of the message.
+    // A live reply that a follower joined in the middle is not the beginning of the message.
     let from_middle: Vec<Happens> = [&within[..], &end[..]].concat();
     assert_eq!(shown(&told(&from_middle)), [((1, 0), "Good morning".to_owned())].into());
     for middle in [&again[..], &lost[..], &silent[..]] {
@@ -427,7 +427,7 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
     }
 }
 
-/// Each way in which the gated call `d` can end without having been executed, or with nobody knowing how.
+/// Each way in which the gated call `d` can end without being executed, or with an unknown outcome.
 fn bad_ends() -> Vec<Event> {
     let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c is in the trash".to_owned()));
     let (end, result) = (ToolCallEnd::OutcomeUnknown.into(), "perhaps".to_owned());

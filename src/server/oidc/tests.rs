@@ -1,4 +1,4 @@
-//! A provider that lies: what a real one never says.
+//! A fake provider with answers that no real provider gives.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,12 +17,12 @@ use super::*;
 const KEY: [u8; 32] = [1; 32];
 const SECRET: &str = "the client's secret";
 
-/// What it says, and what it was told.
+/// Answers of the fake provider, and the requests that it received.
 struct Liar {
     issuer: String,
     pair: Mutex<EcdsaKeyPair>,
     discovery: Mutex<Value>,
-    /// The ID token that it gives out next.
+    /// ID token of its next answer.
     token: Mutex<String>,
     user_info: Mutex<Value>,
     told: Mutex<Vec<String>>,
@@ -64,7 +64,7 @@ impl Liar {
             "jwks_uri": format!("{issuer}/jwks"),
             "response_types_supported": ["code"],
             "subject_types_supported": ["public"],
-            // It says nothing of ES256, and offers what protects nobody.
+            // Discovery leaves out ES256, and offers insecure algorithms.
             "id_token_signing_alg_values_supported": ["RS256", "HS256", "none"],
         });
         let liar = Arc::new(Self {
@@ -104,7 +104,7 @@ impl Liar {
         Oidc::new(settings, "https://notes.example.org", clock, Places::new(8, 8)).unwrap()
     }
 
-    /// What it should say to this sign-in.
+    /// Correct claims for this sign-in.
     fn claims(&self, started: &Started) -> Value {
         let now = Clock::system().now() / 1000;
         let nonce = asked(&started.url, "nonce");
@@ -195,7 +195,7 @@ async fn no_token_is_believed_that_is_not_the_provider_s_for_us_and_for_now() {
         (
             "symmetric",
             |_, claims| {
-                // Whoever has the client's secret is not yet the provider.
+                // Knowing the client's secret does not make an issuer the provider.
                 let text = format!("{}.{}", encode(r#"{"alg":"HS256"}"#), encode(claims.to_string()));
                 let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, SECRET.as_bytes());
                 format!("{text}.{}", encode(ring::hmac::sign(&key, text.as_bytes())))
@@ -210,7 +210,7 @@ async fn no_token_is_believed_that_is_not_the_provider_s_for_us_and_for_now() {
             Err(OidcError::Refused { reason: said, .. }) => assert!(said.contains(reason), "{lie}: {said}"),
             other => panic!("{lie}: {other:?}"),
         }
-        // A truth does not help any more: it was begun and is over.
+        // Correct claims come too late: the sign-in was used up.
         liar.says(sign(&liar, liar.claims(&started)));
         assert_eq!(finish(&oidc, &started).await, Err(OidcError::Ended), "{lie}");
     }
@@ -232,7 +232,7 @@ async fn who_is_to_prove_it_afresh_was_asked_anew_by_the_provider_s_own_word() {
     let now = Clock::system().now() / 1000;
     let finish =
         async |started: &Started, purpose: &Purpose| oidc.finish(&started.state, "code".to_owned(), KEY, purpose).await;
-    // It says nothing of when it asked; it asked before it was sent somebody.
+    // Claims without a time of authentication, or with one before the sign-in began.
     for claims in [Value::Null, json!(now - 3_600)] {
         let started = afresh().await;
         liar.signs(&with(liar.claims(&started), "auth_time", claims));
@@ -244,7 +244,7 @@ async fn who_is_to_prove_it_afresh_was_asked_anew_by_the_provider_s_own_word() {
     liar.signs(&with(liar.claims(&started), "auth_time", now.into()));
     assert_eq!(finish(&started, &Purpose::SignIn).await, Err(OidcError::Ended), "it was begun for something else");
     finish(&started, &Purpose::Afresh).await.unwrap();
-    // A usual sign-in makes none of that.
+    // A usual sign-in cannot be finished as a fresh one.
     liar.signs(&liar.claims(&usual));
     assert_eq!(finish(&usual, &Purpose::Afresh).await, Err(OidcError::Ended));
     finish(&usual, &Purpose::SignIn).await.unwrap();

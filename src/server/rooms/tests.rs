@@ -1,4 +1,4 @@
-//! The driver against the store in memory.
+//! Rooms and their tasks against the in-memory store.
 
 mod damage;
 mod faults;
@@ -37,7 +37,7 @@ fn anna() -> Arc<Identity> {
 }
 
 impl RoomHandle {
-    /// By Anna.
+    /// Executes a command as Anna.
     async fn run(&self, message: CommandMessage) -> Result<AckMessage, Rejection> {
         self.execute(anna(), message, Standings::default()).await
     }
@@ -47,7 +47,7 @@ fn command(id_: &str, body: &str) -> CommandMessage {
     CommandMessage::new(id_.parse().unwrap(), id(), RawJson::parse(body).unwrap())
 }
 
-/// The id of a command by which a room fails.
+/// Id of a command that makes the room's task panic.
 pub(super) const FAULT: &str = "planted-fault";
 const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
@@ -68,7 +68,7 @@ fn submission(client: &Client, message: CommandMessage) -> Submission {
     Submission::new(anna(), message, ReplyTo::Client(client.id))
 }
 
-/// Reads until `wanted` finds what it looks for.
+/// Reads messages until `wanted` returns a value.
 async fn until<T>(receiver: &mut OutboxReceiver, mut wanted: impl FnMut(&ServerMessage) -> Option<T>) -> T {
     loop {
         if let Some(found) = messages(receiver).await.iter().find_map(&mut wanted) {
@@ -120,7 +120,7 @@ async fn a_room_is_unloaded_and_opened_again_behind_the_same_handle() {
         tokio::task::yield_now().await;
     }
     assert_eq!(room.run(command("3", INSERT)).await.unwrap().version, 3);
-    // The launch that nobody has claimed is asked for again.
+    // The unclaimed launch is offered again.
     assert!(matches!(bench.work.recv().await, Some(WorkNotice::Wanted { .. })));
     // A retry after the unload gets the same answer, from the store.
     assert_eq!(room.run(command("1", CREATE)).await.unwrap().version, 1);
@@ -146,7 +146,7 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
         let body = format!(r#"{{"EditSource":{{"cell_id":"a","base":{base},"change":[{keep}[0,"x"]]}}}}"#);
         room.run(command(&format!("edit{number}"), &body)).await.unwrap();
     }
-    // The reader wakes up: what it was sent, then a resync that leaves nothing out.
+    // The reader resumes: it gets the queued frames, then a resync without gaps.
     let (mut version, mut resyncs) = (0, 0);
     while version < 202 {
         for message in messages(&mut slow_receiver).await {
@@ -207,7 +207,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
         })
     });
     let floods: Vec<_> = floods.collect();
-    // What stops things does not wait behind them.
+    // A cancellation does not wait behind them.
     room.run(command("stop", r#"{"StopAll":{}}"#)).await.unwrap();
     for flood in floods {
         flood.await.unwrap();
@@ -240,7 +240,7 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
     assert!(matches!(work.recv().await, Some(WorkNotice::Wanted { notebook, .. }) if notebook == id()));
 }
 
-/// Two servers over one store: the one that opened the notebook last writes, the other's room ends and is opened anew.
+/// Two servers share one store. The last one to open the notebook writes; the other's room ends, and is opened again.
 #[tokio::test]
 async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_again() {
     let bench = bench(RoomConfig::default());
@@ -254,7 +254,7 @@ async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_ag
     let another = || command("3", r#"{"InsertCell":{"cell_id":"b","cell_type":"code"}}"#);
     let refused = ours.run(another()).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::Unavailable);
-    // The same command again: the room is a new one, and has read what the other wrote.
+    // The same command again reaches a new room, which has read the other server's events.
     assert_eq!(ours.run(another()).await.unwrap().version, 3);
     let state = ours.read(anna()).await.unwrap().notebook;
     assert_eq!(state.order.len(), 2);
@@ -263,7 +263,7 @@ async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_ag
     assert_eq!(bench.store.head(&id()).await.unwrap().unwrap().version, 3);
 }
 
-/// Anna's assistant, as the reactor speaks for it.
+/// Anna's assistant, as the assistants' host acts for it.
 fn assistant() -> Arc<Identity> {
     let actor = Actor::Assistant { for_user: UserId::new("anna").unwrap(), conversation: "talk".parse().unwrap() };
     let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };

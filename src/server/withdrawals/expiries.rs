@@ -1,4 +1,4 @@
-//! When the tokens expire with which something was asked of assistants that is still open.
+//! Expiry times of tokens with which assistants were asked for something that is still open.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,17 +7,17 @@ use notarium_core::{Millis, NotebookId, Rejection, RejectionCode, Revoked, Token
 use super::{Ended, read};
 use crate::app::App;
 
-/// Tokens whose expiry is remembered; more, and all are asked for anew.
+/// Limit of cached expiry times. At this number all are cleared, and read again.
 const MAX_KNOWN_TOKENS: usize = 10_000;
 
-/// What was asked with which token, until that expires.
+/// Open requests of assistants by token, until it expires.
 #[derive(Debug, Default)]
 pub(super) struct Expiries {
-    /// By time. What has ended long since stands at 0.
+    /// Tokens by expiry time, with a notebook. A token that no longer exists has time 0.
     waiting: BTreeSet<(Millis, TokenId, NotebookId)>,
-    /// `None`: the token does not expire.
+    /// Cached expiry times. `None`: the token does not expire.
     known: HashMap<TokenId, Option<Millis>>,
-    /// Notebooks that could not be looked at.
+    /// Notebooks that could not be read and are tried again.
     unread: BTreeSet<NotebookId>,
 }
 
@@ -26,7 +26,7 @@ impl Expiries {
         !self.waiting.is_empty() || !self.unread.is_empty()
     }
 
-    /// Something of assistants has changed there.
+    /// Reads the tokens of a notebook's open requests, after a notice about its assistants.
     pub(super) async fn look(&mut self, app: &App, notebook: NotebookId) {
         if let Err(rejection) = self.look_at(app, &notebook).await {
             tracing::warn!(%rejection, %notebook, "when the tokens of its open calls expire is not known yet");
@@ -56,7 +56,7 @@ impl Expiries {
         }
         let token = app.accounts.store().token(id).await;
         let token = token.map_err(|error| Rejection::new(RejectionCode::Unavailable, error.to_string()))?;
-        // One that nobody remembers has ended long since. Of what is revoked the server is told.
+        // A token without a record ended long ago. Revocations reach the server otherwise.
         let expiry = token.map_or(Some(0), |token| token.expires_at);
         if self.known.len() >= MAX_KNOWN_TOKENS {
             self.known.clear();
@@ -65,7 +65,7 @@ impl Expiries {
         Ok(expiry)
     }
 
-    /// What has expired by now.
+    /// Tokens that have expired by now, each with a notebook.
     pub(super) fn due(&mut self, now: Millis) -> Vec<Ended> {
         let mut due = Vec::new();
         while self.waiting.first().is_some_and(|(at, ..)| *at <= now) {

@@ -1,8 +1,8 @@
-//! Answers of which a half is kept.
+//! Partial replies that are kept.
 
 use super::*;
 
-/// The beginning of an answer that is kept.
+/// A partial reply that is kept.
 fn keeps(words: &str) -> Happens {
     event(MessagePosted { is_partial: true, ..posted(MessageRole::Assistant, &[text(words)]) })
 }

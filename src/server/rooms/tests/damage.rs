@@ -1,4 +1,4 @@
-//! Bits that a disk has changed.
+//! Bits of snapshots flipped by a disk.
 
 use notarium_core::{Notebook, Version};
 use notarium_store::sqlite::{DATABASE_FILE, Sqlite};
@@ -6,8 +6,8 @@ use notarium_store::sqlite::{DATABASE_FILE, Sqlite};
 use super::super::stored::load;
 use super::*;
 
-/// A closed data folder with a notebook and its snapshot; where in the database's file the snapshot stands: head's hash and
-/// time, checksum, state.
+/// A closed data folder with a notebook and its snapshot, and the snapshot's range in the database file: head's hash
+/// and time, checksum, state.
 async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::Range<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Sqlite::open(folder.path()).await.unwrap());
@@ -28,7 +28,7 @@ async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::
     (folder, before, checksum - 38..state + snapshot.state.len())
 }
 
-/// One bit in 29: primes reach every place of a byte.
+/// Flips every 29th bit: a prime step reaches every position in a byte.
 #[tokio::test]
 async fn a_flipped_bit_of_a_snapshot_changes_no_notebook() {
     let (folder, before, place) = folder_with_snapshot().await;

@@ -1,4 +1,4 @@
-//! Faults of the program that are planted in a room.
+//! Faults of the program, planted in a room.
 
 use super::*;
 
@@ -15,7 +15,7 @@ async fn a_fault_ends_one_room_and_the_notebook_goes_on_in_another() {
     room.send(subscribe(&client));
     until(&mut receiver, |message| matches!(message, ServerMessage::Subscribed(_)).then_some(())).await;
     for number in 0..2 {
-        // Nobody answers it; what comes while the next room is waited for is answered by that.
+        // The faulty command gets no answer. Commands sent before the next room opens are answered by that room.
         let (caller, fault) = (room.clone(), command(FAULT, INSERT));
         let failed = tokio::spawn(async move { caller.run(fault).await });
         assert_eq!(failed.await.unwrap().unwrap_err().code, RejectionCode::Unavailable);

@@ -1,4 +1,4 @@
-//! Accounts as a client meets them.
+//! Routes for accounts, called as a client does.
 
 mod browsers;
 mod names;
@@ -28,7 +28,7 @@ const START: Millis = 1_700_000_000_000;
 const DAY: Millis = 24 * 60 * 60 * 1000;
 const PASSWORD: &str = "correct horse battery";
 
-/// Access lists as the rooms keep them.
+/// Access lists, in place of the rooms.
 #[derive(Default)]
 struct Notebooks {
     access: Mutex<BTreeMap<(NotebookId, Subject), Role>>,
@@ -89,7 +89,7 @@ impl NotebookRights for Notebooks {
     }
 }
 
-/// A server of accounts whose clock is set by hand.
+/// A server with the account routes alone, and a manual clock.
 struct Server {
     app: Router,
     guards: Vec<RouteGuard>,
@@ -188,14 +188,14 @@ impl Server {
         self.call(Method::POST, "/api/session", None, body).await
     }
 
-    /// The owner's session.
+    /// Signs in the owner; returns the session's token.
     async fn owner(&self) -> String {
         let token = self.accounts.first_start().await.unwrap().unwrap().text.reveal();
         let profile = json!({"token": token, "name": "Ann", "login": "Ann", "password": PASSWORD});
         self.sign_in(profile).await.made().text("token")
     }
 
-    /// Somebody else's session, and who that is.
+    /// Creates and signs in another person; returns the session's token and the person's id.
     async fn person(&self, owner: &str, login: &str) -> (String, UserId) {
         let created = self.post("/api/users", owner, json!({"name": login, "login": login})).await.made();
         let invitation = created.body["invitation"]["token"].clone();
@@ -252,7 +252,7 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
             Guard::Public | Guard::Socket | Guard::Authenticated | Guard::Scope(_) => continue,
             Guard::User(Scope::Read) => (&agent, 403),
             Guard::User(_) => (&weak, 403),
-            // A session can confirm: no assistant holds one.
+            // A session can confirm, so it is refused for assistants.
             Guard::Assistant => (&owner, 403),
             Guard::Admin => (&plain, 403),
             Guard::Notebook(_) => (&owner, 404),

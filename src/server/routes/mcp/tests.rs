@@ -16,10 +16,10 @@ use crate::mcp::McpHandler;
 use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, routes};
 
-/// Longer than anything here takes.
+/// Timeout longer than any step here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says who asks, and how long the message is; to a GET a stream that never ends by itself.
+/// Answers with the caller's name and the length of the body; a GET with a stream that does not end by itself.
 struct Echo;
 
 #[async_trait]
@@ -65,7 +65,7 @@ impl Scene {
         self.router.clone().oneshot(request).await.unwrap()
     }
 
-    /// The status and the text of a POST.
+    /// Sends a POST; returns status and text.
     async fn post(&self, address: &str, token: &str, body: impl Into<Body>) -> (u16, String) {
         let response = self.send("POST", address, token, body.into()).await;
         let status = response.status().as_u16();
@@ -121,7 +121,7 @@ async fn addresses_and_sizes_are_checked_before_the_door() {
     scene.server.shut_down().await;
 }
 
-/// A stream that has begun.
+/// A stream whose first event was read.
 async fn stream_of(scene: &Scene, token: &str) -> axum::body::BodyDataStream {
     let mut stream = scene.send("GET", "/mcp", token, Body::empty()).await.into_body().into_data_stream();
     assert_eq!(&stream.next().await.unwrap().unwrap()[..], b"data: here\n\n");

@@ -20,7 +20,7 @@ impl Browser {
         BASE64_URL_SAFE_NO_PAD.encode(self.0.public_key())
     }
 
-    /// What a page does when it opens.
+    /// Resumes the session, as a page does when it opens.
     async fn resume(&self, server: &Server, session: &str) -> Answer {
         let asked = json!({"session": session});
         let challenge = server.call(Method::POST, "/api/session/challenge", None, asked).await.made().text("challenge");
@@ -30,7 +30,7 @@ impl Browser {
         server.call(Method::POST, "/api/session/resume", None, proof).await
     }
 
-    /// What a page does that was opened with such a link.
+    /// Signs in, as a page does that was opened by such a link.
     async fn open(&self, server: &Server, link: &str) -> Answer {
         server.sign_in(json!({"token": link, "key": self.key(), "label": "browser"})).await
     }
@@ -60,7 +60,7 @@ async fn a_page_that_opens_later_proves_the_key_and_all_end_together() {
     Browser::new().resume(&server, &session).await.refused(401, "unauthenticated");
     browser.resume(&server, "another").await.refused(401, "unauthenticated");
 
-    // The server starts anew, and knows the key alone.
+    // After a restart the server knows only the key.
     let server = Server::with_store(store).await;
     server.get("/api/me", &second).await.refused(401, "unauthenticated");
     let third = browser.resume(&server, &session).await.made().text("token");
@@ -90,7 +90,7 @@ async fn a_browser_that_was_opened_with_a_session_gets_one_of_its_own() {
     server.post("/api/session/browser", &program, bind.clone()).await.refused(403, "forbidden");
     let fresh = server.sign_in(json!({"login": "ann", "password": PASSWORD, "fresh": true})).await.made().text("token");
     server.post("/api/session/browser", &fresh, bind.clone()).await.refused(403, "forbidden");
-    // What it opened would last for minutes, and count as one for which the password was asked.
+    // The new session would last for minutes, and so count as a fresh one.
     server.advance(30 * DAY - 60_000);
     server.post("/api/session/browser", &owner, bind).await.refused(403, "forbidden");
 }
@@ -105,7 +105,7 @@ async fn a_link_opens_one_browser_once_and_the_newest_alone() {
     let owner = server.owner().await;
     let (first, second) = (Browser::new(), Browser::new());
     let link = link_of(&server, &owner).await;
-    // It is no bearer token, and sets nothing.
+    // A link is not a bearer token, and sets no password.
     server.get("/api/me", &link).await.refused(401, "one_time_token");
     let password = json!({"token": link, "password": PASSWORD});
     server.sign_in(password).await.refused(400, "invalid_value");
@@ -124,7 +124,7 @@ async fn a_link_opens_one_browser_once_and_the_newest_alone() {
     let replaced = second.open(&server, &older).await;
     replaced.refused(401, "link_ended");
     assert!(replaced.text("detail").contains("a newer one was made"), "{}", replaced.body);
-    // What is refused for another reason does not use it up.
+    // A refusal for another reason does not use up the link.
     server.sign_in(json!({"token": newer, "key": "no key"})).await.refused(400, "invalid_value");
     second.open(&server, &newer).await.made();
 }
@@ -159,7 +159,7 @@ async fn a_link_is_a_kept_session_s_and_allows_no_more() {
     let fresh = server.sign_in(json!({"login": "ann", "password": PASSWORD, "fresh": true})).await.made().text("token");
     server.post("/api/session/link", &fresh, Value::Null).await.refused(403, "forbidden");
 
-    // A session that lay where others could read it leads to none that confirms, now or later.
+    // A session that others could read leads to none that confirms, now or later.
     server.accounts.set_asks_again(true);
     let weak = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("token");
     server.accounts.set_asks_again(false);
@@ -190,7 +190,7 @@ async fn a_key_is_a_point_and_no_fresh_session_has_one() {
     let with = |key: &str, fresh: bool| json!({"login": "ann", "password": PASSWORD, "key": key, "fresh": fresh});
     server.sign_in(with("no key", false)).await.refused(400, "invalid_value");
     server.sign_in(with(&Browser::new().key(), true)).await.refused(400, "invalid_value");
-    // Whose session has a secret of its own has nothing to prove.
+    // A session with its own secret has no key to prove.
     let session = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("session");
     Browser::new().resume(&server, &session).await.refused(401, "unauthenticated");
 }

@@ -1,4 +1,4 @@
-//! Who finds whom, and what people and guests are called.
+//! Search for people, and names of people and guests.
 
 use super::*;
 

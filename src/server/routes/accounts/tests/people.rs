@@ -1,4 +1,4 @@
-//! Signing in, and people.
+//! Sign-in, and people.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn as_owner(token: &str) -> Value {
     json!({"token": token, "name": "Ann", "login": "ann", "password": PASSWORD})
 }
 
-/// A session ends: with a login and a password there is another one.
+/// A session ends, so the first sign-in has to set a login and a password for the next.
 #[tokio::test]
 async fn the_first_sign_in_makes_login_and_password_and_says_so_before() {
     let server = Server::new().await;
@@ -132,7 +132,7 @@ async fn strangers_do_not_lock_a_person_out() {
         attempt(number % 2, "wrong password").await.refused(401, "wrong_password");
     }
     attempt(0, "wrong password").await.refused(429, "too_many_attempts");
-    // Slow, and let in.
+    // The attempt is delayed, and succeeds.
     attempt(2, PASSWORD).await.made();
 }
 

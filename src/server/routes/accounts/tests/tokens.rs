@@ -1,4 +1,4 @@
-//! Tokens, workspaces, share links; what lies on disk.
+//! Tokens, workspaces, share links; secrets in the data folder.
 
 use super::*;
 
@@ -33,7 +33,7 @@ async fn a_token_is_listed_and_revoked_by_who_made_it() {
     let server = Server::new().await;
     let owner = server.owner().await;
     let (bob, _) = server.person(&owner, "bob").await;
-    // The list is by time, and signing in made a token too.
+    // The list is sorted by time, and signing in made a token too.
     server.advance(1);
     let new = json!({"label": "script", "scopes": ["read"], "expires_at": START + DAY});
     let token = server.post("/api/tokens", &bob, new).await.made();
