@@ -17,7 +17,7 @@ pub struct AgentLocks(Arc<Locks>);
 #[derive(Default)]
 struct Locks {
     holders: DashMap<AgentId, Holder>,
-    /// The number of the last lock.
+    /// Number of the last lock.
     last: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ pub struct AgentLock {
 }
 
 impl AgentLocks {
-    /// The agent's lock. `None`: another process has it.
+    /// Takes the agent's lock. `None`: another process has it.
     pub fn take(&self, agent: &AgentId, instance: Option<String>) -> Option<AgentLock> {
         let entry = self.0.holders.entry(agent.clone());
         if let Entry::Occupied(entry) = &entry {

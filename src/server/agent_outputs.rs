@@ -58,7 +58,7 @@ impl AgentOutputs {
         self.take(actor, bytes, now, || true)
     }
 
-    /// Counts what was more than it was said to be.
+    /// Counts the bytes by which an upload exceeded its declared size.
     pub fn note(&self, actor: &Actor, bytes: u64, now: Millis) {
         if let Actor::Agent { id } = actor {
             self.add(id, bytes, now);

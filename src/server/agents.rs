@@ -45,15 +45,15 @@ pub struct Offer {
 /// Features that an agent declared in its `hello`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Knows {
-    /// `file_request`.
+    /// True if it answers `file_request`.
     pub files: bool,
-    /// File requests that move files or put them into the trash.
+    /// True if it answers file requests that move files or put them into the trash.
     pub file_changes: bool,
-    /// The question `describe`.
+    /// True if it answers the question `describe`.
     pub schemas: bool,
-    /// The questions about variables and tables.
+    /// True if it answers questions about variables and tables.
     pub tables: bool,
-    /// The question `format`.
+    /// True if it answers the question `format`.
     pub format: bool,
 }
 

@@ -35,7 +35,7 @@ use crate::transfers::Transfers;
 use crate::turn_activity::TurnActivityHub;
 use crate::usage::Usage;
 
-/// The server's parts, as handlers see them.
+/// The server's parts, as handlers see them: state that they share.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
@@ -51,7 +51,7 @@ pub struct Parts {
     pub oidc: Option<Arc<Oidc>>,
     pub agents: Agents,
     pub kernel_questions: KernelQuestions,
-    /// Files on their way to and from runtime agents.
+    /// Pending file transfers to and from runtime agents.
     pub transfers: Transfers,
     pub assistants: NoticeQueue,
     /// Notebooks where assistants were asked with tokens that may expire.
@@ -73,11 +73,11 @@ pub struct Parts {
     /// Usage and quotas of people and workspaces.
     pub usage: Arc<Usage>,
     pub agent_outputs: AgentOutputs,
-    /// How many tool calls people's tokens ask for.
+    /// Rate limit of tool calls per session or token.
     pub call_pace: CallPace,
-    /// What those who read states are being sent.
+    /// Cache of states as JSON, shared by concurrent readers.
     pub state_texts: StateTexts,
-    /// One permit per MiB of files that are being written.
+    /// One permit per MiB of memory for exports in progress.
     pub making_files: Semaphore,
     /// One permit per file that is being imported.
     pub imports: Semaphore,

@@ -6,7 +6,7 @@
 //!   workspace takes effect with the next command.
 //! - The same holds for the person who confirmed a call, when it starts, and for people whose grants could let a call
 //!   pass.
-//! - The core decides: the gate is there.
+//! - Nothing is decided here: the gate is in the core.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -211,7 +211,7 @@ impl Host for AssistantHost {
         }
     }
 
-    /// Archived notebooks are left out.
+    /// Notebooks that the person can see, without archived ones.
     async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {
         let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
         let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;

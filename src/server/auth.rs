@@ -44,7 +44,7 @@ pub use token_text::{TokenText, bearer};
 use notarium_core::Millis;
 use notarium_store::accounts::AccountError;
 
-/// Reason why a request is refused before or by authentication and accounts.
+/// Reason why authentication or a change of accounts is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
     #[error("this needs a token: send `Authorization: Bearer <token>`, or sign in with POST /api/session")]

@@ -72,7 +72,7 @@ struct Follower {
     activity: watch::Receiver<()>,
     transcript: Transcript,
     turn_id: TurnId,
-    /// True while all of the log was read.
+    /// True if the log was read to its end.
     is_log_read: bool,
     /// Earliest time of the next look at the live reply.
     next_look: Instant,

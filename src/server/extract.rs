@@ -124,13 +124,13 @@ pub fn is_too_slow(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|error| error.is::<TooSlow>())
 }
 
-/// 408.
+/// 408: the body came too slowly.
 pub fn too_slow() -> Problem {
     let detail = "the body came too slowly: send it at once";
     Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
 }
 
-/// 413.
+/// 413: the body, or a part of it, is too large.
 pub fn too_large(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail)
 }
@@ -212,7 +212,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
     }
 }
 
-/// No body is read.
+/// Extractor for routes that ignore the body.
 pub struct NoBody;
 
 impl<S: Send + Sync> FromRequest<S> for NoBody {
@@ -232,7 +232,7 @@ impl<T: IntoResponse> IntoResponse for Created<T> {
     }
 }
 
-/// 204.
+/// 204: a response without a body.
 pub struct NoContent;
 
 impl IntoResponse for NoContent {

@@ -1,18 +1,17 @@
 //! The server: HTTP, sockets, accounts, one task per open notebook, read models.
 //!
-//! Purpose: [`Server::start`] opens the data, serves REST, WebSocket and server-sent events, brings waiting kernels and
-//! runtime agents together, and resumes what was under way; [`RunningServer::shut_down`] ends it in good order.
+//! Purpose: [`Server::start`] opens the data, and serves REST, WebSocket and server-sent events. It brings waiting kernels
+//! and runtime agents together, and resumes work that was under way. [`RunningServer::shut_down`] ends it in good order.
 //!
 //! Invariants:
-//! - Every route has a guard ([`guard::GuardedRouter`] is the only way to add one), every error is a problem, and every
+//! - Every route has a guard: [`guard::GuardedRouter`] is the only way to add one. Every error is a problem, and every
 //!   invalid message gets an answer that says what to do.
 //! - A token is never read from a URL. Rights are checked at each operation; a revocation acts on live connections.
-//! - Memory per connection is bounded. A slow reader is caught up from the log or disconnected, and does not slow
-//!   others.
+//! - Memory per connection is bounded. A slow reader is caught up from the log or disconnected, and does not slow others.
 //! - A blob that an event names is on disk, under the notebook, with the hash that names it.
 //!
-//! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do),
-//! and only it knows HTTP.
+//! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do).
+//! Only this crate knows HTTP.
 
 mod agent_locks;
 mod agent_outputs;

@@ -107,7 +107,7 @@ pub struct ServerLimits {
     pub agent_heartbeat: Duration,
     /// Time in which a connection may accept no bytes before it is closed.
     pub stall_timeout: Duration,
-    /// Rate that a connection that lags has to accept, and rate at which a body has to arrive.
+    /// Lowest rate at which a connection that lags accepts bytes, and at which a request's body arrives.
     pub min_bytes_per_second: u64,
     /// Time that a shutdown waits for connections and requests to end.
     pub drain_timeout: Duration,

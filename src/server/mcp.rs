@@ -12,7 +12,7 @@ use notarium_assistant::mcp::{McpService, Person};
 use crate::auth::Authenticated;
 use crate::problem::Problem;
 
-/// Speaks the Model Context Protocol.
+/// Handler of the Model Context Protocol.
 #[async_trait]
 pub trait McpHandler: Send + Sync + 'static {
     /// Answers a request of an authenticated caller. It must check `who` for every notebook. The body is read, and

@@ -114,7 +114,7 @@ fn operation_id(route: &Documented) -> String {
     words.fold(route.method.as_str().to_lowercase(), |id, word| id + "_" + &word)
 }
 
-/// The document of these routes, as it is checked in as `protocol/openapi.json`.
+/// OpenAPI document of these routes, which is checked in as `protocol/openapi.json`.
 pub fn document(routes: &[Documented]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

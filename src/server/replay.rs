@@ -28,7 +28,7 @@ impl Replays {
         Self { max_gap: max_gap.max(1), beyond_gap: Mutex::default() }
     }
 
-    /// The state at a version that the log has reached.
+    /// State at a version that the log has reached.
     pub async fn state_at(
         &self,
         store: &dyn EventStore,

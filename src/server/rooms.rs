@@ -1,7 +1,8 @@
 //! Rooms: one task per open notebook, which drives the pure room of `notarium-sync` with the store, the clock and the
 //! connections.
 //!
-//! Nothing is decided here. A room's inbox is bounded: senders wait when it is full, and cancellations skip the queue.
+//! Nothing is decided here. A room's inbox is bounded: senders wait when it is full. Commands that stop runs or kernels
+//! skip the queue.
 
 mod alarms;
 mod behind;

@@ -243,7 +243,7 @@ async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) 
     }
 }
 
-/// Brings the list of notebooks up to date with the log, then opens notebooks with work: their launches are offered
+/// Brings the list of notebooks up to date with the log, then opens notebooks with work. Their launches are offered
 /// again, and leases of runs start anew.
 async fn resume(app: &App) -> Result<(), StoreError> {
     let caught_up = catch_up_catalog(&*app.store).await?;

@@ -18,7 +18,7 @@ pub enum Revocation {
     User(UserId),
     ShareLink(ShareLinkId),
     Workspace(WorkspaceId),
-    /// Moved in or out of a workspace.
+    /// The notebook was moved in or out of a workspace.
     Notebook(NotebookId),
     /// A person was deactivated; the agents and links that the person made end too.
     Anybody,

@@ -25,7 +25,7 @@ pub struct ProvedIdentity {
     pub name: Option<String>,
     /// User name at the provider. Chosen freely there, so it proves nothing.
     pub username: Option<String>,
-    /// Verified by the provider.
+    /// Address that the provider has verified.
     pub email: Option<String>,
     pub has_unverified_email: bool,
 }

@@ -268,7 +268,7 @@ impl Accounts {
         }
     }
 
-    /// Counts an attempt to sign in that names no login.
+    /// Counts an attempt to sign in without a login; an error above the limit.
     pub fn count_attempt(&self, address: Option<IpAddr>) -> Result<(), AuthError> {
         self.throttle().attempt_from(address)
     }

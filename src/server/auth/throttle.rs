@@ -51,7 +51,7 @@ impl Throttle {
         Ok(())
     }
 
-    /// Counts an attempt that names no login.
+    /// Counts an attempt without a login, or returns the time to wait.
     pub fn attempt_from(&self, address: Option<IpAddr>) -> Result<(), AuthError> {
         address.map_or(Ok(()), |address| check(&self.addresses, &network_of(address)))
     }

@@ -41,7 +41,7 @@ impl TokenText {
         is_secret.then(|| Self { kind, id, secret: secret.to_ascii_lowercase() })
     }
 
-    /// Checks for a whole token among the words of a text. Names that only hold `nt_` (`patient_data`, `client_list`) are none.
+    /// Checks for a whole token among the words of a text. Names that only contain `nt_` (`patient_data`) do not match.
     pub fn stands_in(text: &str) -> bool {
         let is_separator = |character: char| !(character.is_alphanumeric() || matches!(character, '_' | '-'));
         text.split(is_separator).any(|word| Self::parse(word).is_some())

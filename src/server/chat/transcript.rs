@@ -41,7 +41,7 @@ struct Known {
 /// The reply to the current model call.
 #[derive(Debug)]
 struct Reply {
-    /// Where its pieces begin.
+    /// Cursor before its first piece.
     start: Cursor,
     progress: Progress,
 }

@@ -230,7 +230,7 @@ async fn requested(
     Ok((ids, next))
 }
 
-// --- one ---
+// --- one call ---
 
 async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Call>, Problem> {
     let query = HistoryQuery::ToolCall { call_id: id.clone() };

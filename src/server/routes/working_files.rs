@@ -44,7 +44,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             "Uploads a file; the body is the bytes. It has its name when all of it is on the disk there; an upload that breaks off \
              leaves nothing. A file that exists is refused (`file_exists`) unless `overwrite` is true.",
         )
-        // The transfer enforces the limit while it streams.
+        // The runtime agent enforces the limit of files while it writes.
         .body_limit(DefaultBodyLimit::disable())
         .on(run, Method::PUT, "/content", upload)
         .takes_bytes(BYTES)

@@ -175,7 +175,7 @@ impl Connection {
         Ok(())
     }
 
-    // --- who it is ---
+    // --- identity ---
 
     async fn refresh(&mut self, token: String, follow: &mut Follow) -> Done {
         let (authenticated, followed) = let_in(&self.app, Some(token), self.authenticated.door)
