@@ -1,4 +1,4 @@
-//! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a host of its own.
+//! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a task (`host.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -27,16 +27,16 @@ use crate::session::{Input, KernelSessionLimits};
 use crate::transfers::Transfers;
 use crate::working_folder::{Places, WorkingFolder};
 
-/// How long an agent that stops has to end its kernels and report all of it.
+/// Deadline of a stopping agent: its kernels must have ended and their reports be acked by then.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What became of kernels that a process of this agent has not reported as ended.
+/// Recorded cause of a kernel whose end an earlier process of this agent has not reported.
 const ORPHANED: &str = "its runtime agent was killed, or stopped before it could report the end";
 
-/// How long an agent waits for another process of its token: longer than a server takes to notice that one is dead.
+/// Retry limit while another process of the same token is connected: longer than a server takes to notice a dead connection.
 pub const DISPLACED_PATIENCE: Duration = Duration::from_secs(75);
 
-/// What an agent needs.
+/// Options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     pub connect: ConnectOptions,
@@ -44,20 +44,19 @@ pub struct AgentOptions {
     pub kernel_paths: Vec<PathBuf>,
     pub launch: LaunchOptions,
     pub limits: KernelSessionLimits,
-    /// Where the list of live kernels is kept, so that the next process can tell their end if this one is killed.
+    /// Folder of the list of live kernels. If this process is killed, the next one reports their ends from that list.
     pub state_dir: Option<PathBuf>,
-    /// How long another process may have this agent's place at the server before this one gives up; see
-    /// [`DISPLACED_PATIENCE`].
+    /// Retry limit while another process has this agent's place at the server; see [`DISPLACED_PATIENCE`].
     pub displaced_patience: Duration,
 }
 
-/// What those who started an agent may want to show.
+/// Events that the program around an agent may show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentNotice {
     Connected {
         server: String,
     },
-    /// What earlier processes of this agent left has been told: kernels can be asked for.
+    /// The ends of kernels that earlier processes of this agent left are reported: kernels can be requested.
     Ready,
     Disconnected {
         cause: String,
@@ -104,21 +103,21 @@ struct Agent {
     sender: CommandSender,
     uploader: BlobUploader,
     roster: Roster,
-    /// Once it is known who we are.
+    /// Present once the server has named this agent's id.
     ledger: Option<Ledger>,
     hosts: BTreeMap<KernelSessionId, HostHandle>,
-    /// Notebooks whose kernels somebody looks at.
+    /// Notebooks for which the server asks for kernel usage.
     measured: BTreeSet<NotebookId>,
-    /// Since when another process has had our place at the server.
+    /// Start of the time in which another process has had our place at the server.
     displaced_since: Option<Instant>,
-    /// The tasks of the hosts, each until everything is reported.
+    /// The tasks of the hosts; each runs until all its reports are sent.
     running: JoinSet<HostEnd>,
     /// Claims that wait for their answers.
     claims: JoinSet<ClaimAnswer>,
-    /// Tasks that report what earlier processes left.
+    /// Tasks that report the ends of kernels of earlier processes.
     settling: JoinSet<()>,
     transfers: Transfers,
-    /// Files that are on their way.
+    /// File transfers in progress.
     moving: JoinSet<()>,
 }
 
@@ -180,7 +179,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Ends the waiting for another process that has our place and does not go.
+    /// Fails with the cause if another process has had our place for longer than `displaced_patience`.
     fn check_patience(&mut self, cause: &ConnectError) -> Result<(), AgentError> {
         if !matches!(cause, ConnectError::AgentConnected(_)) {
             self.displaced_since = None;
@@ -339,7 +338,7 @@ impl Agent {
     fn claim(&mut self, id: notarium_core::CommandId, notebook: NotebookId, kernel_session: KernelSessionId) {
         let command = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
         let Ok(message) = CommandSender::message_as(id, &notebook, &command) else { return };
-        // Before it is sent: the next process must know of a claim whose answer this one did not live to see.
+        // Written before the claim is sent: if this process is killed before the ack, the next one must know of the claim.
         if let Some(ledger) = &mut self.ledger {
             ledger.add(kernel_session.clone(), notebook.clone());
         }
@@ -400,7 +399,7 @@ impl Agent {
     }
 }
 
-/// The kernels of a process that is gone have gone with it; what it had not reported of their runs is lost.
+/// Reports as lost the kernels of a killed process: they ended with it, and unreported output of their runs is lost.
 async fn report_ends(sender: CommandSender, orphans: Orphans) {
     let (cause, detail) = (KernelCause::AgentLost, Some(ORPHANED.to_owned()));
     for (kernel_session, notebook) in &orphans.sessions {
@@ -414,7 +413,7 @@ async fn report_ends(sender: CommandSender, orphans: Orphans) {
     orphans.forget();
 }
 
-/// The kernel of a host that a fault has ended.
+/// Reports as died the kernel of a host that panicked.
 async fn report_fault(sender: CommandSender, notebook: NotebookId, kernel_session: KernelSessionId) {
     let detail = Some("a fault of its runtime agent ended it".to_owned());
     let ended = Command::ReportKernelEnded { kernel_session, cause: KernelCause::Died, detail };

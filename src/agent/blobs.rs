@@ -1,4 +1,4 @@
-//! Large parts of outputs, stored on the server before a report names them.
+//! Uploads large parts of outputs to the server before a report names them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::connection::{http_address, install_tls_provider};
 use crate::error::AgentError;
 use crate::leftovers::TemporaryFile;
 
-/// How long the server may take for one upload.
+/// Timeout of one upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
-/// The pause after a failed attempt, doubling up to the second.
+/// Pause after the first failed attempt, and the longest pause: it doubles in between.
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
 
 /// Puts blobs on the server.
@@ -25,7 +25,7 @@ pub struct BlobUploader {
     token: String,
 }
 
-/// What is uploaded: bytes, or a file that is too large for memory.
+/// Content of an upload: bytes, or a file that is too large for memory.
 enum Content<'a> {
     Bytes(&'a Bytes),
     File(&'a Path),
@@ -50,7 +50,7 @@ impl BlobUploader {
         self.upload(notebook, &spilled.sha256, spilled.size_bytes, Content::File(&spilled.file.path)).await
     }
 
-    /// The error says why the server will not have it.
+    /// Retries until the server answers. The error is the reason of a refusal.
     async fn upload(
         &self,
         notebook: &NotebookId,
@@ -91,13 +91,13 @@ impl BlobUploader {
     }
 }
 
-/// A refusal that another attempt does not change.
+/// True for a status that a retry does not change.
 fn is_refusal(status: reqwest::StatusCode) -> bool {
     let again = [reqwest::StatusCode::REQUEST_TIMEOUT, reqwest::StatusCode::TOO_MANY_REQUESTS];
     status.is_client_error() && !again.contains(&status)
 }
 
-/// A file that takes what a run writes beyond its limit.
+/// A file for the output of a run beyond its limit.
 #[derive(Debug)]
 pub struct Spill {
     file: TemporaryFile,
@@ -119,7 +119,7 @@ impl Spill {
         Ok(Self { file: TemporaryFile::create(folder)?, digest: Sha256::new(), size_bytes: 0 })
     }
 
-    /// Appends; the disk cache takes it at once.
+    /// Appends to the file, without a sync.
     pub fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         std::io::Write::write_all(&mut self.file.file, bytes)?;
         self.digest.update(bytes);

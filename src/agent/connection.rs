@@ -1,10 +1,9 @@
 //! A client of the server that stays connected: one WebSocket, many notebooks, replicas of them.
 //!
-//! It reconnects with backoff and jitter, subscribes again from the version that it holds, and sends every command that
-//! was not answered again, in order and under the same id, so that each is applied once. The agent, the command line and
-//! the tests use it.
+//! It reconnects with backoff and jitter, and subscribes again from the version that it holds. Unanswered commands are sent again in
+//! order and under the same ids, so that each is applied once. The agent, the command line and the tests use it.
 //!
-//! **Invariants.** An answer is given exactly once per command, or the connection has failed for good. A replica is the
+//! **Invariants.** Each command is answered exactly once, or the connection has failed finally. A replica is the
 //! fold of the events that [`Connection::next`] has returned, never ahead of them.
 
 mod heard;
@@ -29,23 +28,23 @@ use replica::Replica;
 /// The socket's path on the server.
 pub const SOCKET_PATH: &str = "/api/socket";
 
-/// Whom to connect to, and how patiently.
+/// Address and credentials of a server, with timeouts and backoff.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// `http(s)://host` or `ws(s)://host`, with or without a path.
     pub server: String,
     pub token: String,
-    /// Name and version of the program, for people who look for a fault.
+    /// Name and version of the program, for diagnosis.
     pub client: String,
-    /// Of a runtime agent: the name of this process, so that it may take over from a connection of its own that was cut.
+    /// For a runtime agent: the name of this process, so that it can replace its own cut connection.
     pub instance: Option<String>,
     /// Optional parts of the protocol that the program knows.
     pub features: Vec<String>,
-    /// How long the server may take to accept the socket, and then to welcome.
+    /// Timeout for the server to accept the socket, and again for its welcome.
     pub connect_timeout: Duration,
-    /// The pause after the first failure; it doubles from there.
+    /// Pause after the first failure; it doubles from there.
     pub min_backoff: Duration,
-    /// Short: whoever waits for a server that is back waits for this.
+    /// Longest pause; short, because callers wait this long for a server that is back.
     pub max_backoff: Duration,
 }
 
@@ -64,7 +63,7 @@ impl ConnectOptions {
     }
 }
 
-/// Why there is no connection.
+/// Reasons for having no connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     #[error("'{server}' is no server address: use http://host:port, https://host or wss://host")]
@@ -75,14 +74,14 @@ pub enum ConnectError {
     Unauthenticated(String),
     #[error("the server refuses this connection: {0}")]
     Refused(String),
-    /// The other one may be gone soon: it is tried again.
+    /// Retried: the other connection may end soon.
     #[error("{0}")]
     AgentConnected(String),
     #[error("the connection was closed")]
     Closed,
 }
 
-/// What may help against a cause.
+/// Advice against a cause.
 fn advice(cause: &str) -> &'static str {
     if cause.contains("certificate") {
         "if you trust its authority, name a file with the authority's certificate (PEM) in SSL_CERT_FILE"
@@ -92,13 +91,13 @@ fn advice(cause: &str) -> &'static str {
 }
 
 impl ConnectError {
-    /// Whether another attempt is pointless.
+    /// True if another attempt is pointless.
     pub fn is_final(&self) -> bool {
         !matches!(self, Self::Unreachable { .. } | Self::AgentConnected(_))
     }
 }
 
-/// Why a command was not applied.
+/// Reasons why a command was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     #[error("{}", .0.message)]
@@ -117,12 +116,12 @@ impl CommandError {
     }
 }
 
-/// What happens on a connection, in order.
+/// Events of a connection, in order.
 #[derive(Debug)]
 pub enum ConnectionEvent {
     /// Connected, again or for the first time. Subscriptions and unanswered commands are sent again by themselves.
     Connected(WelcomeMessage),
-    /// The socket is gone; the next attempt follows by itself.
+    /// The socket is closed; the next attempt follows by itself.
     Disconnected { cause: ConnectError, retry_in: Duration },
     /// No further attempt is made: the token or the address is wrong. Nothing follows.
     Failed(ConnectError),
@@ -130,11 +129,11 @@ pub enum ConnectionEvent {
     Subscribed(SubscribedMessage),
     /// Events that were new to the replica, typed, and the message as it came.
     Events { message: EventsMessage, recorded: Vec<Recorded> },
-    /// Whatever else the server says.
+    /// Any other message of the server.
     Message(ServerMessage),
 }
 
-/// A client's side of the server. See the module's documentation.
+/// A client's connection to the server. See the module's documentation.
 #[derive(Debug)]
 pub struct Connection {
     sender: CommandSender,
@@ -143,7 +142,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Starts to connect and returns at once; [`Connection::next`] tells how it goes. Needs a Tokio runtime.
+    /// Starts to connect and returns immediately; [`Connection::next`] reports the progress. Needs a Tokio runtime.
     pub fn start(options: ConnectOptions) -> Self {
         let (orders, orders_receiver) = mpsc::unbounded_channel();
         let (incoming, inbox) = mpsc::unbounded_channel();
@@ -161,7 +160,7 @@ impl Connection {
         }
     }
 
-    /// The way for commands; cheap to clone, usable beside [`Connection::next`].
+    /// Returns a sender for commands; cheap to clone, usable beside [`Connection::next`].
     pub fn sender(&self) -> CommandSender {
         self.sender.clone()
     }
@@ -177,12 +176,12 @@ impl Connection {
         self.sender.order(Order::Unsubscribe { notebook: notebook.clone() });
     }
 
-    /// The state of a subscribed notebook, as far as [`Connection::next`] has told it.
+    /// The state of a subscribed notebook as of the last event that [`Connection::next`] returned; `None` before `Subscribed`.
     pub fn replica(&self, notebook: &NotebookId) -> Option<&Document> {
         self.replicas.get(notebook)?.state()
     }
 
-    /// What happens next. Cancel safe. After [`ConnectionEvent::Failed`] it returns `Failed(Closed)` for ever.
+    /// Waits for the next event. Cancel safe. After [`ConnectionEvent::Failed`] it always returns `Failed(Closed)`.
     pub async fn next(&mut self) -> ConnectionEvent {
         loop {
             match self.inbox.recv().await {
@@ -209,7 +208,7 @@ impl Connection {
         ConnectionEvent::Subscribed(message)
     }
 
-    /// Events that the replica cannot take make it subscribe again; those that come before the answer are in that answer.
+    /// If the replica cannot take the events, subscribes again; events before that answer are dropped, because the answer has them.
     fn events(&mut self, message: EventsMessage) -> Option<ConnectionEvent> {
         let replica = self.replicas.get_mut(&message.notebook).filter(|replica| replica.state().is_some())?;
         match replica.apply(&message) {
@@ -224,13 +223,13 @@ impl Connection {
     }
 }
 
-/// Sends commands and small messages.
+/// Sends commands and ephemeral messages.
 #[derive(Debug, Clone)]
 pub struct CommandSender {
     orders: mpsc::UnboundedSender<Order>,
 }
 
-/// The answer to a command, when it comes.
+/// Receives the answer to a command.
 pub type Answer = oneshot::Receiver<Result<AckMessage, CommandError>>;
 
 impl CommandSender {
@@ -262,12 +261,12 @@ impl CommandSender {
         Ok(CommandMessage::new(id, notebook.clone(), body))
     }
 
-    /// Sends a message that is worth nothing later (presence, kernel status): dropped while there is no connection.
+    /// Sends a message that is useless later (presence, kernel status): dropped while there is no connection.
     pub fn ephemeral(&self, message: ClientMessage) {
         self.order(Order::Ephemeral(Box::new(message)));
     }
 
-    /// What this agent can launch; told again after every reconnect.
+    /// Sends the kernelspecs and connections that this agent offers; sent again after every reconnect.
     pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>, connections: Vec<OfferedConnection>) {
         self.order(Order::Offer(Box::new(ClientMessage::Offer { kernelspecs, connections })));
     }
@@ -278,7 +277,7 @@ impl CommandSender {
     }
 }
 
-/// The address of a server's REST, given in any usual way, without a slash at its end.
+/// The address of a server's REST API without a trailing slash. Takes `http(s)://`, `ws(s)://` or a bare host.
 pub fn http_address(server: &str) -> Result<String, ConnectError> {
     let invalid = || ConnectError::InvalidAddress { server: server.to_owned() };
     let given = server.trim();
@@ -294,7 +293,7 @@ pub fn http_address(server: &str) -> Result<String, ConnectError> {
     address.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some()).map(|_| address).ok_or_else(invalid)
 }
 
-/// Makes ring the process's TLS provider, once. Mixed features would make `wss://` panic otherwise.
+/// Makes ring the process's TLS provider. Without it, mixed features would make `wss://` panic.
 pub fn install_tls_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

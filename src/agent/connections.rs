@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use notarium_wire::OfferedConnection;
 use serde_json::json;
 
-/// The variable by which a kernel knows its connections: names, kinds, and where brokers are asked for.
+/// Environment variable that lists a kernel's connections: names, kinds, and the socket of the brokers.
 pub const TOLD_TO_KERNELS: &str = "NOTARIUM_CONNECTIONS";
 /// The connection that every kernel has: DuckDB in its memory.
 const IN_MEMORY: &str = "duckdb";
 const MAX_NAME_CHARACTERS: usize = 40;
 
-/// Where a connection leads.
+/// Location of a database.
 #[derive(Clone, PartialEq, Eq)]
 enum Place {
     /// A server, reached through a broker.
     Url(String),
-    /// A file, which the kernel opens itself where its sandbox lets it.
+    /// A file. The kernel opens it, if its sandbox permits.
     File(PathBuf),
 }
 
@@ -29,14 +29,14 @@ enum Place {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Connection {
     pub name: String,
-    /// As kernels and people call it.
+    /// Name of the database's kind, as kernels and people see it.
     kind: &'static str,
     place: Place,
-    /// Whether a cell that says so may write.
+    /// True if a cell that declares it may write.
     pub writes: bool,
 }
 
-/// Never where it leads.
+/// Omits the URL or path.
 impl fmt::Debug for Connection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} ({}, writes: {})", self.name, self.kind, self.writes)
@@ -44,7 +44,7 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// The error says what is wrong, and never the URL.
+    /// The error names the fault, never the URL.
     pub fn new(name: &str, url: &str, writes: bool) -> Result<Self, String> {
         check_name(name)?;
         let (kind, place) = place_of(url).ok_or_else(|| {
@@ -56,7 +56,7 @@ impl Connection {
         Ok(Self { name: name.to_owned(), kind, place, writes })
     }
 
-    /// Whether it has a credential, or could: it needs a broker.
+    /// True if the connection may have a credential, and so needs a broker.
     pub fn is_brokered(&self) -> bool {
         matches!(self.place, Place::Url(_))
     }
@@ -66,7 +66,7 @@ impl Connection {
     }
 }
 
-/// Small letters, digits and `_`, as they stand in the first line of a cell and in the name of a variable.
+/// Accepts small letters, digits and `_`, because names appear in a cell's first line and in variable names.
 pub fn check_name(name: &str) -> Result<(), String> {
     let is_plain = |found: char| found.is_ascii_lowercase() || found.is_ascii_digit() || found == '_';
     let fits = name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -94,7 +94,7 @@ fn place_of(url: &str) -> Option<(&'static str, Place)> {
     }
 }
 
-/// Whether a password stands in a URL: such a one is not for a command line, which others can read.
+/// True if a URL contains a password: other users can read a command line.
 pub fn has_password(url: &str) -> bool {
     let after = url.split_once("://").map_or("", |(_, after)| after);
     let (authority, query) =
@@ -107,7 +107,7 @@ pub fn has_password(url: &str) -> bool {
 #[derive(Debug, Clone, Default)]
 pub struct Connections {
     pub list: Vec<Connection>,
-    /// What brokers run in; absent: the Python of the kernel.
+    /// Python of the brokers; absent: the Python of the kernel.
     pub python: Option<PathBuf>,
 }
 
@@ -116,7 +116,7 @@ impl Connections {
         self.list.iter().any(Connection::is_brokered)
     }
 
-    /// The value of [`TOLD_TO_KERNELS`]. `socket`: where brokers are asked for.
+    /// The value of [`TOLD_TO_KERNELS`]. `socket`: the address of the brokers.
     fn told(&self, socket: &Path) -> String {
         let told = |connection: &Connection| {
             let Connection { name, kind, writes, .. } = connection;

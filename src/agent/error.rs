@@ -1,8 +1,8 @@
-//! Why an agent ends.
+//! Errors that end an agent.
 
 use crate::connection::ConnectError;
 
-/// Why an agent ended, other than because it was asked to.
+/// Error that ended an agent. A requested stop is none.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Runs one [`KernelSessionMachine`] against a real kernel: a task of its own, so that no notebook waits for another.
+//! Runs one [`KernelSessionMachine`] against a real kernel, in one task per session, so that notebooks do not block each other.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -23,17 +23,17 @@ use crate::reporter::{Job, Reporter};
 use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, Report, ToStore};
 use crate::usage::Meter;
 
-/// Events that the driver may hand over ahead. Few, because each may be megabytes (a flood is flushed five times a second): what
-/// waits in the driver counts against its own limit.
+/// Events that the driver may queue ahead. Few, because each may be megabytes (a flood is flushed five times a second). Later
+/// events wait in the driver and count against its limit.
 const MAX_WAITING_EVENTS: usize = 8;
 
-/// How long a kernel may take for each step of its end when the agent itself stops, so that time is left to report it.
+/// Timeout of each step of a kernel's shutdown when the agent stops, so that time remains for the report.
 const HURRIED_SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// How long an answer is waited for at most, whatever the server says.
+/// Longest timeout of a question, whatever the server requests.
 const MAX_QUESTION_TIME: Duration = Duration::from_secs(60);
 
-/// What a host needs.
+/// Options of a host.
 pub(crate) struct HostOptions {
     pub kernel_session: KernelSessionId,
     pub kernelspec: Option<Kernelspec>,
@@ -46,21 +46,21 @@ pub(crate) struct HostOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostEnd {
     pub kernel_session: KernelSessionId,
-    /// A fault of the program ended it: its kernel is gone with it, and nothing of that is reported yet.
+    /// The host panicked: its kernel has ended, and that is not reported yet.
     pub is_fault: bool,
 }
 
-/// The way to a host.
+/// A handle to a host's task.
 #[derive(Debug)]
 pub(crate) struct HostHandle {
     inputs: mpsc::UnboundedSender<Input>,
-    /// The server has few on their way at a time.
+    /// Unbounded: the server limits the open questions.
     questions: mpsc::UnboundedSender<KernelQuestionMessage>,
     measured: watch::Sender<bool>,
 }
 
 impl HostHandle {
-    /// Whether somebody wants to know what the kernel takes of the machine.
+    /// Turns the measuring of the kernel's usage on or off.
     pub fn measure(&self, wanted: bool) {
         self.measured.send_replace(wanted);
     }
@@ -81,7 +81,7 @@ enum Launched {
 }
 
 impl Launched {
-    /// A launch of which nothing comes.
+    /// A launch that fails.
     fn fails(why: &str) -> Self {
         let failed = LaunchError::Connect(why.to_owned());
         Self::Starting(tokio::spawn(async { Err(failed) }))
@@ -96,7 +96,7 @@ struct Host {
     jobs: mpsc::UnboundedSender<Job>,
     launched: Launched,
     events: Option<mpsc::Receiver<KernelEvent>>,
-    /// Absent: the disk took no more, and nothing is kept for this run.
+    /// Absent value: writing to the disk failed, and the run's overflow is dropped.
     spills: BTreeMap<ExecutionId, Option<Spill>>,
     meter: Meter,
     clock: Instant,
@@ -129,7 +129,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
     running.spawn(async move {
         let kernel_session = host.options.kernel_session.clone();
         let _stop_reporter = host.stop_reporter.clone().drop_guard();
-        // Unwinding drops the kernel, which ends its process.
+        // Unwinding drops the kernel, which kills its process.
         let is_fault = AssertUnwindSafe(host.run()).catch_unwind().await.is_err();
         HostEnd { kernel_session, is_fault }
     });
@@ -154,8 +154,8 @@ impl Host {
         u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// What comes first for the session; what is beside it is done at once. Control before output: an interrupt never waits
-    /// behind a flood.
+    /// The next input of the session; other work is done here. Control goes before output, so that an interrupt never
+    /// waits behind a flood.
     async fn next(&mut self) -> Option<Input> {
         let deadline = self.session.deadline();
         let due = deadline.map(|deadline| (self.clock + Duration::from_millis(deadline)).into());
@@ -177,7 +177,7 @@ impl Host {
         None
     }
 
-    /// What is known of databases is old when a run is over.
+    /// Invalidates cached schemas when a run has finished.
     fn heard(&self, event: &KernelEvent) {
         if let (KernelEvent::Finished { .. }, Launched::Yes(kernel)) = (event, &self.launched)
             && let Some(schemas) = kernel.schemas()
@@ -244,11 +244,11 @@ impl Host {
 
     async fn execute(&mut self, request: ExecuteRequest) {
         let Launched::Yes(kernel) = &self.launched else { return };
-        // A kernel that is gone says so by its end, which names this execution's session.
+        // If the kernel has ended, the event `Ended` reports it; this execution's session handles that.
         let _ = kernel.execute(request).await;
     }
 
-    /// Beside the session, which is about the log: neither the question nor its answer is.
+    /// Passes a question to the kernel without the session: neither the question nor its answer is in the log.
     fn ask(&self, message: KernelQuestionMessage) {
         let (answer, answered) = oneshot::channel();
         let KernelQuestionMessage { id, asker, code, cursor, kind, timeout_ms, .. } = message;
@@ -284,7 +284,7 @@ impl Host {
         }
     }
 
-    /// Its end comes as an event. One that is not up yet is killed with its launch, and fails.
+    /// Stops the kernel; its end comes as an event. A kernel that is still launching is killed, and its launch fails.
     fn stop(&mut self, in_a_hurry: bool) {
         match std::mem::replace(&mut self.launched, Launched::No) {
             Launched::Yes(kernel) => {
@@ -354,7 +354,7 @@ impl Host {
     }
 }
 
-/// Beside the kernel's own questions: it is answered also while a cell runs.
+/// Answers from schemas, not through the kernel's shell channel: this works while a cell runs.
 fn describe(
     kernel: &Kernel,
     connection: String,
@@ -371,7 +371,7 @@ fn describe(
     });
 }
 
-/// The answer where there is nobody to ask.
+/// The answer if no kernel is running.
 pub(crate) fn no_kernel() -> KernelAnswer {
     QuestionRefusal::NoKernel.because("the kernel is not running: run a cell, and ask again")
 }
@@ -386,7 +386,7 @@ async fn launch_result(launched: &mut Launched) -> Result<Kernel, LaunchError> {
     }
 }
 
-/// Ends never: a session is over when its kernel has said so.
+/// The next event of the kernel. After the last one it never returns: the session ends by the kernel's `Ended`.
 async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelEvent {
     if let Some(receiver) = events {
         if let Some(event) = receiver.recv().await {
@@ -397,6 +397,6 @@ async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelE
     std::future::pending().await
 }
 
-/// The session whose host panics, in tests.
+/// Id of the session whose host panics, in tests.
 #[cfg(test)]
 pub(crate) const FAULT: &str = "a-planted-fault";

@@ -1,11 +1,11 @@
 //! One Jupyter kernel: launched, driven, interrupted, shut down.
 //!
-//! A [`Kernel`] is used by one owner; everything that the kernel does comes out as [`KernelEvent`]s, in order. The event
-//! channel may be slow: then the kernel's output waits (up to [`LaunchOptions::max_waiting_bytes`] in memory, then in
-//! the kernel), and nothing else does: interrupt, shutdown and the notice of a dead process never queue behind output.
+//! A [`Kernel`] has one owner. Everything that the kernel does comes out as [`KernelEvent`]s, in order. The event channel may be
+//! slow: then the kernel's output waits (up to [`LaunchOptions::max_waiting_bytes`] in memory, then in the kernel). Interrupts,
+//! shutdown and the notice of a dead process never queue behind output.
 //!
-//! **Invariants.** Each launch has new sockets. An execution ends once: `Finished`, or named
-//! by `Ended`. It is finished when both the reply and `idle` have come. No process outlives its kernel.
+//! **Invariants.** Each launch has new sockets. An execution ends once: by `Finished`, or by being named in `Ended`.
+//! It is finished when both the reply and `idle` have come. No process outlives its kernel.
 
 mod channels;
 mod comms;
@@ -40,43 +40,42 @@ pub use questions::Question;
 /// Names an execution; opaque here.
 pub type ExecutionId = String;
 
-/// What to run.
+/// Code to run, with its options.
 #[derive(Debug, Clone)]
 pub struct ExecuteRequest {
     pub execution_id: ExecutionId,
     pub source: String,
     pub store_history: bool,
-    /// False: there is nobody who could answer, and code that asks fails.
+    /// False: no person can answer, and code that asks for input fails.
     pub allow_stdin: bool,
-    /// Told to the kernel, whose functions say where they stand.
+    /// Passed to the kernel, which records the cell of registered functions.
     pub cell_id: Option<String>,
 }
 
 impl ExecuteRequest {
-    /// A plain run: recorded in the history, may ask for input, leaves what waits behind it alone.
+    /// A plain run: recorded in the history, may ask for input, does not abort queued runs if it fails.
     pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
         let (execution_id, source) = (execution_id.into(), source.into());
         Self { execution_id, source, store_history: true, allow_stdin: true, cell_id: None }
     }
 }
 
-/// How an execution ended.
+/// Result of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishStatus {
     Ok,
     /// The code raised; the error is among the outputs.
     Error,
-    /// The kernel did not run it, because one before it failed.
+    /// The kernel did not run it, because an earlier execution failed.
     Aborted,
 }
 
-/// Why a kernel session is over.
+/// Reason for the end of a kernel session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndCause {
-    /// [`Kernel::shutdown`] was asked.
+    /// [`Kernel::shutdown`] was called.
     Shutdown,
-    /// The process ended by itself or was killed by somebody else. `output_tail` is the last of what it wrote to its
-    /// own standard output and error.
+    /// The process exited or was killed from outside. `output_tail` is the end of its standard output and error.
     Died { status: ExitStatus, output_tail: String },
 }
 
@@ -95,7 +94,7 @@ impl std::fmt::Display for EndCause {
 }
 
 impl EndCause {
-    /// As the log says it.
+    /// The cause in the log's form.
     pub fn because(&self) -> Because<KernelCause> {
         match self {
             Self::Shutdown => KernelCause::ShutDown.into(),
@@ -104,34 +103,34 @@ impl EndCause {
     }
 }
 
-/// Why output is missing.
+/// Reasons for missing output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossReason {
     /// The kernel replied that the execution is over, but its `idle` never came: its output channel has dropped messages.
     EndMissing,
-    /// The kernel is idle again, but has not replied how the execution ended: ipykernel says nothing more when an interrupt
+    /// The kernel is idle again, but did not reply how the execution ended. ipykernel omits the reply when an interrupt
     /// hits it between two steps of its own.
     ReplyMissing,
     /// A message could not be read.
     Unreadable,
 }
 
-/// Something that happened in a kernel.
+/// An event of a kernel.
 #[derive(Debug, Clone)]
 pub enum KernelEvent {
-    /// The kernel answers. `language_info` is what its `kernel_info_reply` says.
+    /// The kernel answers. `language_info` is from its `kernel_info_reply`.
     Ready {
         language_info: Option<Box<RawValue>>,
-        /// What keeps its code from the rest of the machine; absent: nothing.
+        /// The sandbox around its code, as recorded; empty: none.
         sandbox: RawObject,
     },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },
-    /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.
+    /// An output, or a change of outputs. Without `execution_id` it belongs to no execution that is remembered.
     Output { execution_id: Option<ExecutionId>, output: KernelOutput },
-    /// The kernel registers functions as tools for assistants. `data` is what it sent.
+    /// The kernel registers functions as tools for assistants. `data` is the kernel's JSON.
     Functions { execution_id: Option<ExecutionId>, data: Box<RawValue> },
-    /// A widget was made, says something, or is gone.
+    /// A comm of a widget or of progress was opened, has a message, or was closed.
     Comm(KernelComm),
     /// The code asks for a line of input; see [`Kernel::answer_input`].
     InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
@@ -143,7 +142,7 @@ pub enum KernelEvent {
     Ended { cause: EndCause, unfinished: Vec<ExecutionId> },
 }
 
-/// How the sockets of a kernel are made.
+/// Choice of the kernel's sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TransportChoice {
     /// IPC for ipykernel, TCP on loopback for kernels that may not know IPC or when the folder's path is too long.
@@ -158,34 +157,34 @@ pub enum TransportChoice {
 pub struct LaunchOptions {
     /// The kernel's working folder.
     pub working_dir: PathBuf,
-    /// Where each kernel's private folder (mode 0700: sockets, connection file) is made. Keep it short: socket paths
+    /// Parent of each kernel's private folder (mode 0700: sockets, connection file). Keep it short: socket paths
     /// have at most 107 bytes.
     pub runtime_dir: PathBuf,
     pub transport: TransportChoice,
-    /// Places of keys and of what can confirm, which tools of assistants refuse, sandbox or not.
+    /// Paths of keys and of credentials that could confirm calls: tools of assistants refuse them, sandbox or not.
     pub hidden: Vec<PathBuf>,
-    /// Places that programs outside run or trust: files of people do not go there, sandbox or not.
+    /// Paths that programs outside run or trust: uploads of people cannot write there, sandbox or not.
     pub read_only: Vec<PathBuf>,
-    /// What keeps the kernel's code from the rest of the machine; absent: nothing.
+    /// Sandbox for the kernel's code; absent: none.
     pub sandbox: Option<Sandbox>,
     /// Databases that SQL cells can name.
     pub connections: Arc<Connections>,
-    /// Variables of the agent that kernels get besides the usual harmless ones.
+    /// Variables of the agent that kernels get besides the fixed harmless ones.
     pub pass_environment: Vec<String>,
     /// Most address space of the kernel process, in bytes (`ulimit -v`).
     pub max_memory_bytes: Option<u64>,
-    /// How long a kernel may take until it answers.
+    /// Timeout for a launched kernel to answer.
     pub launch_timeout: Duration,
-    /// How long a kernel may take to shut down when asked, and then again after SIGTERM, before SIGKILL.
+    /// Timeout of a requested shutdown, and again after SIGTERM; then comes SIGKILL.
     pub shutdown_timeout: Duration,
-    /// How long after its reply an execution waits for its `idle` while no output comes, and after `idle` for its reply.
+    /// Timeout after the reply for `idle` while no output comes, and after `idle` for the reply.
     pub idle_timeout: Duration,
-    /// Output that waits in memory for a slow event channel.
+    /// Most output in memory for a slow event channel, in bytes.
     pub max_waiting_bytes: usize,
 }
 
 impl LaunchOptions {
-    /// Whether a kernel is in a PID namespace of its own, with its launcher outside.
+    /// True if a kernel has its own PID namespace, with its launcher outside.
     pub(crate) fn has_own_processes(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.plan().own_processes)
     }
@@ -211,7 +210,7 @@ impl Default for LaunchOptions {
     }
 }
 
-/// The kernel session is over; another launch makes a new one.
+/// The kernel session is over; another launch makes a new session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the kernel is not running: restart it")]
 pub struct KernelGone;
@@ -226,18 +225,18 @@ pub struct Kernel {
     urgent: mpsc::Sender<driver::Urgent>,
     questions: mpsc::Sender<Question>,
     comms: mpsc::Sender<CommRequest>,
-    /// Of kernels that run SQL cells.
+    /// Present for kernels that run SQL cells.
     schemas: Option<Arc<Schemas>>,
 }
 
 impl Kernel {
-    /// Queues an execution behind those that were asked before. Waits while very many are queued.
+    /// Queues an execution behind earlier ones. Waits while the queue is full.
     pub async fn execute(&self, request: ExecuteRequest) -> Result<(), KernelGone> {
         self.requests.send(request).await.map_err(|_| KernelGone)
     }
 
-    /// Interrupts what runs now, or what was asked last to run next. Returns when the kernel has been told, not when it
-    /// has stopped.
+    /// Interrupts the running execution, or else the queued one that runs next. Returns when the kernel has been signalled, before
+    /// it has stopped.
     pub fn interrupt(&self) -> Result<(), KernelGone> {
         if self.interrupt_mode == InterruptMode::Signal && !self.process.group.interrupt() {
             return Err(KernelGone);
@@ -245,35 +244,35 @@ impl Kernel {
         self.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
     }
 
-    /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
+    /// Answers the last [`KernelEvent::InputRequest`]. An answer without an open request is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
         self.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
     }
 
-    /// Says something on a comm. What is beyond the queue is lost, as a kernel that takes nothing would lose it.
+    /// Sends a message on a comm. If the queue is full, the message is dropped, as a kernel that does not read would lose it.
     pub fn send_comm(&self, request: CommRequest) {
         if self.comms.try_send(request).is_err() {
             tracing::warn!("the kernel takes no messages of widgets");
         }
     }
 
-    /// Asks about code that is being written, beside the runs. The answer comes by the question's own way; none comes from a
-    /// kernel that is gone.
+    /// Asks about code that is being written, beside the runs. The answer comes through the question's channel, which is closed if the
+    /// kernel has ended.
     pub fn ask(&self, question: Question) {
         if let Err(mpsc::error::TrySendError::Full(question)) = self.questions.try_send(question) {
             question.refuse(QuestionRefusal::KernelBusy, "the kernel has too many questions: ask again in a moment");
         }
     }
 
-    /// The tables of what its SQL cells reach; `None` where it runs none.
+    /// The schemas of the databases that its SQL cells reach; `None` if it runs no SQL cells.
     pub(crate) fn schemas(&self) -> Option<&Arc<Schemas>> {
         self.schemas.as_ref()
     }
 
-    /// Stops the kernel process: asks, then SIGTERM, then SIGKILL, with so long for each of the steps. `Ended` is the last
-    /// event; it may still be on its way when this returns.
+    /// Stops the kernel process: shutdown request, SIGTERM, SIGKILL, with `timeout` for each step. `Ended` is the last
+    /// event; it may come after this returns.
     pub async fn shutdown(self, timeout: Duration) {
-        // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
+        // If the driver's queue is closed or full, the signals still end the process.
         let _ = self.urgent.try_send(driver::Urgent::Stop);
         self.process.stop(timeout).await;
     }
@@ -283,7 +282,7 @@ impl Kernel {
         self.process.group.id()
     }
 
-    /// How many generations of processes, from that one on, come before the kernel: its launcher, and the first process inside.
+    /// Generations of processes before the kernel, from `process_id` on: its launcher, and the first process inside.
     pub fn launchers(&self) -> usize {
         if self.has_own_processes { 2 } else { 0 }
     }

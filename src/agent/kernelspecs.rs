@@ -1,6 +1,6 @@
 //! Finds the kernels that are installed here, as Jupyter does, without running Python.
 //!
-//! What cannot be used is reported beside what can: one broken `kernel.json` hides no other kernel.
+//! Unusable kernelspecs are reported beside usable ones: one broken `kernel.json` hides no other kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ const MAX_KERNELSPEC_BYTES: u64 = 1 << 20;
 /// Most kernelspecs that are read in one folder.
 const MAX_KERNELSPECS_PER_FOLDER: usize = 1000;
 
-/// How a kernel is interrupted.
+/// Ways to interrupt a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InterruptMode {
     /// SIGINT to the process group.
@@ -27,7 +27,7 @@ pub enum InterruptMode {
 /// An installed kernel: the content of its `kernel.json`, with its name and place.
 #[derive(Debug, Clone)]
 pub struct Kernelspec {
-    /// Folder name, in lower case; what users and notebooks call the kernel.
+    /// Folder name, in lower case; the kernel's name for users and notebooks.
     pub name: String,
     /// The folder that holds `kernel.json` (`{resource_dir}`).
     pub resource_dir: PathBuf,
@@ -48,7 +48,7 @@ pub struct KernelspecProblem {
     pub reason: String,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// One per name, the first on the search path; sorted by name.
@@ -66,7 +66,7 @@ impl Discovery {
 /// Reads one environment variable. A function, so that tests need not change the process.
 pub type ReadEnvironment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Finds the kernelspecs of this machine: first the virtual environments in `prefixes`, then where Jupyter looks.
+/// Finds the kernelspecs of this machine: first the virtual environments in `prefixes`, then Jupyter's own search path.
 pub fn discover(prefixes: &[PathBuf]) -> Discovery {
     discover_in(&search_path(prefixes, &|name| std::env::var_os(name)))
 }
@@ -106,7 +106,7 @@ fn user_folder(environment: ReadEnvironment) -> Option<PathBuf> {
     Some(data.join("jupyter"))
 }
 
-/// What Python would call `sys.prefix`: the active environment, and the folder above the first Python on `PATH`.
+/// Candidates for Python's `sys.prefix`: the active environment, and the folder above the first Python on `PATH`.
 fn environment_prefixes(environment: ReadEnvironment) -> Vec<PathBuf> {
     let mut prefixes: Vec<PathBuf> =
         ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| set(environment, name)).collect();
@@ -136,7 +136,7 @@ pub fn discover_in(folders: &[PathBuf]) -> Discovery {
     Discovery { kernelspecs: found.into_values().collect(), problems }
 }
 
-/// The folders in `folder` that hold a `kernel.json`, in their order.
+/// The folders in `folder` that hold a `kernel.json`, sorted.
 fn resource_dirs(folder: &Path, problems: &mut Vec<KernelspecProblem>) -> std::io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -166,7 +166,7 @@ struct KernelJson {
     env: Option<BTreeMap<String, EnvironmentValue>>,
 }
 
-/// Numbers and booleans are common mistakes with one meaning.
+/// Accepts numbers and booleans too: a common mistake with one meaning.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum EnvironmentValue {
@@ -244,19 +244,19 @@ impl Kernelspec {
         command
     }
 
-    /// The environment of the kernel with `${NAME}` replaced by what `environment` says, or by nothing.
+    /// The environment of the kernel, with `${NAME}` replaced by its value from `environment`, or by nothing.
     pub fn environment(&self, environment: ReadEnvironment) -> BTreeMap<String, OsString> {
         self.env.iter().map(|(name, value)| (name.clone(), substitute(value, environment))).collect()
     }
 
-    /// Whether this is ipykernel, started in its usual way (`python -m ipykernel_launcher`).
+    /// True for ipykernel, started in its usual way (`python -m ipykernel_launcher`).
     pub fn is_ipykernel(&self) -> bool {
         self.argv
             .windows(2)
             .any(|pair| pair[0] == "-m" && matches!(pair[1].as_str(), "ipykernel_launcher" | "ipykernel"))
     }
 
-    /// `P` when the kernelspec lies in `P/share/jupyter/kernels/name`.
+    /// `P` if the kernelspec is in `P/share/jupyter/kernels/name`.
     fn prefix(&self) -> Option<PathBuf> {
         let share = self.resource_dir.parent()?.parent()?.parent()?;
         (share.file_name()? == "share").then(|| share.parent().map(Path::to_owned)).flatten()

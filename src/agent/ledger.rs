@@ -1,7 +1,7 @@
-//! Which kernel sessions this process holds, in a file: if the process is killed, the next one on this machine tells the
-//! server that they are gone, instead of leaving their runs to the lease.
+//! A file with the kernel sessions that this process holds. If the process is killed, the next one on this machine reports their
+//! ends, so that their runs need not wait for the lease to expire.
 //!
-//! One file per process, so that agents that share a folder or an identity leave each other alone.
+//! One file per process, so that agents that share a folder or an identity do not interfere.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ struct Content {
     sessions: BTreeMap<KernelSessionId, NotebookId>,
 }
 
-/// See the module's documentation. Removed with the last session.
+/// See the module's documentation. The file is removed with the last session.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     path: PathBuf,
     content: Content,
 }
 
-/// What a process that is gone has held.
+/// Sessions that a dead process held.
 #[derive(Debug)]
 pub(crate) struct Orphans {
     path: PathBuf,
@@ -54,7 +54,7 @@ impl Ledger {
         }
     }
 
-    /// A ledger that cannot be written costs only the early word: the server's lease ends what is gone.
+    /// Writes the file. Without it the ends are reported later, when the server's lease expires.
     fn write(&self) {
         let written = if self.content.sessions.is_empty() {
             std::fs::remove_file(&self.path)
@@ -66,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// What earlier processes of this agent have left in the folder.
+    /// Sessions that earlier processes of this agent left in the folder.
     pub fn orphans(&self) -> Vec<Orphans> {
         let Some(entries) = self.path.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else {
             return Vec::new();
@@ -80,7 +80,7 @@ impl Ledger {
 }
 
 impl Orphans {
-    /// Their end has been told.
+    /// Removes the file: the ends are reported.
     pub fn forget(self) {
         let _ = std::fs::remove_file(&self.path);
     }

@@ -1,5 +1,5 @@
-//! Temporary files and folders of the agent, and how those of a killed process are found: whoever lives holds a lock,
-//! which the system takes away with the process, however that ends.
+//! Temporary files and folders of the agent, and the removal of those of killed processes. A living process holds a lock,
+//! which the system releases when the process ends, for any reason.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,12 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the names of private folders of kernels begin with. Short: paths of sockets are.
+/// Name prefix of the private folders of kernels. Short, because socket paths have a limit.
 const FOLDER_PREFIX: &str = "nk-";
 const FILE_PREFIX: &str = "notarium-overflow-";
-/// In each folder.
+/// Name of the lock file in each folder.
 const LOCK_FILE: &str = "lock";
-/// Younger ones are left alone: their owner may not have come to its lock yet.
+/// Age from which a file counts as abandoned: a younger one's owner may not have locked it yet.
 const SETTLED_AFTER: Duration = Duration::from_secs(60);
 
 /// A folder that only this user can enter; removed when dropped.
@@ -23,7 +23,7 @@ pub(crate) struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// In `parent`, its name ending as given.
+    /// Creates a folder in `parent` whose name ends in `ending`.
     pub fn create(parent: &Path, ending: &str) -> io::Result<Self> {
         let path = std::path::absolute(parent)?.join(format!("{FOLDER_PREFIX}{ending}"));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
@@ -65,14 +65,14 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// A new file, locked for as long as it is open here. Where files cannot be locked, none is ever taken for a leftover.
+/// Creates a new file, locked while it is open here. On file systems without locks, no file ever counts as abandoned.
 fn private_file(path: &Path) -> io::Result<File> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let _ = file.try_lock();
     Ok(file)
 }
 
-/// Removes what processes of this user have left in `parent`, which have ended without a chance to do it.
+/// Removes the files and folders in `parent` that ended processes of this user have left.
 pub(crate) fn remove_abandoned(parent: &Path) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
     for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(|path| is_ours(path)) {
@@ -86,7 +86,7 @@ pub(crate) fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// By name, owner and age; links are never ours.
+/// Checks name, owner and age; links never match.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Ok(found) = path.symlink_metadata() else { return false };
@@ -96,7 +96,7 @@ fn is_ours(path: &Path) -> bool {
     is_kind && is_settled && found.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// The lock that nobody else holds.
+/// Returns the lock if no process holds it.
 fn abandoned(path: &Path) -> Option<File> {
     let lock = if path.is_dir() { path.join(LOCK_FILE) } else { path.to_owned() };
     let file = File::open(lock).ok()?;
@@ -120,7 +120,7 @@ mod tests {
         names
     }
 
-    /// As the end of its process would: the lock goes, the rest stays.
+    /// Releases the lock and leaves the rest, as the end of the process would.
     fn kill_folder(folder: TemporaryFolder) -> PathBuf {
         let TemporaryFolder { path, _lock } = &*std::mem::ManuallyDrop::new(folder);
         _lock.unlock().unwrap();

@@ -1,13 +1,13 @@
 //! The runtime agent: runs cells in real Jupyter kernels.
 //!
-//! Purpose: dials out to a server, offers the kernelspecs of its machine, claims what waits for one, executes, and reports
-//! what the kernel says. It survives network cuts and restarts of the server without losing a kernel.
+//! Purpose: dials out to a server, offers the kernelspecs of its machine, claims waiting launches, executes, and reports
+//! the kernel's events. It survives network cuts and restarts of the server without losing a kernel.
 //!
 //! Invariants:
 //! - Only this crate speaks ZeroMQ.
-//! - Nothing that a kernel sends is lost silently: what cannot be kept or read is said.
-//! - Files of the working folder go to and from people as kernels could read and write them, and no others (`working_folder`).
-//! - A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
+//! - Kernel output is never lost silently: a notice replaces what cannot be kept or read.
+//! - Transfers of the working folder touch only files that kernels could read and write (`working_folder`).
+//! - The exit of a kernel is noticed when it happens, with its cause. No kernel process outlives its [`kernel::Kernel`].
 //!
 //! This crate must never know how the server stores or shows a run.
 

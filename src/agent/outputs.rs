@@ -1,7 +1,7 @@
-//! What a run writes, on its way from the kernel to the log: coalesced, cleared, capped. A state machine without I/O
+//! Outputs of a run on their way from the kernel to the log: coalesced, cleared, capped. A state machine without I/O
 //! or clock.
 //!
-//! **Invariants.** Nothing that the kernel sent is lost without a visible notice, except what the run itself cleared
+//! **Invariants.** Kernel output is never lost without a visible notice, except what the run itself cleared
 //! before it was sent. Outputs keep their order. The emitted stream pieces, put together, render like the kernel's
 //! text. Must never wait, read a clock or know where the outputs go.
 
@@ -22,7 +22,7 @@ pub(crate) use shape::{raw, raw_json};
 use stream_text::StreamText;
 use tally::Tally;
 
-/// One thing that a kernel did to the outputs of a run.
+/// One change of a run's outputs by the kernel.
 #[derive(Debug, Clone)]
 pub enum KernelOutput {
     /// Text on `stdout` or `stderr`.
@@ -36,7 +36,7 @@ pub enum KernelOutput {
     Clear { wait: bool },
 }
 
-/// What is to be recorded.
+/// A change to record.
 #[derive(Debug, Clone)]
 pub enum Emit {
     /// Append an output. Text of the same stream that follows directly continues it.
@@ -45,26 +45,26 @@ pub enum Emit {
     Update { display_id: String, object: OutputObject },
     /// Remove the outputs so far.
     Clear,
-    /// Bytes for the run's overflow, which is read as one text: stream text as it came, other outputs one JSON a line.
+    /// Bytes for the run's overflow, which is read as one text: stream text unchanged, other outputs as one line of JSON each.
     Overflow(Bytes),
 }
 
 /// Limits of one run.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputLimits {
-    /// Bytes that go in the log; large parts of displays do not count, stream text does.
+    /// Most bytes in the log; large parts of displays do not count, stream text does.
     pub max_log_bytes: u64,
-    /// Lines of stream text in the log; any other output counts as one line.
+    /// Most lines of stream text in the log; any other output counts as one line.
     pub max_log_lines: u64,
-    /// Bytes that the overflow takes when the log is full; what follows is dropped, and the notice says how much.
+    /// Most bytes in the overflow when the log is full; later output is dropped, and a notice says how much.
     pub max_overflow_bytes: u64,
-    /// Bytes of large parts (blobs), together.
+    /// Most bytes of large parts (blobs), together.
     pub max_large_bytes: u64,
-    /// A value longer than this is handed over as a [`LargePart`].
+    /// A value longer than this becomes a [`LargePart`].
     pub large_part_bytes: usize,
     /// Longest piece of stream text, in bytes.
     pub max_piece_bytes: usize,
-    /// How long outputs are collected while a run is busy, in milliseconds.
+    /// Time for which outputs are collected while a run is busy, in milliseconds.
     pub coalesce_ms: u64,
 }
 
@@ -82,7 +82,7 @@ impl Default for OutputLimits {
     }
 }
 
-/// Kept of a stream, to know a key that is cut over two pieces.
+/// Most bytes of a stream's tail that are kept to recognise a key that two pieces share.
 const MAX_TAIL_BYTES: usize = 512;
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ enum Queued {
     Update { display_id: String, content: Box<RawValue> },
 }
 
-/// Turns the outputs of one run into what is recorded.
+/// Turns the outputs of one run into changes to record.
 ///
 /// Call [`handle`](Self::handle) for each output, [`tick`](Self::tick) when [`deadline`](Self::deadline) has come and
 /// [`finish`](Self::finish) at the end of the run. Outputs may still come after that (threads of the kernel).
@@ -101,14 +101,14 @@ pub struct OutputCollector {
     limits: OutputLimits,
     queue: VecDeque<Queued>,
     queued_bytes: usize,
-    /// The stream that is being written; its text is not in `queue` yet.
+    /// The stream of the current piece; its text is not in `queue` yet.
     stream_name: String,
     stream: StreamText,
     clear_with_next_output: bool,
     clear_queued: bool,
     emitted_at_ms: Option<u64>,
     tally: Tally,
-    /// Of a run whose keys are masked: the last piece of each stream, in which a key may have begun.
+    /// Set if keys are masked: the last piece of each stream, in which a key may have begun.
     masked: Option<BTreeMap<String, String>>,
 }
 
@@ -129,13 +129,13 @@ impl OutputCollector {
         }
     }
 
-    /// Keys go before anything is recorded or stored: of a run that an assistant asked for.
+    /// Masks keys before anything is recorded or stored; for runs that an assistant requested.
     pub fn masking_keys(mut self) -> Self {
         self.masked = Some(BTreeMap::new());
         self
     }
 
-    /// Takes an output that came at `now_ms` (any monotonic clock) and returns what is due.
+    /// Takes an output that came at `now_ms` (any monotonic clock) and returns the changes that are due.
     pub fn handle(&mut self, now_ms: u64, output: KernelOutput) -> Vec<Emit> {
         if self.clear_with_next_output && matches!(output, KernelOutput::Stream { .. } | KernelOutput::Object { .. }) {
             self.clear();
@@ -150,18 +150,18 @@ impl OutputCollector {
         if self.is_due(now_ms) { self.flush(now_ms) } else { Vec::new() }
     }
 
-    /// When [`tick`](Self::tick) has something to do, on the clock of [`handle`](Self::handle).
+    /// Time of the next [`tick`](Self::tick), on the clock of [`handle`](Self::handle).
     pub fn deadline(&self) -> Option<u64> {
         let emitted = self.emitted_at_ms?;
         self.has_queued().then(|| emitted.saturating_add(self.limits.coalesce_ms))
     }
 
-    /// Returns what has waited long enough.
+    /// Returns the queued changes if they are due.
     pub fn tick(&mut self, now_ms: u64) -> Vec<Emit> {
         if self.deadline().is_some_and(|deadline| now_ms >= deadline) { self.flush(now_ms) } else { Vec::new() }
     }
 
-    /// Returns everything that still waits and, if outputs were dropped, the notice that says how much.
+    /// Returns all queued changes and, if outputs were dropped, the notice of how much.
     pub fn finish(&mut self, now_ms: u64) -> Vec<Emit> {
         let mut emits = self.flush(now_ms);
         emits.extend(self.tally.dropped_notice().map(notice));
@@ -193,7 +193,7 @@ impl OutputCollector {
         }
     }
 
-    /// Queues the text of the stream; what follows on the same stream continues its last line.
+    /// Queues the text of the stream; later text of the same stream continues its last line.
     fn queue_piece(&mut self) {
         let text = self.stream.take();
         if !text.is_empty() {
@@ -202,7 +202,7 @@ impl OutputCollector {
         }
     }
 
-    /// Another output follows: what comes on this stream later begins a new output, and so a new line.
+    /// Ends the stream before another output: its later text begins a new output, and so a new line.
     fn end_stream(&mut self) {
         self.queue_piece();
         self.stream = StreamText::default();
@@ -215,7 +215,7 @@ impl OutputCollector {
         self.queue.push_back(queued);
     }
 
-    /// The last update wins; it goes behind whatever was displayed since.
+    /// Replaces earlier updates of the same id; the new one goes behind everything displayed since.
     fn update(&mut self, display_id: String, content: Box<RawValue>) {
         self.queue.retain(|queued| !matches!(queued, Queued::Update { display_id: id, .. } if *id == display_id));
         self.queue_piece();
@@ -223,7 +223,7 @@ impl OutputCollector {
         self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
     }
 
-    /// Updates stay: they may be meant for outputs of other runs.
+    /// Removes queued outputs. Updates stay: they may be meant for outputs of other runs.
     fn clear(&mut self) {
         self.clear_with_next_output = false;
         self.clear_queued = true;
@@ -236,7 +236,7 @@ impl OutputCollector {
     fn flush(&mut self, now_ms: u64) -> Vec<Emit> {
         self.queue_piece();
         let mut emits = Vec::new();
-        // A full log takes nothing that would come in its place: what stands there stays, and so does the notice.
+        // A full log takes no new outputs after a clear, so the old ones stay, and the notice too.
         if std::mem::take(&mut self.clear_queued) && !self.tally.limit_reached {
             emits.push(Emit::Clear);
         }

@@ -1,33 +1,32 @@
-//! A process by a name that no other has: numbers come back after a while, and what is left of a process that nobody has
-//! waited for (a zombie) still has one.
+//! Unique name of a process: the system reuses process ids, and a zombie (an ended process that was not waited for) still has one.
 
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-/// What tells a process from all others of its number.
+/// Id of a process, with what distinguishes it from others of the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessName {
     pub process: i32,
-    /// When it began, in the system's own terms. Absent: written by an older version, or the system does not say.
+    /// Start time in the system's own format. Absent: written by an older version, or unknown to the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     started: Option<String>,
-    /// Which start of the machine that was in.
+    /// Id of the machine's boot in which the process started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     boot: Option<String>,
 }
 
 impl ProcessName {
-    /// Of the process that has this number now.
+    /// Name of the process that has this id now.
     pub fn of(process: i32) -> Self {
         Self { process, started: start_of(process), boot: boot() }
     }
 
-    /// Of this process.
+    /// Name of this process.
     pub fn own() -> Self {
         Self::of(i32::try_from(std::process::id()).unwrap_or_default())
     }
 
-    /// Whether just this process still runs.
+    /// True if this process still runs.
     pub fn is_alive(&self) -> bool {
         let is_there = Pid::from_raw(self.process).is_some_and(|process| test_kill_process(process).is_ok());
         let is_other = |then: &Option<String>, now: Option<String>| then.is_some() && *then != now;
@@ -43,13 +42,13 @@ fn boot() -> Option<String> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned())
 }
 
-/// A process that runs on after a restart of the machine: there is none, and its start tells.
+/// Other systems have no boot id; the start time distinguishes processes.
 #[cfg(not(target_os = "linux"))]
 fn boot() -> Option<String> {
     None
 }
 
-/// The fields of `/proc/N/stat` after the name, which may hold anything: the state is the first of them.
+/// The fields of `/proc/N/stat` after the command name, which may hold any character. The first is the state.
 #[cfg(target_os = "linux")]
 fn stat(process: i32) -> Option<Vec<String>> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -99,7 +98,7 @@ mod tests {
         let name = ProcessName::of(number(&child));
         assert!(name.is_alive());
         child.kill().unwrap();
-        // Nobody has waited for it: it is a zombie from the moment it has ended.
+        // The child was not waited for: it is a zombie once it has ended.
         let zombie = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
         let id = Pid::from_raw(number(&child)).unwrap();
         rustix::process::waitid(rustix::process::WaitId::Pid(id), zombie).unwrap();

@@ -1,4 +1,4 @@
-//! The Python package of this build, which kernels find behind all that they have themselves.
+//! The Python package of this build. Kernels search it after all their own packages.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ macro_rules! files {
     };
 }
 
-/// What cells use. The client for programs is not among it: it needs other packages.
+/// Files that cells use. The client for programs is left out: it needs other packages.
 const FILES: &[(&str, &str)] = files! {
     "kernel/__init__.py" "kernel/calls.py" "kernel/constraints.py" "kernel/docstrings.py" "kernel/errors.py" "kernel/host.py" "kernel/progress.py"
     "kernel/registry.py" "kernel/results.py" "kernel/shapes.py" "kernel/signature.py" "kernel/values.py"

@@ -1,5 +1,5 @@
-//! Sends the reports of one session, in order: their large parts go up first, several at a time; the reports follow one by
-//! one, each when the one before is in the log.
+//! Sends the reports of one session, in order. Their large parts are uploaded first, several at a time. The reports follow one by
+//! one, each when the previous one is in the log.
 
 mod delivery;
 
@@ -19,16 +19,16 @@ use delivery::{Delivery, Group, Refusal, missing};
 
 /// Reports whose parts are uploaded at the same time.
 const MAX_UPLOADS: usize = 8;
-/// The pause before a report that the server could not store is sent again, doubling up to the second.
+/// Pause before re-sending a report that the server could not store, and the longest pause: it doubles in between.
 const UNAVAILABLE_PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
-/// A report and what its run has spilled, when it tells of that.
+/// A report, and the overflow of its run if the report names it.
 pub(crate) struct Job {
     pub report: Report,
     pub overflow: Option<Spilled>,
 }
 
-/// What one session's reports need.
+/// Connections and notebook of one session's reports.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     pub notebook: NotebookId,
@@ -37,7 +37,7 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Starts to send what comes; answers go to `inputs`. Ends when `stop` is cancelled or `jobs` is dropped.
+    /// Starts to send jobs; answers go to `inputs`. Ends when `stop` is cancelled or `jobs` is dropped.
     pub fn start(self, inputs: mpsc::UnboundedSender<Input>, stop: CancellationToken) -> mpsc::UnboundedSender<Job> {
         let (jobs, receiver) = mpsc::unbounded_channel();
         tokio::spawn(stop.run_until_cancelled_owned(self.run(receiver, inputs)));
@@ -67,7 +67,7 @@ impl Reporter {
         tokio::join!(preparing, delivering);
     }
 
-    /// Until all of it is in the log, or said to be missing. The error: the session must hear of it.
+    /// Sends until the group is in the log, or is replaced by a notice there. The error goes to the session.
     async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<(), Refusal> {
         let mut waiting = VecDeque::from([group]);
         while let Some(group) = waiting.pop_front() {
@@ -85,7 +85,7 @@ impl Reporter {
         Ok(())
     }
 
-    /// The same command, under the same id, until the server takes or refuses it.
+    /// Sends the same command under the same id until the server accepts or refuses it.
     async fn send(&self, group: &[Command]) -> Result<(), Refusal> {
         let command = match group {
             [command] => command.clone(),
@@ -107,7 +107,7 @@ impl Reporter {
         }
     }
 
-    /// What cannot be stored is said in its place.
+    /// Uploads the parts of a report. A notice replaces a part that cannot be stored.
     async fn prepare(&self, Job { report, overflow }: Job) -> (Report, Group) {
         let mut group = Group::new();
         for PendingCommand { command, to_store, .. } in &report.commands {
@@ -141,7 +141,7 @@ impl Reporter {
     }
 }
 
-/// A connection that is over for good counts as a session that is over.
+/// Turns an error into a refusal. A finally failed connection counts as an ended session.
 fn refusal(error: CommandError) -> Refusal {
     let expected_seq = match &error {
         CommandError::Rejected(reject) => reject.expected_seq,

@@ -1,7 +1,7 @@
-//! Which sessions this agent holds, claims and continues, as a pure state machine. No I/O.
+//! The sessions that this agent holds, claims and continues, as a pure state machine. No I/O.
 //!
 //! **Invariants.** A kernel is launched only for a claim of this very process: the claim's event must carry the id of
-//! our command, because two agents may share one identity. After a reconnect exactly what is held is named as alive.
+//! our command, because two agents may share one identity. After a reconnect exactly the held sessions are named as alive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use notarium_core::{
 
 use crate::session::{Input, View};
 
-/// What the agent is to do.
+/// An action for the agent.
 #[derive(Debug)]
 pub enum Act {
     Subscribe(NotebookId),
@@ -25,7 +25,7 @@ pub enum Act {
         notebook: NotebookId,
         kernel_session: KernelSessionId,
     },
-    /// Run this session, which is claimed.
+    /// Run this claimed session.
     Start {
         notebook: NotebookId,
         kernel_session: KernelSessionId,
@@ -49,7 +49,7 @@ struct Claim {
     kernelspec: String,
     /// The notebook's version after the claim, once it was acked.
     acked_at: Option<Version>,
-    /// Since it was sent a snapshot may have come in place of its event.
+    /// True after a reconnect or a gap: a snapshot may have replaced the claim's event.
     may_have_missed: bool,
 }
 
@@ -57,33 +57,33 @@ struct Claim {
 #[derive(Debug, Default)]
 pub struct Roster {
     agent: Option<AgentId>,
-    /// Sessions that run here, or have something left to say.
+    /// Sessions that run here, or have unsent reports.
     held: BTreeMap<KernelSessionId, NotebookId>,
     claims: BTreeMap<KernelSessionId, Claim>,
-    /// Restarted sessions and those that follow them.
+    /// Restarted sessions, each with its successor.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
-    /// Those whose server has not been told since we came what is alive.
+    /// Notebooks whose live kernels the server has not been told since the last connect.
     unreconciled: BTreeSet<NotebookId>,
-    /// Places of this machine that tools refuse.
+    /// Paths of this machine that tools refuse.
     hidden: Arc<[PathBuf]>,
 }
 
 impl Roster {
-    /// For a machine on which these places are hidden from kernels and tools.
+    /// A roster for a machine on which these paths are hidden from kernels and tools.
     pub fn new(hidden: Arc<[PathBuf]>) -> Self {
         Self { hidden, ..Self::default() }
     }
 
-    /// Connected as this agent. What is alive is said of each notebook when its state has come: a kernel that was asked for
-    /// while we were away is to be known then.
+    /// Notes that we are connected as this agent. Live kernels of a notebook are reported when its state has come: a kernel that was
+    /// requested during the disconnection must be known by then.
     pub fn connected(&mut self, agent: AgentId) {
         self.agent = Some(agent);
         self.claims.values_mut().for_each(|claim| claim.may_have_missed = true);
         self.unreconciled.clone_from(&self.subscribed);
     }
 
-    /// The state of a notebook is here.
+    /// Takes the first state of a notebook after a subscription.
     pub fn followed(&mut self, state: &Document) -> Vec<Act> {
         let mut acts = self.updated(state, &[]);
         if self.unreconciled.remove(&state.notebook_id) {
@@ -92,13 +92,13 @@ impl Roster {
         acts
     }
 
-    /// Events of this notebook were left out; its state follows.
+    /// Notes that events of this notebook were skipped; its state follows.
     pub fn resync(&mut self, notebook: &NotebookId) {
         let here = self.claims.values_mut().filter(|claim| claim.notebook == *notebook);
         here.for_each(|claim| claim.may_have_missed = true);
     }
 
-    /// A notebook waits for a kernel that we offer.
+    /// Claims a kernel that a notebook waits for and that we offer.
     pub fn work(
         &mut self,
         notebook: NotebookId,
@@ -126,7 +126,7 @@ impl Roster {
         acts
     }
 
-    /// The replica of a notebook has moved on, by these events or by a snapshot.
+    /// Takes new state of a notebook, with its new events or from a snapshot.
     pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<Act> {
         let mut acts: Vec<Act> = events.iter().filter_map(|recorded| self.event(recorded, state)).collect();
         acts.extend(self.settle_claims(state));
@@ -169,7 +169,7 @@ impl Roster {
         kernel.phase == KernelPhase::Claimed && kernel.agent == self.agent
     }
 
-    /// A restart that was asked for while we were away shows as a session of ours that nobody runs.
+    /// Finds the successor of a session that was restarted during the disconnection: a claimed session of ours that does not run.
     fn adopt_successors(&mut self, state: &Document) {
         let is_ending = |id: &&KernelSessionId| {
             state.kernels.get(*id).is_some_and(|kernel| kernel.phase == KernelPhase::Ending)
@@ -187,7 +187,7 @@ impl Roster {
         }
     }
 
-    /// The claim was accepted. Usually its event came before; with a snapshot in between it did not.
+    /// Takes the ack of a claim. Usually its event came before; after a snapshot it did not.
     pub fn claim_acked(
         &mut self,
         kernel_session: &KernelSessionId,
@@ -205,8 +205,8 @@ impl Roster {
         acts
     }
 
-    /// Claims whose answer has come and whose event has not. An agent of our identity was first, unless the event fell
-    /// into a gap: then the state tells.
+    /// Settles claims with an ack but without an event: another agent of our identity was first, unless the event fell
+    /// into a gap. Then the state decides.
     fn settle_claims(&mut self, state: &Document) -> Vec<Act> {
         let is_known = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
         let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_known(claim);
@@ -229,7 +229,7 @@ impl Roster {
         Some(Act::Start { notebook, kernel_session: kernel_session.clone(), kernelspec })
     }
 
-    /// A session has said everything. What follows it starts now, when the old kernel is gone.
+    /// Ends a session that has sent all reports. Its successor starts now, because the old kernel has ended.
     pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Document>) -> Vec<Act> {
         let Some(notebook) = self.held.remove(kernel_session) else { return Vec::new() };
         let next = self.successors.remove(kernel_session);
@@ -252,13 +252,13 @@ impl Roster {
         self.held.get(kernel_session).cloned()
     }
 
-    /// As if it had been claimed and won.
+    /// Holds a session as after a won claim.
     #[cfg(test)]
     pub fn hold(&mut self, kernel_session: KernelSessionId, notebook: NotebookId) {
         self.held.insert(kernel_session, notebook);
     }
 
-    /// We may see this notebook no more.
+    /// Forgets a notebook to which we have lost access.
     pub fn lost_access(&mut self, notebook: &NotebookId) {
         self.subscribed.remove(notebook);
         self.unreconciled.remove(notebook);

@@ -1,13 +1,12 @@
-//! Keeps the code of kernels from the rest of their machine: from Notarium's own files first of all.
+//! Sandbox: keeps the code of kernels from the rest of their machine, first of all from Notarium's own files.
 //!
 //! The agent starts each kernel through the program's own hidden command [`LAUNCHER_COMMAND`], which restricts itself and
-//! then becomes the kernel, so that nothing of the kernel ever runs outside. On Linux it uses namespaces (empty read-only
-//! mounts cover the hidden places) and Landlock (nothing changes mounts, looks into processes outside or signals them).
-//! Where namespaces are not allowed, Landlock alone grants everything but the hidden places and what would be new beside
-//! them.
+//! then becomes the kernel, so that no code of the kernel runs outside. On Linux it uses namespaces (empty read-only
+//! mounts cover the hidden paths) and Landlock (no process changes mounts, or inspects or signals processes outside).
+//! Without namespaces, Landlock alone grants everything except the hidden paths and new entries beside them.
 //!
-//! **Invariants.** What the agent says of a kernel is what the launcher saw of itself with the same plan. A launcher that
-//! cannot do what was promised ends, and no kernel starts.
+//! **Invariants.** The agent reports the restrictions that the launcher measured on itself with the same plan. A launcher that
+//! cannot meet them exits, and no kernel starts.
 
 pub mod launcher;
 mod places;
@@ -31,16 +30,16 @@ use tokio::process::Command;
 use launcher::Promise;
 pub use places::{LOCAL_PACKAGES, named_places, private_sockets, secret_places, startup_files};
 
-/// The program's hidden command that becomes a kernel.
+/// The program's hidden command that restricts itself and becomes a kernel.
 pub const LAUNCHER_COMMAND: &str = "kernel-launcher";
 
-/// How far a kernel's code reaches over the network.
+/// Network access of a kernel's code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelNetwork {
     #[default]
     All,
-    /// A loopback of its own: its processes reach each other, and nothing else.
+    /// Its own loopback: its processes reach each other only.
     Loopback,
     None,
 }
@@ -60,52 +59,52 @@ impl fmt::Display for KernelNetwork {
     }
 }
 
-/// What a kernel may reach. Paths are absolute; those that do not exist are passed over.
+/// Paths and network that a kernel may reach. Paths are absolute; missing ones are skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Cannot be read, written or listed.
+    /// Paths that cannot be read, written or listed.
     pub hidden: Vec<PathBuf>,
-    /// Can be reached although it lies in a hidden place.
+    /// Paths within hidden ones that can be reached.
     pub shown: Vec<PathBuf>,
-    /// Can be read, not written.
+    /// Paths that can be read but not written.
     pub read_only: Vec<PathBuf>,
     pub network: KernelNetwork,
-    /// Whether to use namespaces. The first check says whether the system allows it.
+    /// True to use namespaces. The first check finds whether the system allows it.
     pub namespaces: bool,
-    /// Whether the kernel has a PID namespace and `/proc` of its own besides. As above.
+    /// True for the kernel's own PID namespace and `/proc` besides. Checked likewise.
     #[serde(default)]
     pub own_processes: bool,
 }
 
-/// By which of the system's means.
+/// Means of the restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Mounts over what is hidden, processes of its own, Landlock where there is one.
+    /// Mounts over hidden paths, separate PID namespace, Landlock if the system has it.
     Full,
-    /// The same among the machine's processes.
+    /// The same without a separate PID namespace.
     Namespaces,
     /// Landlock alone.
     Landlock,
 }
 
-/// What stands between a kernel's code and the rest of its machine. As `KernelSessionStarted` records it.
+/// Restrictions of a kernel's code, as `KernelSessionStarted` records them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// Absent: an older version recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Hidden places cannot be reached, by path or through a socket in them.
+    /// Hidden paths cannot be reached, by path or through a socket in them.
     pub file_system: bool,
-    /// Processes outside cannot be looked into, traced or signalled.
+    /// Processes outside cannot be inspected, traced or signalled.
     pub processes: bool,
-    /// Abstract sockets of others cannot be connected to. Older versions counted them among `processes`.
+    /// Abstract sockets of other programs cannot be connected to. Older versions counted them among `processes`.
     #[serde(default = "stands")]
     pub sockets: bool,
     pub network: KernelNetwork,
-    /// What does it, for people to read.
+    /// Means in use, for people to read.
     pub by: Vec<String>,
-    /// What is within reach all the same, for people to read.
+    /// Gaps: what the code can still reach, for people to read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
 }
@@ -115,12 +114,12 @@ fn stands() -> bool {
 }
 
 impl Standing {
-    /// Whether what can confirm is out of the kernel's reach.
+    /// True if the kernel cannot reach the credentials that confirm calls.
     pub fn holds(&self) -> bool {
         self.file_system && self.processes && self.sockets
     }
 
-    /// One or two words for people.
+    /// The strength in one to four words, for people.
     pub fn word(&self) -> &'static str {
         match (self.holds(), self.kind) {
             (true, Some(Kind::Full)) => "full",
@@ -132,13 +131,13 @@ impl Standing {
         }
     }
 
-    /// As it is recorded.
+    /// The record for the log.
     pub fn record(&self) -> RawObject {
         RawJson::of(self).ok().and_then(|raw| RawObject::parse(raw.get()).ok()).unwrap_or_default()
     }
 }
 
-/// How kernels are launched: by what, with which plan, and what then stands.
+/// Launcher, plan and resulting restrictions of kernels.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     launcher: PathBuf,
@@ -147,12 +146,12 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Finds out what this system can do of a plan, with namespaces and then without. `Err` says why nothing stands.
+    /// Finds what this system can do of a plan, with namespaces and then without. `Err` has the reasons if all ways fail.
     pub async fn check(launcher: PathBuf, plan: Plan) -> Result<Self, String> {
         Self::first(launcher, plan, &[(true, true), (true, false), (false, false)]).await
     }
 
-    /// The same with Landlock alone.
+    /// Like [`check`](Self::check), with Landlock alone.
     pub async fn check_without_namespaces(launcher: PathBuf, plan: Plan) -> Result<Self, String> {
         Self::first(launcher, plan, &[(false, false)]).await
     }
@@ -178,19 +177,19 @@ impl Sandbox {
         &self.plan
     }
 
-    /// Only what lies in the kernel's own folder reaches it: no port of this machine.
+    /// True if the kernel can be reached only through sockets in its own folder, not through a port.
     pub fn needs_sockets_in_files(&self) -> bool {
         self.plan.network != KernelNetwork::All
     }
 
-    /// The plan of one kernel, which sees its own folder.
+    /// The plan of one kernel, in which its own folder is shown.
     pub(crate) fn plan_of(&self, own: &Path) -> Vec<u8> {
         let shown = self.plan.shown.iter().cloned().chain([own.to_owned()]).collect();
         let plan = Plan { shown, ..self.plan.clone() };
         serde_json::to_vec(&Promise { plan, standing: Some(self.standing.clone()) }).unwrap_or_default()
     }
 
-    /// What starts the kernel instead of its own command line.
+    /// Command line that starts the kernel through the launcher.
     pub(crate) fn command_line(&self, plan: PathBuf) -> [std::ffi::OsString; 3] {
         [self.launcher.clone().into(), LAUNCHER_COMMAND.into(), plan.into()]
     }
@@ -204,7 +203,7 @@ async fn try_out(launcher: &Path, plan: &Plan) -> Result<Standing, String> {
     let mut child = command.kill_on_drop(true).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         let promise = Promise { plan: plan.clone(), standing: None };
-        // One that has ended already says why on its standard error.
+        // If the launcher has exited already, its standard error has the reason.
         let _ = stdin.write_all(&serde_json::to_vec(&promise).unwrap_or_default()).await;
     }
     let output = child.wait_with_output().await.map_err(failed)?;

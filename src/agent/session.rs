@@ -1,11 +1,11 @@
-//! One kernel session of the log, as a pure state machine: what the log says of it and what its kernel does come in;
+//! One kernel session of the log, as a pure state machine. The log's state and the kernel's events come in;
 //! orders to the kernel and reports for the log come out. No I/O, no clock.
 //!
-//! It is level-triggered: [`View`] is what the log says *now*, so that nothing depends on having heard each event.
+//! It is level-triggered: [`View`] is the log's *current* state, so that nothing depends on having seen each event.
 //!
 //! **Invariants.** Reports go out in the order in which they are made, the end of a run after all of its outputs. After a
-//! stale fence nothing is written any more, and the kernel is killed. Memory for reports that are not answered is bounded;
-//! above it output is dropped with a notice, never silently.
+//! stale fence nothing more is written, and the kernel is killed. Memory for unanswered reports is bounded;
+//! above the bound output is dropped with a notice, never silently.
 
 mod comms;
 mod functions;
@@ -34,9 +34,9 @@ enum Phase {
     New,
     Launching,
     Running,
-    /// Asked to stop; its end has not come.
+    /// Asked to stop; the kernel has not ended.
     Stopping,
-    /// No kernel any more; reports may be unanswered.
+    /// The kernel has ended; reports may be unanswered.
     Ended,
     Over,
 }
@@ -48,10 +48,10 @@ pub struct KernelSessionMachine {
     limits: KernelSessionLimits,
     phase: Phase,
     runs: BTreeMap<ExecutionId, Run>,
-    /// The execution that began last: output without an owner is put down to it.
+    /// The execution that began last: output without an owner is attributed to it.
     latest: Option<ExecutionId>,
     run_count: u64,
-    /// Why the agent itself ends the kernel.
+    /// Reason for which the agent itself ends the kernel.
     own_cause: Option<Because<KernelCause>>,
     pending: Vec<PendingCommand>,
     pending_bytes: usize,
@@ -61,7 +61,7 @@ pub struct KernelSessionMachine {
     online: bool,
     busy_shown: bool,
     comms: Comms,
-    /// Since when there is no work.
+    /// Start of the time without work.
     idle_since: u64,
     out: Vec<Output>,
 }
@@ -90,7 +90,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Takes what happened and returns what is to be done, in order.
+    /// Takes an input and returns the resulting outputs, in order.
     pub fn handle(&mut self, now_ms: u64, input: Input) -> Vec<Output> {
         if self.phase != Phase::Over {
             self.dispatch(now_ms, input);
@@ -101,7 +101,7 @@ impl KernelSessionMachine {
         std::mem::take(&mut self.out)
     }
 
-    /// When [`Input::Tick`] has something to do.
+    /// Time of the next [`Input::Tick`].
     pub fn deadline(&self) -> Option<u64> {
         let linger = self.pending_since.map(|since| since + self.limits.linger_ms);
         let runs = self.runs.values().filter_map(Run::deadline);
@@ -109,7 +109,7 @@ impl KernelSessionMachine {
         linger.into_iter().chain(runs).chain(idle).chain(self.comms_deadline()).min()
     }
 
-    /// Whether the kernel's next output may come in now. While it may not, it waits in the driver and then the kernel.
+    /// True if the session accepts the kernel's next output. Otherwise it waits in the driver, and then in the kernel.
     pub fn takes_output(&self) -> bool {
         !self.online || self.unanswered_bytes + self.pending_bytes < self.limits.max_unanswered_bytes
     }
@@ -130,7 +130,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Whoever follows its widgets is told anew who is there.
+    /// Notes the connection's state. When it is lost, following of widgets ends; the server requests it again later.
     fn now_online(&mut self, online: bool) {
         self.online = online;
         if !online {
@@ -177,7 +177,7 @@ impl KernelSessionMachine {
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {
         for (id, run) in self.runs.iter_mut().filter(|(_, run)| !run.is_finished()) {
             if execution_id.is_none_or(|wanted| wanted == id) {
-                // A kernel that has not begun with it ignores the signal: it is sent again when it begins.
+                // A kernel that has not begun the run ignores the signal: it is sent again when the run begins.
                 run.interrupt_wanted = !run.is_started();
                 run.is_interrupted = true;
             }
@@ -195,7 +195,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// The log knows of no such session: nothing is to be written any more.
+    /// Drops everything and kills the kernel: the log knows no such session, so nothing more can be written.
     fn abandon(&mut self) {
         self.runs.clear();
         self.pending.clear();

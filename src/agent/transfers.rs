@@ -1,5 +1,5 @@
-//! What the server asks of the working folder's files. Their bytes go over requests of their own, so that no report of a run waits
-//! behind a file, and a slow reader slows down the file alone.
+//! Transfers files of the working folder for the server. Their bytes use separate HTTP requests, so that reports of runs do not wait
+//! for files, and a slow reader slows down only its own file.
 
 use std::fs::File;
 use std::io;
@@ -20,14 +20,14 @@ use crate::connection::{CommandSender, http_address, install_tls_provider};
 use crate::error::AgentError;
 use crate::working_folder::{Incoming, Refused, WorkingFolder};
 
-/// Requests that are worked on at a time.
+/// Most concurrent requests.
 const MAX_AT_ONCE: usize = 32;
-/// What is read or written at once.
+/// Size of a read or write.
 const PIECE_BYTES: usize = 64 << 10;
-/// How long the next bytes of a file that comes are waited for.
+/// Timeout for the next bytes of an incoming file.
 const STALLED_AFTER: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A server that is gone without a word is noticed.
+/// TCP keepalive: detects a server that disappeared without closing.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// Answers for the working folder. Cheap to clone.
@@ -53,7 +53,7 @@ impl Transfers {
         Ok(Self { folder, client, base, token, places })
     }
 
-    /// Does what was asked and answers.
+    /// Carries out a request and answers it.
     pub async fn serve(self, id: u64, request: FileRequest, sender: CommandSender) {
         let answer = |answer: FileAnswer| sender.ephemeral(ClientMessage::AnswerFile { id, answer });
         let Ok(_place) = self.places.clone().try_acquire_owned() else {
@@ -84,7 +84,7 @@ impl Transfers {
         answer(answered.unwrap_or_else(FileAnswer::from));
     }
 
-    /// Disks may be slow: what asks them does not keep the agent from its kernels.
+    /// Runs file work on a blocking thread: slow disks must not block the agent's kernels.
     async fn beside<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&WorkingFolder) -> Result<T, Refused> + Send + 'static,
@@ -148,7 +148,7 @@ impl Transfers {
     }
 }
 
-/// What changes names alone.
+/// Carries out requests that change only names.
 fn changed(folder: &WorkingFolder, request: FileRequest) -> Result<FileAnswer, Refused> {
     match request {
         FileRequest::Move { from, to } => folder.relocate(&from, &to).map(FileAnswer::Moved),
@@ -168,7 +168,7 @@ fn system(path: &str, error: &io::Error) -> Refused {
     Refused::system(path, rustix::io::Errno::from_io_error(error).unwrap_or(rustix::io::Errno::IO))
 }
 
-/// A file on its way out: as long as it was when it was opened, and ends with an error if what was sent never stood in it so.
+/// An outgoing file. Its length is fixed when it is opened; the transfer ends with an error if the sent content never existed as such.
 struct Outgoing {
     file: tokio::fs::File,
     size_bytes: u64,
@@ -177,7 +177,7 @@ struct Outgoing {
     before: Change,
 }
 
-/// By what it is seen that a file was changed.
+/// Values that change with a file: size and modification time.
 type Change = (u64, Option<std::time::SystemTime>);
 
 impl Outgoing {
@@ -209,7 +209,7 @@ impl Outgoing {
         Ok(Some(piece.into()))
     }
 
-    /// A file that only grew (a log) begins with what was sent: that is looked at before the last piece goes out.
+    /// Compares a changed file's beginning with the sent bytes, before the last piece goes out. A file that only grew (a log) passes.
     async fn check_unchanged(&mut self) -> io::Result<()> {
         if change(&self.file.metadata().await?) == self.before {
             return Ok(());
@@ -249,12 +249,12 @@ mod tests {
 
     use super::*;
 
-    /// What is sent of a file that is changed so after its first piece was read.
+    /// The bytes that are sent of a file that `change` modifies after its first piece was read.
     async fn sent(content: &[u8], change: impl FnOnce(&std::path::Path)) -> io::Result<Vec<u8>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, content).unwrap();
-        // Older than any change that follows, however coarse the clock of the disk is.
+        // Older than any later change, even on disks with a coarse clock.
         File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
         let outgoing = Outgoing::new(File::open(&path).unwrap(), content.len() as u64).unwrap();
         let mut pieces = std::pin::pin!(outgoing.pieces());

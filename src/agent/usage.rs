@@ -1,4 +1,4 @@
-//! What a kernel takes of its machine: it and the processes that it has started, measured while somebody looks.
+//! Memory and processor use of a kernel and its child processes, measured while a client follows it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// Between two measurements.
+/// Time between two measurements.
 const PERIOD: Duration = Duration::from_secs(3);
-/// A longer line of parents is none: ids are used again while they are read.
+/// Longest chain of parents: ids can be reused while they are read, which could make a cycle.
 const MAX_GENERATIONS: usize = 100;
 
-/// Measures one kernel, again and again, while it is wanted.
+/// Measures one kernel repeatedly while measurements are wanted.
 pub(crate) struct Meter {
     wanted: watch::Receiver<bool>,
     timer: Interval,
-    /// `None` where the system is not one that can be asked.
+    /// `None` if the system offers no such data.
     system: Option<System>,
-    /// Of the last measurement: the processor's time is known between two of the same process.
+    /// Process of the last measurement: processor use needs two of the same process.
     measured: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Meter {
         Self { wanted, timer, system: System::new().ok(), measured: None }
     }
 
-    /// Ends when it is time to measure. Cancel safe.
+    /// Waits until the next measurement is due. Cancel safe.
     pub async fn due(&mut self) {
         loop {
             if *self.wanted.borrow_and_update() {
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    /// Of a process and those that come from it, without the first generations of them. `None`: it is gone.
+    /// Measures a process and its descendants, except the first `without` generations. `None`: the process has ended.
     pub fn measure(&mut self, root: u32, without: usize) -> Option<KernelUsage> {
         let what = ProcessRefreshKind::nothing().with_memory().with_cpu().without_tasks();
         let system = self.system.as_mut()?;
@@ -64,7 +64,7 @@ impl Meter {
     }
 }
 
-/// How far a process is from the one that it comes from.
+/// Generations between a process and its ancestor `root`.
 fn generation<Id: Ord + Copy>(parents: &BTreeMap<Id, Option<Id>>, id: Id, root: Id) -> Option<usize> {
     let parent = |id: &Id| parents.get(id).copied().flatten();
     std::iter::successors(Some(id), parent).take(MAX_GENERATIONS).position(|ancestor| ancestor == root)

@@ -1,11 +1,11 @@
-//! The folder in which kernels start, for people: what it holds, a file out of it, a file into it.
+//! The folder in which kernels start, for people: lists it, and reads, writes, moves and deletes its files.
 //!
-//! The agent reads and writes here outside the sandbox of kernels, whose code fills the folder. So nothing is reached that
-//! code in a kernel could not reach itself.
+//! The agent reads and writes here outside the sandbox of kernels, whose code fills the folder. So it reaches only paths that
+//! code in a kernel could reach itself.
 //!
-//! **Invariants.** What was opened lies below the folder, whatever links and renames do meanwhile: paths are resolved by the
-//! system from the folder's descriptor, and places are judged by the descriptor that came of it. A file that comes has its name
-//! when all of it is on the disk, or never. What is moved, taken away or brought back replaces nothing.
+//! **Invariants.** Every opened file is below the folder, despite concurrent links and renames: the system resolves paths
+//! from the folder's descriptor, and rights are checked on the resulting descriptor. An incoming file gets its name
+//! when all of it is on the disk, or never. Moving, deleting and restoring never replace a file.
 
 mod beneath;
 mod incoming;
@@ -31,17 +31,17 @@ use rustix::io::Errno;
 pub(crate) use incoming::Incoming;
 pub(crate) use places::Places;
 
-/// Names of one folder that are looked through.
+/// Most names of one folder that are read.
 const MAX_SCANNED: usize = 100_000;
-/// Longest name of a file that usual systems take.
+/// Longest name of a file on common systems.
 const MAX_NAME_BYTES: usize = 255;
-/// What is only looked at is not opened for reading: that could wait, or do something.
+/// Flags to look at a file without opening it for reading, which could block or have effects.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
-/// Why it was not done, with a sentence that says what to do.
+/// Refusal of a request, with a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub code: FileRefusal,
@@ -53,7 +53,7 @@ impl Refused {
         Self { code, message: message.into() }
     }
 
-    /// What the system says about a file.
+    /// Turns a system error about a file into a refusal.
     pub fn system(path: &str, error: Errno) -> Self {
         use FileRefusal as R;
         let (code, words) = match error {
@@ -79,7 +79,7 @@ impl From<Refused> for FileAnswer {
     }
 }
 
-/// The folder, and the places that kernels do not reach.
+/// The folder, and the paths that kernels cannot reach.
 #[derive(Debug)]
 pub(crate) struct WorkingFolder {
     path: PathBuf,
@@ -87,7 +87,7 @@ pub(crate) struct WorkingFolder {
     keeps: trash::Keeps,
 }
 
-/// Something that was opened below the folder.
+/// An open file or folder below the working folder.
 struct Found {
     descriptor: OwnedFd,
     real: PathBuf,
@@ -101,7 +101,7 @@ impl WorkingFolder {
         Self { path, places, keeps: trash::Keeps::default() }
     }
 
-    /// A page of a folder, by name.
+    /// Lists a page of a folder, sorted by name.
     pub fn list(&self, path: &str, after: Option<&str>, limit: u32, all: bool) -> Result<FolderPage, Refused> {
         let parts = parts(path)?;
         let path = parts.join("/");
@@ -120,7 +120,7 @@ impl WorkingFolder {
         Ok(FolderPage { path, files, next, is_cut })
     }
 
-    /// What is known of a file or folder.
+    /// Describes a file or folder.
     pub fn look(&self, path: &str) -> Result<FileEntry, Refused> {
         let parts = parts(path)?;
         let path = parts.join("/");
@@ -128,18 +128,18 @@ impl WorkingFolder {
         Ok(described(parts.last().copied().unwrap_or_default(), &found.stat))
     }
 
-    /// A file for reading, and what is known of it.
+    /// Opens a file for reading, and describes it.
     pub fn open(&self, path: &str) -> Result<(File, FileEntry), Refused> {
         let parts = parts(path)?;
         let path = parts.join("/");
-        // A pipe is opened at once, and then refused.
+        // Opening a pipe must not block; it is refused afterwards.
         let found = self.find(self.root()?.as_fd(), &path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         check_regular(&path, &found.stat)?;
         let entry = described(parts.last().copied().unwrap_or_default(), &found.stat);
         Ok((File::from(found.descriptor), entry))
     }
 
-    /// A file that is to come: its folders are made, and nothing else is to be seen of it until [`Incoming::commit`].
+    /// Begins an incoming file: makes its folders. The file is invisible until [`Incoming::commit`].
     pub fn create(&self, path: &str, overwrite: bool, size_bytes: Option<u64>) -> Result<Incoming, Refused> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else {
@@ -156,14 +156,14 @@ impl WorkingFolder {
         }
         let path = parts.join("/");
         let root = self.root()?;
-        // Before a folder is made: as deep as there are folders.
+        // Checked before a folder is made, as deep as folders exist.
         let folder = self.make_folders(root.as_fd(), folders)?;
         self.places.check_writable(&folder.real.join(name), &path)?;
         incoming::check_room(&folder.descriptor, &path, size_bytes)?;
         Incoming::begin(folder.descriptor, name, path, overwrite)
     }
 
-    /// The folder itself, which is still the one in which the agent was started.
+    /// Opens the folder by its path; refuses `/` and a missing folder.
     fn root(&self) -> Result<OwnedFd, Refused> {
         if self.path.parent().is_none() {
             let message =
@@ -190,7 +190,7 @@ impl WorkingFolder {
         Ok(Found { descriptor, real, stat })
     }
 
-    /// The names in a folder without those of hidden places, and whether there are more than are looked through.
+    /// Names in a folder without hidden paths; true if there are more than the limit.
     fn names(&self, folder: &Found, all: bool) -> Result<(Vec<Vec<u8>>, bool), Errno> {
         let hidden = self.places.hidden_in(&folder.real);
         let is_shown = |name: &CStr| {
@@ -210,7 +210,7 @@ impl WorkingFolder {
         Ok((names, false))
     }
 
-    /// What leads out, or has vanished meanwhile, has only a name.
+    /// Describes an entry. If it leads out or has vanished, only its name is known.
     fn entry(&self, root: BorrowedFd<'_>, folder: &str, name: &[u8]) -> FileEntry {
         let other = |name: &str| FileEntry {
             name: name.to_owned(),
@@ -223,7 +223,7 @@ impl WorkingFolder {
         self.find(root, &path, LOOK).map_or_else(|_| other(name), |found| described(name, &found.stat))
     }
 
-    /// Each of these folders, made where it is not there.
+    /// Opens each of these folders in turn, and makes missing ones.
     fn make_folders(&self, root: BorrowedFd<'_>, parts: &[&str]) -> Result<Found, Refused> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK;
         let mut folder = self.find(root, "", flags)?;
@@ -244,7 +244,7 @@ impl WorkingFolder {
     }
 }
 
-/// The names that a path is made of, from the working folder down.
+/// Splits a path into names, relative to the working folder.
 fn parts(path: &str) -> Result<Vec<&str>, Refused> {
     let invalid = |words: &str| Err(Refused::new(FileRefusal::InvalidPath, words));
     if path.len() > MAX_FILE_PATH_BYTES {
@@ -260,7 +260,7 @@ fn parts(path: &str) -> Result<Vec<&str>, Refused> {
     Ok(parts)
 }
 
-/// Names that exist are taken as they are; new ones can be shown, typed and copied everywhere.
+/// Checks a new name: it can be shown, typed and copied everywhere. Existing names are not checked.
 fn check_new_name(name: &str) -> Result<(), Refused> {
     let words = match name {
         _ if name.len() > MAX_NAME_BYTES => format!("a name has at most {MAX_NAME_BYTES} bytes: choose a shorter one"),
@@ -275,7 +275,7 @@ fn check_new_name(name: &str) -> Result<(), Refused> {
     Err(Refused::new(FileRefusal::InvalidPath, words))
 }
 
-/// Signs of Unicode that let a name look like another. Scripts from right to left need none of them.
+/// Control characters of Unicode that make a name look like another. Right-to-left scripts need none of them.
 fn turns_text(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

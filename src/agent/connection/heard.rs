@@ -1,4 +1,4 @@
-//! A stream that knows when its last byte came: a large message on a slow line takes longer than silence may.
+//! A stream that records the time of its last byte: a large message on a slow line may take longer than the allowed silence.
 
 use std::io;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ impl LastByte {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ready when no byte has come for so long. Cancel safe.
+    /// Returns when no byte has come for `silence`. Cancel safe.
     pub async fn silence(&self, silence: Duration) {
         loop {
             let end = self.get() + silence;
@@ -34,7 +34,7 @@ impl LastByte {
     }
 }
 
-/// Notes the time of each byte that is read.
+/// Records the time of each byte that is read.
 #[derive(Debug)]
 pub struct Heard<S> {
     stream: S,

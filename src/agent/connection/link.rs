@@ -1,4 +1,4 @@
-//! The task that keeps the socket: connects, says hello, sends again what is due, reads, and starts over.
+//! The task that keeps the socket: connects, says hello, re-sends unanswered commands, reads, and reconnects.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,12 +30,12 @@ type Socket = WebSocketStream<MaybeTlsStream<Heard<TcpStream>>>;
 
 /// Largest message that is accepted: a snapshot with all the outputs that a notebook shows.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// What a server that has not said it takes at least.
+/// Frame limit before the welcome.
 const UNKNOWN_MAX_FRAME_BYTES: u64 = u64::MAX;
-/// A connection that lived this long was good: the next backoff begins anew.
+/// Lifetime after which a connection counts as good: the backoff starts again from its minimum.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
-/// What the owner of the connection wants.
+/// Orders of the connection's owner.
 #[derive(Debug)]
 pub(super) enum Order {
     Command {
@@ -50,7 +50,7 @@ pub(super) enum Order {
         notebook: NotebookId,
     },
     Ephemeral(Box<ClientMessage>),
-    /// Told again after every reconnect.
+    /// Sent again after every reconnect.
     Offer(Box<ClientMessage>),
 }
 
@@ -59,14 +59,14 @@ pub(super) struct Link {
     orders: mpsc::UnboundedReceiver<Order>,
     events: mpsc::UnboundedSender<ConnectionEvent>,
     outbox: Outbox,
-    /// Subscribed notebooks, and the version up to which their events were handed on.
+    /// Subscribed notebooks, and the last event that was passed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
     offer: Option<ClientMessage>,
     max_frame_bytes: u64,
     failures: u32,
 }
 
-/// A welcomed socket: frames go out through a task of their own, so that a slow server cannot stop the reading.
+/// A welcomed socket. A separate task writes frames, so that a slow server cannot block reading.
 struct Open {
     reader: SplitStream<Socket>,
     frames: mpsc::UnboundedSender<Utf8Bytes>,
@@ -125,7 +125,7 @@ impl Link {
         }
     }
 
-    /// Why the connection is over; `None`: nobody wants it any more.
+    /// Returns why the connection ended; `None`: its owner dropped it.
     async fn connect_and_serve(&mut self) -> Option<ConnectError> {
         match self.connect().await {
             Ok((open, welcome)) => self.serve(open, welcome).await,
@@ -188,7 +188,7 @@ impl Link {
         match error.code {
             ErrorCode::Unauthenticated => ConnectError::Unauthenticated(error.message),
             ErrorCode::AgentConnected => ConnectError::AgentConnected(error.message),
-            // The server will say the same again.
+            // Final: the server would answer the same again.
             ErrorCode::Forbidden | ErrorCode::UnsupportedProtocol => ConnectError::Refused(error.message),
             _ => self.unreachable(error.message),
         }
@@ -236,7 +236,7 @@ impl Link {
         }
     }
 
-    /// What every new connection begins with.
+    /// The first frames of every new connection: offer, subscriptions, unanswered commands.
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
         let subscribe =
             |(notebook, since): (&NotebookId, &Option<LastEvent>)| frame_of(&subscribe(notebook, since.clone()));
@@ -245,7 +245,7 @@ impl Link {
         frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
     }
 
-    /// The cause, when the connection is over.
+    /// Handles a message; returns the cause if the connection is over.
     fn read(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Option<ConnectError> {
         let text = match message {
             Some(Ok(Message::Text(text))) => text,
@@ -289,7 +289,7 @@ impl Link {
             _ => return,
         };
         if let Some(held) = self.subscriptions.get_mut(notebook) {
-            // A snapshot of another branch may lie before what was held.
+            // A snapshot of another branch may be older than the held version.
             let is_newer = held.as_ref().is_none_or(|held| held.version < version);
             if is_newer || matches!(message, ServerMessage::Subscribed(it) if it.diverged) {
                 *held = Some(LastEvent { version, event_id: event_id.clone() });
@@ -299,7 +299,7 @@ impl Link {
 
     // --- orders ---
 
-    /// Does what it can now; `frames` is absent while there is no connection.
+    /// Carries out an order; `frames` is absent while there is no connection.
     fn order(&mut self, order: Order, frames: Option<&mpsc::UnboundedSender<Utf8Bytes>>) {
         let frame = match order {
             Order::Command { message, responder } => self.outbox.push(*message, responder, self.max_frame_bytes),
@@ -319,7 +319,7 @@ impl Link {
         }
     }
 
-    /// Waits, and takes orders meanwhile. False when nobody wants the connection any more.
+    /// Waits, and takes orders meanwhile. False when the owner has dropped the connection.
     async fn pause(&mut self, pause: Duration) -> bool {
         let until = Instant::now() + pause;
         while let Ok(order) = tokio::time::timeout_at(until, self.orders.recv()).await {
@@ -329,7 +329,7 @@ impl Link {
         true
     }
 
-    /// Doubling, capped, multiplied by a random 0.5 to 1.5.
+    /// The next pause: doubled, capped, multiplied by a random 0.5 to 1.5.
     fn backoff(&mut self) -> Duration {
         let doubled = self.options.min_backoff.saturating_mul(1_u32 << self.failures.min(16));
         self.failures += 1;
@@ -369,7 +369,7 @@ fn subscribe(notebook: &NotebookId, since: Option<LastEvent>) -> ClientMessage {
     ClientMessage::Subscribe(SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() })
 }
 
-/// Writes what waits, many frames with one flush. The reader learns of a broken socket by itself.
+/// Writes queued frames, up to 64 per flush. The reader notices a broken socket itself.
 async fn write(mut sink: SplitSink<Socket, Message>, mut waiting: mpsc::UnboundedReceiver<Utf8Bytes>) {
     let mut frames = Vec::new();
     while waiting.recv_many(&mut frames, 64).await > 0 {
@@ -384,7 +384,7 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut waiting: mpsc::Unbounde
     }
 }
 
-/// The address of the socket on a server that is given in any usual way.
+/// The socket's address on a server. Takes the same forms as [`http_address`].
 fn socket_address(server: &str) -> Result<String, ConnectError> {
     Ok(format!("{}{SOCKET_PATH}", http_address(server)?.replacen("http", "ws", 1)))
 }
@@ -421,7 +421,7 @@ mod tests {
         }
     }
 
-    /// A server that welcomes, and then neither says anything nor closes.
+    /// A server that sends its welcome, and then neither writes nor closes.
     async fn hung_server(listener: tokio::net::TcpListener) {
         let (stream, _) = listener.accept().await.unwrap();
         let mut socket = tokio_tungstenite::accept_async(stream).await.unwrap();

@@ -1,4 +1,4 @@
-//! Commands that wait for their answer, in the order in which they were given. Pure.
+//! Unanswered commands, in the order of their submission. Pure.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ struct Unanswered {
     responder: Responder,
 }
 
-/// What was asked and is not answered.
+/// Commands that were sent and are not answered.
 #[derive(Default)]
 pub(super) struct Outbox {
     /// Oldest first: answers come nearly in this order.
@@ -26,7 +26,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Keeps the command until it is answered and returns its frame. A command that cannot be sent is answered at once.
+    /// Keeps the command until it is answered and returns its frame. A command that is too large or invalid is answered with an error.
     pub fn push(&mut self, message: CommandMessage, responder: Responder, max_frame_bytes: u64) -> Option<Utf8Bytes> {
         let (id, notebook) = (message.id.clone(), message.notebook.clone());
         let frame = match frame_of(&ClientMessage::Command(message)) {
@@ -56,8 +56,7 @@ impl Outbox {
         }
     }
 
-    /// Every frame that must be sent again after a reconnect, oldest first. What a stricter server could not take is
-    /// answered instead.
+    /// Every frame to send again after a reconnect, oldest first. A command above the new server's frame limit is answered with an error.
     pub fn resend(&mut self, max_frame_bytes: u64) -> Vec<Utf8Bytes> {
         let fits = |waiting: &Unanswered| waiting.frame.len() as u64 <= max_frame_bytes;
         let (kept, large): (VecDeque<_>, VecDeque<_>) =
@@ -69,7 +68,7 @@ impl Outbox {
         self.unanswered.iter().map(|waiting| waiting.frame.clone()).collect()
     }
 
-    /// No answer will come any more.
+    /// Answers all commands with `cause`: the connection has failed finally.
     pub fn fail(&mut self, cause: &ConnectError) {
         for waiting in self.unanswered.drain(..) {
             let _ = waiting.responder.send(Err(cause.clone().into()));

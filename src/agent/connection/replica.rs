@@ -1,9 +1,9 @@
-//! The state of one subscribed notebook, folded from what the server sends.
+//! The state of one subscribed notebook, folded from the server's messages.
 
 use notarium_core::{Document, Envelope, Event, EventId, NotebookId, Recorded, Version};
 use notarium_wire::{EventMessage, EventsMessage, LastEvent, SubscribedMessage};
 
-/// Why events could not be folded in.
+/// Reasons why events could not be folded in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missed {
     /// Events between ours and theirs are missing.
@@ -16,7 +16,7 @@ pub(super) enum Missed {
 pub(super) struct Replica {
     notebook: Document,
     last_event: Option<EventId>,
-    /// False until the first `subscribed`, and after something was missed until the next.
+    /// False until the first `subscribed`, and from a missed event until the next.
     is_current: bool,
 }
 
@@ -30,8 +30,8 @@ impl Replica {
     }
 
     pub fn subscribed(&mut self, message: &mut SubscribedMessage) {
-        // A snapshot of the past would undo what is known; the events in between follow in any case. Of another branch is
-        // nothing known.
+        // A snapshot of the past would undo known events, and the events in between follow in any case. After a divergence the held
+        // state is of another branch, so any snapshot replaces it.
         if let Some(snapshot) = message.snapshot.take()
             && (message.diverged || snapshot.version >= self.notebook.version)
         {
@@ -41,13 +41,13 @@ impl Replica {
         self.is_current = true;
     }
 
-    /// What to name when asking for what was missed.
+    /// The last event to name when subscribing again; `None` asks for a snapshot.
     pub fn since(&self, missed: &Missed) -> Option<LastEvent> {
         let event_id = self.last_event.clone().filter(|_| *missed == Missed::Gap)?;
         Some(LastEvent { version: self.notebook.version, event_id })
     }
 
-    /// Folds in what is new and returns it, typed.
+    /// Folds in new events and returns them, typed.
     pub fn apply(&mut self, message: &EventsMessage) -> Result<Vec<Recorded>, Missed> {
         if !self.is_current {
             return Ok(Vec::new());
@@ -63,7 +63,7 @@ impl Replica {
                     self.last_event = Some(event.id.clone());
                     recorded.push(typed);
                 }
-                // What was folded in before is told with the state that comes next.
+                // The next `Subscribed` carries the state; events that were already folded in are not returned.
                 Err(missed) => {
                     self.is_current = false;
                     return Err(missed);

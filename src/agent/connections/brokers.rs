@@ -16,19 +16,19 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{Connection, Connections, MAX_NAME_CHARACTERS, Place};
 
-/// Brokers of one kernel at a time: code in a kernel can ask for as many as it likes.
+/// Most brokers of one kernel: its code can request any number.
 const MAX_BROKERS: usize = 16;
 
-/// What a kernel says instead of a connection's name: over this socket it answers questions. See `launcher.py`.
+/// Sent by a kernel in place of a connection's name: the kernel answers questions over this socket. See `launcher.py`.
 const TAKES_QUESTIONS: &str = "?";
 
-/// Sockets for questions that nobody has looked at yet.
+/// Most question sockets in the queue.
 const MAX_COMING: usize = 4;
 
-/// The shortest limit of all systems is 103.
+/// Longest socket address used; the shortest limit of all systems is 103.
 const MAX_ADDRESS_BYTES: usize = 100;
 
-/// The code of a broker, given to it over its standard input: none of it is read from a place that kernels write.
+/// The code of a broker, passed over its standard input: none of it is read from a folder that kernels can write.
 const CODE: [(&str, &str); 4] = [
     ("wire.py", include_str!("../../../clients/python/notarium/sql/wire.py")),
     ("rows.py", include_str!("../../../clients/python/notarium/sql/rows.py")),
@@ -49,21 +49,21 @@ const PASSED_ENVIRONMENT: &[&str] =
     &["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"];
 const PASSED_PREFIXES: &[&str] = &["PG", "KRB5"];
 
-/// Takes a kernel's wishes for connections, until it is dropped.
+/// Accepts a kernel's requests for connections, until it is dropped.
 pub(crate) type Brokers = AbortOnDropHandle<()>;
 
-/// What a kernel's databases need of its agent.
+/// The parts of an agent that serve one kernel's databases.
 pub(crate) struct Listening {
     pub brokers: Brokers,
-    /// For the kernel: its connections, and where it finds this.
+    /// For the kernel: its connections, and the address of the socket.
     pub told: String,
-    /// What brokers run in.
+    /// Python of the brokers.
     pub python: PathBuf,
-    /// Sockets over which the kernel takes questions; the last one counts.
+    /// Sockets over which the kernel takes questions; the newest replaces the others.
     pub coming: mpsc::Receiver<UnixStream>,
 }
 
-/// Listens at `socket`, in the kernel's own folder. `python`: what brokers run in.
+/// Listens at `socket`, in the kernel's own folder. `python`: the default Python of brokers.
 pub(crate) fn listen(connections: Arc<Connections>, socket: PathBuf, python: PathBuf) -> std::io::Result<Listening> {
     let told = connections.told(&socket);
     let listener = bind(&socket)?;
@@ -87,7 +87,7 @@ pub(crate) fn listen(connections: Arc<Connections>, socket: PathBuf, python: Pat
     Ok(Listening { brokers: AbortOnDropHandle::new(task), told, python, coming })
 }
 
-/// Brokers begin in another folder than the agent. A name alone is looked for in `PATH`.
+/// Makes a path absolute, because brokers start in another folder. A bare name is left for the search in `PATH`.
 fn located(python: PathBuf) -> PathBuf {
     match python.components().nth(1) {
         Some(_) => std::path::absolute(&python).unwrap_or(python),
@@ -95,7 +95,7 @@ fn located(python: PathBuf) -> PathBuf {
     }
 }
 
-/// A path may be longer than an address of a socket; by its open folder it is short, on Linux.
+/// Binds the socket. On Linux a path that is too long for a socket address is shortened through `/proc/self/fd`.
 fn bind(socket: &Path) -> std::io::Result<UnixListener> {
     if socket.as_os_str().len() <= MAX_ADDRESS_BYTES {
         return UnixListener::bind(socket);
@@ -115,7 +115,7 @@ async fn serve(
 ) {
     let Some(name) = read_name(&mut stream).await else { return };
     if name == TAKES_QUESTIONS {
-        // One too many is closed, and comes again.
+        // If the queue is full, the socket is closed and the kernel connects again.
         let _ = for_questions.try_send(stream);
         return;
     }
@@ -125,7 +125,7 @@ async fn serve(
     }
 }
 
-/// One line. Byte by byte: what follows is the broker's.
+/// Reads one line, byte by byte: all later bytes are for the broker.
 async fn read_name(stream: &mut UnixStream) -> Option<String> {
     let mut name = Vec::new();
     loop {
@@ -137,7 +137,7 @@ async fn read_name(stream: &mut UnixStream) -> Option<String> {
     }
 }
 
-/// Until who speaks with it over `stream` is gone, or the future is dropped.
+/// Runs a broker until the other end of `stream` is closed, or the future is dropped.
 pub(super) async fn run(stream: UnixStream, connection: &Connection, python: PathBuf) -> std::io::Result<()> {
     let Place::Url(url) = &connection.place else { return Ok(()) };
     let stream = stream.into_std()?;
@@ -153,7 +153,7 @@ pub(super) async fn run(stream: UnixStream, connection: &Connection, python: Pat
         .kill_on_drop(true);
     command.stdin(Stdio::piped()).stdout(OwnedFd::from(stream)).stderr(Stdio::piped());
     let mut broker = command.spawn()?;
-    // Its copy of the socket stays open as long as it lives.
+    // `command` holds a copy of the broker's socket, which would stay open.
     drop(command);
     let given = json!({"name": connection.name, "url": url, "writes": connection.writes, "code": CODE});
     let mut input = broker.stdin.take();

@@ -1,7 +1,7 @@
-//! Which tables the connections of one kernel have. A server is asked by a broker of the question's own, everything else by the
-//! kernel, which has the files and the database in its memory: both answer while a cell runs.
+//! Tables of the connections of one kernel. For a server, a broker per question answers; for files and the in-memory database the
+//! kernel answers, which holds them. Both answer while a cell runs.
 //!
-//! An answer is kept for a short time, and until the kernel's next run is over, which may have changed it.
+//! Answers are cached for a short time, and dropped when a run of the kernel ends, because it may have changed them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,29 +18,29 @@ use tokio::sync::{Semaphore, mpsc};
 use super::brokers;
 use super::{Connection, Connections};
 
-/// How long an answer is good for others while a run of the kernel, or somebody else, may change the database.
+/// Lifetime of a cached answer: a run of the kernel, or another program, may change the database.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 const MAX_KEPT: usize = 16;
-/// Questions of one kernel at a time.
+/// Most concurrent questions to one kernel.
 const MAX_ASKED: usize = 4;
-/// How much earlier a database gives up than who waits for it: it knows why.
+/// The database times out this much before the caller, so its own error is returned.
 const EARLIER: Duration = Duration::from_millis(500);
-/// Of an answer: more than the limits of a schema let through.
+/// Longest answer; a schema within its limits is always shorter.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
 /// The schemas of one kernel's connections.
 #[derive(Debug)]
 pub(crate) struct Schemas {
     connections: Arc<Connections>,
-    /// What brokers run in.
+    /// Python of the brokers.
     python: PathBuf,
-    /// The kernel, where it takes questions.
+    /// The socket on which the kernel takes questions.
     kernel: tokio::sync::Mutex<Line>,
     kept: Mutex<Kept>,
     places: Semaphore,
 }
 
-/// The way to the kernel. It comes to us: a path in its folder would be what its code makes of it.
+/// The socket to the kernel. The kernel connects to us: a path in its folder could be replaced by its code.
 #[derive(Debug)]
 struct Line {
     coming: mpsc::Receiver<UnixStream>,
@@ -50,12 +50,12 @@ struct Line {
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// How often everything was forgotten.
+    /// Count of invalidations of the cache.
     generation: u64,
     answers: BTreeMap<(String, String), (Instant, ConnectionSchema)>,
 }
 
-/// What a broker or the kernel says.
+/// A reply of a broker or the kernel.
 #[derive(Debug, Deserialize)]
 struct Reply {
     of: u64,
@@ -70,7 +70,7 @@ struct Failure {
 }
 
 impl Schemas {
-    /// `coming`: sockets over which the kernel takes questions, the last one counts.
+    /// `coming`: sockets over which the kernel takes questions; the newest replaces the others.
     pub fn new(connections: Arc<Connections>, python: PathBuf, coming: mpsc::Receiver<UnixStream>) -> Self {
         let line = Line { coming, open: None, number: 0 };
         Self {
@@ -82,14 +82,14 @@ impl Schemas {
         }
     }
 
-    /// A run is over, and may have changed any of them.
+    /// Empties the cache: a run has ended, and may have changed any table.
     pub fn forget(&self) {
         let mut kept = self.kept();
         kept.generation += 1;
         kept.answers.clear();
     }
 
-    /// The tables of a connection with `matching` in their name.
+    /// Describes the tables of a connection with `matching` in their names.
     pub async fn describe(&self, connection: String, matching: String, within: Duration) -> KernelAnswer {
         let Ok(_place) = self.places.try_acquire() else {
             return QuestionRefusal::KernelBusy.because("the kernel has too many questions: ask again in a moment");
@@ -125,7 +125,7 @@ impl Schemas {
 
     async fn ask_broker(&self, connection: &Connection, question: Value) -> std::io::Result<Reply> {
         let (mut ours, theirs) = UnixStream::pair()?;
-        // Dropped with the question: the broker ends.
+        // The broker ends when `ours` is dropped with the question.
         let broker = brokers::run(theirs, connection, self.python.clone());
         tokio::select! {
             reply = exchange(&mut ours, 1, question) => reply,
@@ -145,7 +145,7 @@ impl Schemas {
         line.number += 1;
         question["connection"] = json!(connection);
         let reply = exchange(&mut open, line.number, question).await?;
-        // A question that was given up in the middle leaves nothing that could be read on: the kernel comes again.
+        // After an abandoned exchange the socket is not reused: the kernel connects again.
         line.open = Some(open);
         Ok(reply)
     }
@@ -156,7 +156,7 @@ impl Schemas {
 }
 
 impl Kept {
-    /// The answer that is good still, or the generation of one that is asked for now.
+    /// The cached answer, or the current generation for a new one.
     fn find(&self, key: &(String, String)) -> Result<ConnectionSchema, u64> {
         let fresh = self.answers.get(key).filter(|(since, _)| since.elapsed() < KEPT_FOR);
         fresh.map(|(_, schema)| schema.clone()).ok_or(self.generation)
@@ -197,7 +197,7 @@ fn gone(connection: &str) -> KernelAnswer {
     QuestionRefusal::KernelFailed.because(message)
 }
 
-/// Asks, and reads on until the answer to this very question comes. The frames are those of `wire.py`.
+/// Sends the question and reads until its own answer comes. The frames are those of `wire.py`.
 async fn exchange(channel: &mut UnixStream, number: u64, mut question: Value) -> std::io::Result<Reply> {
     question["describe"] = json!(number);
     let head = question.to_string();
@@ -270,12 +270,12 @@ mod tests {
         assert!(question["seconds"].as_f64().is_some_and(|seconds| seconds < LONG.as_secs_f64()));
         reply(&mut kernel, json!({"of": 1, "described": described})).await;
         assert!(matches!(first.await.unwrap(), KernelAnswer::Described(_)));
-        // Nobody answers, and nobody is asked.
+        // Answered from the cache: the kernel gets no question.
         assert!(matches!(ask(&schemas, "duckdb", LONG).await.unwrap(), KernelAnswer::Described(_)));
         schemas.forget();
         let second = ask(&schemas, "duckdb", LONG);
         assert_eq!(asked(&mut kernel).await["describe"], json!(2));
-        // What a run changes while the answer is on its way.
+        // A run may change the schema while the answer is on its way.
         schemas.forget();
         reply(&mut kernel, json!({"of": 2, "described": described})).await;
         second.await.unwrap();
@@ -294,7 +294,7 @@ mod tests {
         asked(&mut kernel).await;
         let (code, message) = refused(late).await;
         assert!(code == QuestionRefusal::Timeout && message.contains("duckdb"), "{message}");
-        // The kernel sees that nobody waits any more, and comes again.
+        // The kernel sees the closed socket, and connects again.
         assert_eq!(kernel.read(&mut [0]).await.unwrap(), 0);
         let (ours, mut kernel) = UnixStream::pair().unwrap();
         sender.send(ours).await.unwrap();

@@ -1,4 +1,4 @@
-//! The sockets of one kernel session. Each is read and written by tasks of its own, so that none waits for another.
+//! The sockets of one kernel session. Tasks per socket read and write it, so that none blocks another.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use super::messages::Message;
 pub(super) const MAX_WAITING_REQUESTS: usize = 1024;
 /// Pause between attempts to reach a socket that the kernel has not bound yet, and after a socket's error.
 const RETRY: Duration = Duration::from_millis(10);
-/// How often connecting is tried.
+/// Most attempts to connect.
 const CONNECT_ATTEMPTS: usize = 20;
-/// How long a kernel's first message on iopub may follow its reply before the request is repeated: until the
-/// subscription has arrived, kernels before JEP 65 send into the void.
+/// Time for a kernel's first iopub message after its reply, before the request is repeated. Kernels before JEP 65 publish to no
+/// subscriber until the subscription has arrived.
 const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(200);
-/// How often that is repeated before the kernel is taken as one that publishes no status.
+/// Most repetitions of the request; then the kernel counts as one that publishes no status.
 const SUBSCRIPTION_ATTEMPTS: usize = 25;
 
-/// A message that came in, or the fact that one came that was none (wrong signature, missing parts).
+/// A received message, or the error of an unreadable one (wrong signature, missing parts).
 pub(super) type Incoming = Result<RawMessage, RuntimeError>;
 
 /// The channels to one kernel process.
@@ -36,7 +36,7 @@ pub(super) type Incoming = Result<RawMessage, RuntimeError>;
 pub(super) struct Channels {
     pub shell: mpsc::Receiver<Incoming>,
     pub stdin: mpsc::Receiver<Incoming>,
-    /// In order.
+    /// Messages in order of arrival.
     pub iopub: mpsc::UnboundedReceiver<Waiting>,
     pub shell_out: mpsc::Sender<JupyterMessage>,
     pub stdin_out: mpsc::Sender<JupyterMessage>,
@@ -49,7 +49,7 @@ pub(super) struct Channels {
 type Waiting = (Incoming, Option<OwnedSemaphorePermit>);
 
 impl Channels {
-    /// Connects as soon as the kernel has bound its sockets; waits for that without end.
+    /// Connects when the kernel has bound its sockets; waits for that without a timeout.
     pub async fn connect(
         info: &ConnectionInfo,
         session_id: &str,
@@ -62,7 +62,7 @@ impl Channels {
         let (shell_out, shell) = open(&mut tasks, shell);
         let (stdin_out, stdin) = open(&mut tasks, stdin);
         let (control_out, mut control) = open(&mut tasks, control);
-        // Nothing depends on the replies of control; they are only taken off the socket.
+        // Replies on control are read only to empty the socket.
         tasks.spawn(async move { while control.recv().await.is_some() {} });
         Ok(Self { shell, stdin, iopub: waiting, shell_out, stdin_out, control_out, _tasks: tasks })
     }
@@ -104,7 +104,7 @@ struct Sockets {
 }
 
 impl Sockets {
-    /// Who answers at first need not be the kernel: a TCP port may still be somebody else's for a moment.
+    /// Retries: another process may still hold a TCP port for a moment and answer in the kernel's place.
     async fn connect(info: &ConnectionInfo, session_id: &str) -> Result<Self, RuntimeError> {
         for _ in 1..CONNECT_ATTEMPTS {
             if let Ok(sockets) = Self::try_connect(info, session_id).await {
@@ -128,7 +128,7 @@ impl Sockets {
     }
 }
 
-/// Waits until the kernel has bound the last of its sockets. The ZeroMQ client would wait with growing pauses.
+/// Waits until the kernel has bound all its sockets. The ZeroMQ client itself would retry with growing pauses.
 async fn bound(info: &ConnectionInfo) {
     for port in [info.shell_port, info.stdin_port, info.control_port, info.iopub_port] {
         while !is_bound(info, port).await {
@@ -169,7 +169,7 @@ fn open(
     (out, incoming)
 }
 
-/// Reads iopub and does nothing else. Only when `max_waiting_bytes` wait does the kernel's output wait too.
+/// Only reads iopub and queues. Above `max_waiting_bytes` it stops reading: back-pressure for the kernel's output.
 async fn drain(mut iopub: Connection<SubSocket>, sender: mpsc::UnboundedSender<Waiting>, max_waiting_bytes: usize) {
     let limit = u32::try_from(max_waiting_bytes).unwrap_or(u32::MAX).max(1);
     let room = Arc::new(Semaphore::new(limit as usize));
@@ -182,16 +182,16 @@ async fn drain(mut iopub: Connection<SubSocket>, sender: mpsc::UnboundedSender<W
     }
 }
 
-/// What a message costs beside its content, in bytes: a flood of small ones costs more so than by what it says.
+/// Cost of a message beside its content, in bytes: many small messages use more memory than their content.
 const MESSAGE_OVERHEAD_BYTES: usize = 1 << 10;
 
-/// A message larger than the limit is let in alone.
+/// Bytes that a message counts, at most `limit`: a larger message waits until it is alone.
 fn weight(incoming: &Incoming, limit: u32) -> u32 {
     let bytes: usize = incoming.iter().flat_map(|raw| &raw.jparts).map(bytes::Bytes::len).sum();
     u32::try_from(bytes + MESSAGE_OVERHEAD_BYTES).unwrap_or(u32::MAX).min(limit)
 }
 
-/// The next message. Errors of the socket itself mean that the kernel is gone, which its process tells better.
+/// The next message. Socket errors mean that the kernel has ended; its process reports that more precisely.
 async fn receive<S: SocketRecv>(connection: &mut Connection<S>) -> Incoming {
     loop {
         match connection.socket.recv().await {

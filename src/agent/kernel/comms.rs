@@ -11,31 +11,31 @@ use serde_json::{Map, Value, json};
 
 use super::messages::Message;
 
-/// What is relayed: widgets and progress, nothing else.
+/// Comm target of widgets. Only widgets and progress are relayed.
 const WIDGETS_TARGET: &str = "jupyter.widget";
-/// Messages that wait for one kernel; what is beyond is lost.
+/// Most queued messages for one kernel; further ones are dropped.
 pub(super) const MAX_WAITING_COMMS: usize = 256;
 const OUTPUT_MODEL: &str = "OutputModel";
 
-/// What became of a comm.
+/// Event of a comm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CommKind {
-    /// It is open now.
+    /// It was opened.
     Opened,
-    /// The kernel says something on it.
+    /// The kernel sent a message.
     #[default]
     Message,
-    /// It is over.
+    /// It was closed.
     Closed,
 }
 
-/// What is talked about on a comm.
+/// Subject of a comm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CommTarget {
-    /// A widget; the kernel hears those who look at it.
+    /// A widget; people who see it can send messages to the kernel.
     #[default]
     Widget,
-    /// How far a run has come; nobody answers.
+    /// Progress of a run; it takes no messages.
     Progress,
 }
 
@@ -43,14 +43,14 @@ pub enum CommTarget {
 #[derive(Debug, Clone, Default)]
 pub struct KernelComm {
     pub kind: CommKind,
-    /// Of one that is opened.
+    /// Set for `Opened`.
     pub target: CommTarget,
     pub comm_id: String,
     pub data: RawObject,
     pub buffers: Vec<Bytes>,
     /// The request that led to it.
     pub parent: Option<String>,
-    /// The run that it is.
+    /// The run in which the message was sent.
     pub execution_id: Option<super::ExecutionId>,
 }
 
@@ -62,12 +62,12 @@ struct Content {
 }
 
 impl KernelComm {
-    /// The same said to the kernel.
+    /// The same message, addressed to the kernel.
     pub(super) fn to_kernel(&self) -> JupyterMessage {
         comm_msg(&self.comm_id, &self.data)
     }
 
-    /// Nothing where it is of something else than a widget or progress; what is said on comms that were never opened is passed over later.
+    /// Reads a comm message; `None` for other messages and targets. Messages on unknown comms are dropped later.
     pub(super) fn read(message: &Message) -> Option<Self> {
         let kind = match message.header.msg_type.as_str() {
             "comm_open" => CommKind::Opened,
@@ -87,10 +87,10 @@ impl KernelComm {
     }
 }
 
-/// What somebody who looks at a widget says to it.
+/// A message to a widget from a person who sees it.
 #[derive(Debug)]
 pub struct CommRequest {
-    /// How the kernel's answers name it.
+    /// Request id, which the kernel's answers name.
     pub name: String,
     pub comm_id: String,
     pub data: RawObject,
@@ -110,7 +110,7 @@ fn comm_msg(comm_id: &str, data: &RawObject) -> JupyterMessage {
     JupyterMessage::new(CommMsg { comm_id: CommId(comm_id.to_owned()), data }, None)
 }
 
-/// The `Output` widgets of a kernel, and what they have taken.
+/// The `Output` widgets of a kernel, and the outputs they have captured.
 #[derive(Debug, Default)]
 pub(super) struct OutputWidgets {
     widgets: BTreeMap<String, OutputWidget>,
@@ -118,14 +118,14 @@ pub(super) struct OutputWidgets {
 
 #[derive(Debug, Default)]
 struct OutputWidget {
-    /// The request whose outputs it takes; empty: of none.
+    /// `msg_id` of the request whose outputs it captures; empty: none.
     takes: String,
     outputs: Vec<Value>,
     clears_next: bool,
 }
 
 impl OutputWidgets {
-    /// A widget that begins to take outputs says so on its comm.
+    /// Notes widgets that are opened or closed, and the request whose outputs they capture.
     pub fn hear(&mut self, comm: &KernelComm) {
         let data: Value = serde_json::from_str(comm.data.get()).unwrap_or_default();
         let state = &data["state"];
@@ -145,10 +145,10 @@ impl OutputWidgets {
         }
     }
 
-    /// Takes the output for a widget, where one wants it: what the kernel is told of it, and what those who look are.
+    /// Gives the output to the widget that captures it. Returns the update, for the kernel and for the followers of the widget.
     pub fn take(&mut self, message: &Message) -> Option<KernelComm> {
         let parent = message.parent_id.as_ref()?;
-        // The inner one of two that take the same.
+        // If two widgets capture the same request, the inner one takes the output.
         let (id, widget) = self.widgets.iter_mut().rev().find(|(_, widget)| widget.takes == *parent)?;
         widget.change(message)?;
         let data = json!({"method": "update", "state": {"outputs": widget.outputs}, "buffer_paths": []});
@@ -158,7 +158,7 @@ impl OutputWidgets {
 }
 
 impl OutputWidget {
-    /// `None`: it is no output.
+    /// Returns `None` if the message is no output.
     fn change(&mut self, message: &Message) -> Option<()> {
         let kind = message.header.msg_type.as_str();
         let content: Map<String, Value> = match kind {

@@ -18,19 +18,19 @@ use crate::connections::brokers::Brokers;
 use crate::kernelspecs::InterruptMode;
 use crate::leftovers::TemporaryFolder;
 
-/// How long the sockets of a dead kernel must be silent until everything that it sent has been read.
+/// Silence on the sockets of a dead kernel after which everything that it sent counts as read.
 const EXIT_SILENCE: Duration = Duration::from_millis(100);
 
-/// What does not queue behind executions.
+/// Requests that do not queue behind executions.
 #[derive(Debug)]
 pub(super) enum Urgent {
-    /// The kernel is interrupted; by signal that has happened already.
+    /// The kernel is interrupted; the signal, if that is its way, was sent before.
     Interrupt,
     AnswerInput(String),
     Stop,
 }
 
-/// Everything that one session needs. It ends with [`KernelEvent::Ended`] after the process has ended.
+/// State of one session. It ends with [`KernelEvent::Ended`] after the process has ended.
 pub(super) struct Driver {
     pub channels: Channels,
     pub executions: Executions,
@@ -46,18 +46,18 @@ pub(super) struct Driver {
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
     pub state: State,
-    /// They end with the session.
+    /// Dropped with the session.
     pub _brokers: Option<Brokers>,
     /// Holds the sockets; removed with the session.
     pub _folder: TemporaryFolder,
 }
 
-/// Where a session is in its life.
+/// Progress of a session towards its end.
 #[derive(Default)]
 pub(super) struct State {
-    /// The session was asked to end.
+    /// A shutdown was requested.
     is_asked: bool,
-    /// The process has ended; the session does when its sockets have been silent until then.
+    /// Exit of the process, and the time until which its sockets must be silent before the session ends.
     exited: Option<(Exit, Instant)>,
     ended: bool,
 }
@@ -105,7 +105,7 @@ impl Driver {
         }
     }
 
-    /// Silence that is only due to a slow event channel does not count.
+    /// Restarts the silence timer when the outbox is empty: silence due to a slow event channel does not count.
     fn sent(&mut self) {
         if self.outbox.is_empty() {
             self.heard();
@@ -137,11 +137,11 @@ impl Driver {
             true => EndCause::Shutdown,
             false => EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() },
         };
-        // Those who wait for answers see that it is over.
+        // Closes the channels of open questions.
         self.asks.close();
         self.questions = Questions::default();
         let mut unfinished = self.executions.end();
-        // What was asked meanwhile and never reached the kernel ends with it.
+        // Queued executions that never reached the kernel count as unfinished.
         self.requests.close();
         while let Ok(request) = self.requests.try_recv() {
             unfinished.push(request.execution_id);
@@ -154,7 +154,7 @@ impl Driver {
     fn urgent(&mut self, urgent: Urgent) {
         match urgent {
             Urgent::Interrupt => {
-                // What was asked before the interrupt is meant by it.
+                // Takes executions that were queued before the interrupt, so that it applies to them.
                 while let Ok(request) = self.requests.try_recv() {
                     self.request(Some(request));
                 }
@@ -174,7 +174,7 @@ impl Driver {
     fn interrupt(&mut self) {
         match self.interrupt_mode {
             InterruptMode::Message => send(&self.channels.control_out, JupyterMessage::new(InterruptRequest {}, None)),
-            // A process that has ended needs no interrupt.
+            // A failed signal means that the process has ended.
             InterruptMode::Signal => drop(self.group.interrupt()),
         }
     }
@@ -190,7 +190,7 @@ impl Driver {
 
     fn request(&mut self, request: Option<ExecuteRequest>) {
         let Some(request) = request else {
-            // The owner is gone, and its process with it.
+            // The owner has dropped the kernel, and so its process.
             self.state.is_asked = true;
             return;
         };
@@ -236,7 +236,7 @@ impl Driver {
         }
     }
 
-    /// An output goes to the widget that takes it, else to the run.
+    /// Passes an output to the widget that captures it, else to the run.
     fn output(&mut self, message: &Message) {
         if let Some(taken) = self.output_widgets.take(message) {
             send(&self.channels.shell_out, taken.to_kernel());
@@ -265,14 +265,14 @@ fn read(incoming: Incoming) -> Option<Message> {
     message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
 }
 
-/// The queues to the sockets are longer than what a session has open at a time.
+/// Queues a message; the queues are larger than the number of open requests of a session.
 fn send(queue: &mpsc::Sender<JupyterMessage>, message: JupyterMessage) {
     if queue.try_send(message).is_err() {
         tracing::warn!("the kernel takes no messages");
     }
 }
 
-/// Sends what fits. Without a receiver the events are dropped: nobody wants them.
+/// Sends as many events as fit. If the receiver is dropped, the events are dropped too.
 async fn send_next(events: &mpsc::Sender<KernelEvent>, outbox: &mut VecDeque<KernelEvent>) {
     let Ok(permit) = events.reserve().await else {
         outbox.clear();

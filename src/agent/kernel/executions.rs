@@ -1,4 +1,4 @@
-//! Which message belongs to which execution, and when an execution is over. Pure: time comes in.
+//! Matches messages to executions, and decides when an execution is over. Pure: time comes in.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,16 +7,16 @@ use super::comms::KernelComm;
 use super::messages::{ExecuteReply, InputRequest, IopubContent, Message, MessageHeader};
 use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
 
-/// How many finished executions are remembered for the outputs of their threads.
+/// Most finished executions that are remembered for the outputs of their threads.
 const MAX_REMEMBERED: usize = 1000;
-/// How long after `busy` a kernel is sure to run the code, and so to notice an interrupt.
+/// Delay after `busy` until a kernel is sure to run the code and to notice an interrupt.
 const EARLY_INTERRUPT_DELAY: Duration = Duration::from_millis(50);
 
 /// The executions of one kernel session.
 #[derive(Debug)]
 pub(super) struct Executions {
     idle_timeout: Duration,
-    /// In the order of their requests: what a kernel says is nearly always of the first.
+    /// In the order of their requests: most messages belong to the first.
     unfinished: VecDeque<Unfinished>,
     /// `msg_id`s of finished executions, oldest first.
     remembered: VecDeque<(String, ExecutionId)>,
@@ -25,17 +25,17 @@ pub(super) struct Executions {
     interrupt: Option<EarlyInterrupt>,
 }
 
-/// An interrupt that came before the kernel had begun with the execution that it was meant for. Kernels ignore it then.
+/// An interrupt that came before the kernel had begun the execution. Kernels ignore it then.
 #[derive(Debug)]
 struct EarlyInterrupt {
     msg_id: String,
-    /// When to repeat it, once the execution has started.
+    /// Time to repeat it, set when the execution has started.
     due: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Unfinished {
-    /// Of the request.
+    /// The request's `msg_id`.
     msg_id: String,
     execution_id: ExecutionId,
     started: bool,
@@ -65,7 +65,7 @@ impl Executions {
         self.unfinished.len()
     }
 
-    /// The kernel is interrupted. If it has not begun with what it was asked to do, that is interrupted when it begins.
+    /// Notes an interrupt. If no execution runs, the next one is interrupted when it begins.
     pub fn interrupted(&mut self) {
         let running = self.unfinished.iter().any(|unfinished| unfinished.started && unfinished.idle_at.is_none());
         let next = self.unfinished.iter().find(|unfinished| !unfinished.started);
@@ -74,14 +74,14 @@ impl Executions {
         }
     }
 
-    /// Whether the kernel is to be interrupted again, now; once.
+    /// True if the kernel must be interrupted again now; true once per interrupt.
     pub fn interrupt_is_due(&mut self, now: Instant) -> bool {
         let due = |interrupt: &mut EarlyInterrupt| interrupt.due.is_some_and(|due| due <= now);
         let interrupt = self.interrupt.take_if(due);
         interrupt.is_some_and(|interrupt| self.unfinished.iter().any(|it| it.msg_id == interrupt.msg_id))
     }
 
-    /// The session is over: the executions that will not finish, in the order of their requests.
+    /// Ends the session: returns the executions that will not finish, in the order of their requests.
     pub fn end(&mut self) -> Vec<ExecutionId> {
         self.unfinished.drain(..).map(|unfinished| unfinished.execution_id).collect()
     }
@@ -131,20 +131,20 @@ impl Executions {
         Some(KernelEvent::InputRequest { execution_id, prompt, password })
     }
 
-    /// The header of the input request that is to be answered, once.
+    /// Takes the header of the open input request.
     pub fn take_input_request(&mut self) -> Option<MessageHeader> {
         self.input_request.take()
     }
 
-    /// When [`expire`](Self::expire) or [`interrupt_is_due`](Self::interrupt_is_due) is.
+    /// Time of the next [`expire`](Self::expire) or [`interrupt_is_due`](Self::interrupt_is_due).
     pub fn deadline(&self) -> Option<Instant> {
         let interrupt = self.interrupt.as_ref().and_then(|interrupt| interrupt.due);
         let ends = self.unfinished.iter().filter_map(|unfinished| self.end_deadline(unfinished));
         ends.chain(interrupt).min()
     }
 
-    /// Of an execution that has one of reply and `idle`: when the other is given up. Output may come before `idle`, so
-    /// only silence counts; nothing comes before a reply that should have come first.
+    /// Deadline of an execution that has only its reply or only its `idle`. Output may come before `idle`, so
+    /// only silence counts; a reply should come before `idle`, so its deadline counts from `idle`.
     fn end_deadline(&self, unfinished: &Unfinished) -> Option<Instant> {
         let since = match (&unfinished.reply, unfinished.idle_at) {
             (Some((at, _)), None) => self.heard_at.map_or(*at, |heard| heard.max(*at)),
@@ -164,7 +164,7 @@ impl Executions {
         events
     }
 
-    /// An aborted execution never ran, so it has lost nothing.
+    /// Ends an execution without its reply or `idle`. An aborted execution never ran, so it has lost nothing.
     fn finish_without(&mut self, now: Instant, index: usize) -> impl Iterator<Item = KernelEvent> + use<> {
         let unfinished = &mut self.unfinished[index];
         let reason = match &unfinished.reply {
@@ -210,7 +210,7 @@ impl Executions {
         })
     }
 
-    /// The execution that a message is of, while it is unfinished.
+    /// The index of a message's execution, while that is unfinished.
     fn index_of(&self, message: &Message) -> Option<usize> {
         let msg_id = message.parent_id.as_ref()?;
         self.unfinished.iter().position(|unfinished| unfinished.msg_id == *msg_id)
@@ -225,7 +225,7 @@ impl Executions {
     }
 }
 
-/// For a reply that cannot be read, or never came: the execution did not end well as far as anybody knows.
+/// Stands in for a reply that is unreadable or missing: the execution counts as failed.
 fn unknown_reply() -> ExecuteReply {
     ExecuteReply { status: "error".into(), execution_count: None }
 }
@@ -233,7 +233,7 @@ fn unknown_reply() -> ExecuteReply {
 fn finish_status(reply: &ExecuteReply) -> FinishStatus {
     match reply.status.as_str() {
         "ok" => FinishStatus::Ok,
-        // "abort" is what older kernels say.
+        // Older kernels reply "abort".
         "aborted" | "abort" => FinishStatus::Aborted,
         _ => FinishStatus::Error,
     }
@@ -373,7 +373,7 @@ mod tests {
         assert!(!executions.interrupt_is_due(now));
         assert!(executions.interrupt_is_due(now + EARLY_INTERRUPT_DELAY));
         assert!(!executions.interrupt_is_due(now + EARLY_INTERRUPT_DELAY));
-        // What runs has had its interrupt, and what waits is not meant.
+        // The running execution had its interrupt, and the queued one is not meant.
         executions.interrupted();
         executions.iopub(now, &status("m2", "busy"));
         assert_eq!(executions.deadline(), None);

@@ -1,4 +1,4 @@
-//! Launches a kernel process and brings it to the point at which it answers.
+//! Launches a kernel process and waits until it answers.
 
 use notarium_core::{Because, KernelCause};
 use std::collections::VecDeque;
@@ -33,13 +33,13 @@ use crate::python_package;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
-/// How often a kernel is started that was robbed of its port.
+/// Most starts of a kernel whose port was taken by another process.
 const MAX_ATTEMPTS: usize = 3;
 const LAUNCHER: &str = include_str!("../launcher.py");
-/// Ways to the person's desktop, which a sandbox closes.
+/// Variables that lead to the person's desktop; absent in a sandbox.
 const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
-/// Variables of the agent that every kernel gets. Deliberately absent: whatever may hold a secret.
+/// Variables of the agent that every kernel gets. Deliberately absent: any that may hold a secret.
 const PASSED_ENVIRONMENT: &[&str] = &[
     "PATH",
     "HOME",
@@ -94,7 +94,7 @@ const PASSED_ENVIRONMENT: &[&str] = &[
 ];
 const PASSED_PREFIXES: &[&str] = &["LC_", "NVIDIA_", "ROCM_", "HIP_"];
 
-/// Why a kernel did not start. Each says what to do.
+/// Reasons why a kernel did not start; each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     #[error(
@@ -120,7 +120,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// As the log says it.
+    /// The cause in the log's form.
     pub fn because(&self) -> Because<KernelCause> {
         let cause = match self {
             Self::MissingExecutable { .. } => KernelCause::NotInstalled,
@@ -166,7 +166,7 @@ async fn start(
     let folder = TemporaryFolder::create(&options.runtime_dir, &random_hex::<6>());
     let folder = folder.map_err(|source| LaunchError::RuntimeFolder { path: options.runtime_dir.clone(), source })?;
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
-    // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
+    // Listeners are closed before the spawn: a child holds copies until just after the spawn returns, and would answer.
     drop(ports);
     let (process, databases) = spawn(kernelspec, options, &folder, &info)?;
     let (channels, kernel_info) = answer(&process, &info, options).await?;
@@ -200,12 +200,12 @@ async fn start(
     Ok(Kernel { interrupt_mode, has_own_processes, process, requests, urgent, questions, comms, schemas })
 }
 
-/// Kernels bind the TCP ports that they are told; somebody may have been faster.
+/// True if another process took the kernel's TCP port before the kernel bound it.
 fn lost_its_port(output_tail: &str) -> bool {
     ["Address already in use", "EADDRINUSE", "address in use"].iter().any(|text| output_tail.contains(text))
 }
 
-/// Waits until the kernel answers, ends or takes too long.
+/// Waits until the kernel answers, ends or times out.
 async fn answer(
     process: &KernelProcess,
     info: &ConnectionInfo,
@@ -246,7 +246,7 @@ async fn connection_info(
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
     let prefix = folder.path.join("s");
     let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
-    // From a network of its own no port of the kernel is reached.
+    // A kernel with its own network has no port that the agent can reach.
     let needs_files = options.sandbox.as_ref().is_some_and(|sandbox| sandbox.needs_sockets_in_files());
     let ipc = match options.transport {
         TransportChoice::Automatic => fits && (kernelspec.is_ipykernel() || needs_files),
@@ -284,7 +284,7 @@ fn with_ports(transport: Transport, ip: String, ports: &[u16], kernelspec: &Kern
 
 fn random_hex<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
-    // Without the system's randomness there is no safe kernel: its key would be known.
+    // Without random bytes the kernel's key would be guessable.
     getrandom::fill(&mut bytes).unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
     hex::encode(bytes)
 }
@@ -303,7 +303,7 @@ fn spawn(
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
         if options.sandbox.is_some() {
-            // The file of the person's own sessions is hidden.
+            // The sandbox hides the history file in the home folder.
             arguments.push("--HistoryManager.hist_file=:memory:".into());
         }
         use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes()).map_err(failed)?);
@@ -346,7 +346,7 @@ fn use_launcher(arguments: &mut Vec<OsString>, launcher: PathBuf) {
     }
 }
 
-/// A shell sets the limit and becomes the kernel, which keeps the process id.
+/// Wraps the command in a shell that sets the limit and execs the kernel, which keeps the process id.
 fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
     let kibibytes = (bytes / 1024).to_string();
     let shell = ["/bin/sh", "-c", r#"ulimit -v "$0" && exec "$@""#, &kibibytes].map(OsString::from);
@@ -362,16 +362,16 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
-    // Of a namespace of its own the kernel's parent is the first process, which the kernel does not outlive.
+    // In its own PID namespace the kernel's parent is process 1, which the kernel does not outlive.
     let parent = if options.has_own_processes() { 1 } else { std::process::id() };
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
         .chain([("JPY_PARENT_PID".into(), parent.to_string().into())])
-        // The module `notarium` says nothing where nobody listens.
+        // Without this variable the module `notarium` sends nothing.
         .chain([("NOTARIUM_KERNEL".into(), "1".into())])
         .collect()
 }
 
-/// Says which program is missing; behind a wrapper the system's error would not.
+/// Checks that the program exists; behind a wrapper the system's error would not name it.
 fn check_executable(
     kernelspec: &Kernelspec,
     arguments: &[OsString],

@@ -1,5 +1,5 @@
-//! Questions that Python answers in the kernel: its variables, rows of its tables, cells formatted. Each is an expression whose value
-//! comes with the reply to a silent execution, so that nothing of it is an output or stands in the history.
+//! Questions that Python answers in the kernel: variables, table rows, formatted cells. Each is an expression whose value
+//! comes with the reply to a silent execution, so that it is neither an output nor in the history.
 
 use notarium_core::kernel_tools::RESULT_MIME;
 use notarium_wire::{KernelAnswer, QuestionKind, QuestionRefusal, ReadTable, SummarizeColumn, TableName, kernel_tools};
@@ -25,7 +25,7 @@ pub(super) fn expression(kind: &QuestionKind) -> String {
     kernel_tools::table_expression(&asked)
 }
 
-/// As far as it concerns us, the content of an `execute_reply`.
+/// The content of an `execute_reply`, as far as it is used here.
 #[derive(Deserialize)]
 pub(super) struct Reply {
     #[serde(default)]
@@ -41,7 +41,7 @@ struct Expressions {
 struct Expression {
     #[serde(default)]
     data: Value,
-    /// Of an expression that failed.
+    /// Set for an expression that failed.
     #[serde(default)]
     ename: String,
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Reads kernel messages leniently: what a kernel sent is kept as it is; no bytes can make this panic.
+//! Reads kernel messages leniently: content is kept as sent; no bytes can make this panic.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::outputs::{KernelOutput, raw, raw_json};
 /// The comm target under which kernels register functions (protocol/README.md, "User functions").
 const FUNCTIONS_TARGET: &str = "notarium.functions";
 
-/// A message as far as it concerns routing, with its content still JSON text.
+/// A message with the fields for routing; its content is still JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub header: MessageHeader,
@@ -28,7 +28,7 @@ pub(super) struct MessageHeader {
     pub json: String,
 }
 
-/// What an iopub message says.
+/// Content of an iopub message.
 #[derive(Debug)]
 pub(super) enum IopubContent {
     Busy,
@@ -36,7 +36,7 @@ pub(super) enum IopubContent {
     Output(KernelOutput),
     /// The data of a comm for registered functions.
     Functions(Box<RawValue>),
-    /// Other comms, `execute_input`, `iopub_welcome` and what we do not know.
+    /// Other comms, `execute_input`, `iopub_welcome` and unknown types.
     Other,
 }
 
@@ -69,7 +69,7 @@ struct ParentFields<'a> {
 }
 
 impl Message {
-    /// Takes a message apart. Fails when its header is no header.
+    /// Parses a message. Fails if its header is invalid.
     pub fn read(raw: &RawMessage) -> Result<Self, serde_json::Error> {
         let [header, parent, _metadata, content, buffers @ ..] = raw.jparts.as_slice() else {
             return Err(serde::de::Error::custom("a message of fewer than four parts"));
@@ -127,7 +127,7 @@ impl Message {
         Ok(KernelOutput::Stream { name, text })
     }
 
-    /// An update without an id says nothing.
+    /// Reads a display; `None` for an update without an id, which has no effect.
     fn display(&self) -> Result<Option<KernelOutput>, serde_json::Error> {
         let display: Display = self.content()?;
         let (data, metadata) = (object_or_empty(display.data), object_or_empty(display.metadata));
@@ -163,7 +163,7 @@ impl Message {
         Ok(KernelOutput::Object { output: raw(&output), display_id: None })
     }
 
-    /// The data of a comm that is for us.
+    /// The data of a comm that registers functions.
     fn functions(&self) -> Option<Box<RawValue>> {
         #[derive(Deserialize)]
         struct Open<'a> {
@@ -236,7 +236,7 @@ fn replace_lone_surrogates(text: &str) -> String {
     fixed
 }
 
-/// What the escape at the start of `text` becomes, and how many bytes it has.
+/// The replacement of the escape at the start of `text`, and its length in bytes.
 fn escape_at(text: &str) -> (&str, usize) {
     match escaped_unit(text.as_bytes()) {
         Some(0xd800..=0xdbff) => match escaped_unit(&text.as_bytes()[6..]) {

@@ -1,4 +1,4 @@
-//! The kernel's process group: signals, the end, and the last of what it wrote.
+//! The kernel's process group: signals, exit, and the end of its output.
 
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
@@ -11,12 +11,12 @@ use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How much of the process's own output is kept to explain its end, in bytes.
+/// Bytes of the process's own output that are kept to explain its exit.
 const TAIL_BYTES: usize = 16 << 10;
-/// How long to wait for the last output of a process that has ended, should something else hold its pipes open.
+/// Timeout for the last output of an exited process, in case another process holds its pipes open.
 const TAIL_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How a process ended.
+/// Exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
     Code(i32),
@@ -39,30 +39,30 @@ impl std::fmt::Display for ExitStatus {
     }
 }
 
-/// The end of a process: how, and the last of what it wrote to its own standard output and error.
+/// The exit of a process, and the end of its standard output and error.
 #[derive(Debug, Clone)]
 pub(super) struct Exit {
     pub status: ExitStatus,
     pub output_tail: String,
 }
 
-/// Receives the end of a process, once it has come.
+/// Receives the exit of a process.
 pub(super) type ExitReceiver = watch::Receiver<Option<Exit>>;
 
-/// Waits for the end.
+/// Waits for the exit.
 pub(super) async fn exited(receiver: &mut ExitReceiver) -> Exit {
     match receiver.wait_for(Option::is_some).await.map(|exit| exit.clone()) {
         Ok(Some(exit)) => exit,
-        // The runtime is shutting down: the reaper is gone and so is the process.
+        // The runtime is shutting down: the reaper and the process have ended.
         _ => Exit { status: ExitStatus::Signal(9), output_tail: String::new() },
     }
 }
 
-/// A process group that can be signalled until its leader has ended.
+/// A process group that can be signalled until its leader has exited.
 #[derive(Debug, Clone)]
 pub(super) struct ProcessGroup {
     leader: Pid,
-    /// Of the leader.
+    /// Exit of the leader.
     pub exit: ExitReceiver,
 }
 
@@ -72,12 +72,12 @@ impl ProcessGroup {
         self.signal(Signal::INT)
     }
 
-    /// Ends the whole group at once.
+    /// Kills the whole group.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Whether the signal was sent; not when the process has ended.
+    /// Returns true if the signal was sent; false if the process has ended.
     fn signal(&self, signal: Signal) -> bool {
         self.exit.borrow().is_none() && kill_process_group(self.leader, signal).is_ok()
     }
@@ -94,8 +94,8 @@ pub(super) struct KernelProcess {
 }
 
 impl KernelProcess {
-    /// Starts `command` as the leader of a new process group, its output kept as a tail. A launcher that stays beside the kernel
-    /// ends with its input, and that with this process, however it ends; other programs get no input.
+    /// Starts `command` as the leader of a new process group and keeps the tail of its output. A launcher that stays beside the kernel
+    /// ends when its input is closed, and so with this process; other programs get no input.
     pub fn spawn(command: &mut Command, launcher_stays: bool) -> std::io::Result<Self> {
         use std::process::Stdio;
         let input = if launcher_stays { Stdio::piped() } else { Stdio::null() };
@@ -110,7 +110,7 @@ impl KernelProcess {
         Ok(Self { group: ProcessGroup { leader, exit } })
     }
 
-    /// Waits for the end up to `timeout`, then asks with SIGTERM, waits again and uses SIGKILL.
+    /// Waits up to `timeout` for the exit, then sends SIGTERM, waits again and sends SIGKILL.
     pub async fn stop(&self, timeout: Duration) {
         let mut exit = self.group.exit.clone();
         for signal in [Signal::TERM, Signal::KILL] {
@@ -136,13 +136,13 @@ async fn reap(
     tail: Tail,
     sender: watch::Sender<Option<Exit>>,
 ) {
-    // `wait` would close it.
+    // Kept open, because `wait` would close it.
     let _launchers = child.stdin.take();
     let status = match child.wait().await {
         Ok(status) => status.signal().map_or(ExitStatus::Code(status.code().unwrap_or(-1)), ExitStatus::Signal),
         Err(_) => ExitStatus::Code(-1),
     };
-    // Whatever the kernel has started in its group goes with it. An empty group is no error.
+    // Kills the other processes of the kernel's group. An empty group is no error.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = tokio::time::timeout(TAIL_TIMEOUT, futures_util::future::join_all(readers)).await;
     sender.send_replace(Some(Exit { status, output_tail: tail.text() }));

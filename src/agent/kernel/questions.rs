@@ -1,7 +1,7 @@
 //! Questions to a kernel about code that is being written, beside its runs. Pure: time comes in.
 //!
-//! A kernel answers on the channel on which it takes runs, one after the other. So a question goes to it only while it runs
-//! nothing and has no other question: it delays no run but one that comes while it is being answered, and one that is
+//! A kernel answers on the channel on which it takes runs, one after the other. So a question is sent only while the kernel runs
+//! nothing and has no other question. It delays only a run that comes while it is being answered. A question that is
 //! cancelled in time never reaches the kernel.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -19,15 +19,15 @@ use tokio::sync::oneshot;
 use super::memory;
 use super::messages::Message;
 
-/// Questions that wait for one kernel.
+/// Most queued questions for one kernel.
 pub(super) const MAX_WAITING_QUESTIONS: usize = 16;
-/// Requests of questions whose outputs are known as theirs.
+/// Most requests of questions whose outputs are recognised.
 const MAX_REMEMBERED: usize = 64;
 
-/// A question, and who waits for its answer.
+/// A question, and the channel for its answer.
 #[derive(Debug)]
 pub struct Question {
-    /// The next question of the same asker replaces it.
+    /// The next question of the same asker replaces this one.
     pub asker: String,
     pub code: String,
     /// In UTF-16 code units.
@@ -43,7 +43,7 @@ impl Question {
         self.reply(code.because(message));
     }
 
-    /// Who asked may have gone.
+    /// Sends the answer; the asker may have dropped the receiver.
     fn reply(self, answer: KernelAnswer) {
         let _ = self.answer.send(answer.bounded());
     }
@@ -58,7 +58,7 @@ pub(super) struct Questions {
     remembered: VecDeque<String>,
 }
 
-/// What the kernel has been asked and has not answered.
+/// The question that the kernel has and has not answered.
 #[derive(Debug)]
 struct Asked {
     msg_id: String,
@@ -68,7 +68,7 @@ struct Asked {
 }
 
 impl Questions {
-    /// Takes a question; [`next`](Self::next) says when it is sent.
+    /// Queues a question; [`next`](Self::next) sends it.
     pub fn ask(&mut self, question: Question) {
         self.cancel(&question.asker);
         if self.waiting.len() >= MAX_WAITING_QUESTIONS {
@@ -87,7 +87,7 @@ impl Questions {
         }
     }
 
-    /// The request that is to be sent now.
+    /// The request to send now, if any.
     pub fn next(&mut self, is_busy: bool) -> Option<JupyterMessage> {
         if is_busy || self.asked.is_some() {
             return None;
@@ -111,7 +111,7 @@ impl Questions {
         }
     }
 
-    /// Whether a message comes of a question. What code prints that a question made run belongs to nobody.
+    /// True if a message belongs to a question. Output of code that a question made run belongs to no execution.
     pub fn is_of_question(&self, message: &Message) -> bool {
         message.parent_id.as_ref().is_some_and(|parent| self.remembered.contains(parent))
     }
@@ -125,13 +125,13 @@ impl Questions {
         }
     }
 
-    /// When [`expire`](Self::expire) has something to do.
+    /// Time of the next [`expire`](Self::expire).
     pub fn deadline(&self) -> Option<Instant> {
         let asked = self.asked.as_ref().map(|asked| asked.deadline);
         self.waiting.iter().map(|question| question.deadline).chain(asked).min()
     }
 
-    /// Those who have waited for long enough are told.
+    /// Refuses questions whose deadline has passed.
     pub fn expire(&mut self, now: Instant) {
         let late = self.asked.take_if(|asked| asked.deadline <= now).and_then(|asked| asked.question);
         if let Some(question) = late {
@@ -153,11 +153,11 @@ fn request(question: &Question, cursor_pos: usize) -> JupyterMessage {
         QuestionKind::Inspect { detail } => {
             JupyterMessage::new(InspectRequest { code, cursor_pos, detail_level: Some((*detail).into()) }, None)
         }
-        // What a kernel's databases have is asked beside this: see `connections::schemas`.
+        // `Describe` is answered elsewhere: see `connections::schemas`.
         QuestionKind::Complete {} | QuestionKind::Describe { .. } => {
             JupyterMessage::new(CompleteRequest { code, cursor_pos }, None)
         }
-        // Silent, without a place in the history: its value comes with the reply.
+        // Silent and not in the history: the value comes with the reply.
         _ => JupyterMessage::new(
             ExecuteRequest {
                 code: String::new(),
@@ -184,7 +184,7 @@ struct CompleteReply {
 
 #[derive(Default, Deserialize)]
 struct CompleteMetadata {
-    /// Of ipykernel: for each match its type and signature.
+    /// From ipykernel: the type and signature of each match.
     #[serde(rename = "_jupyter_types_experimental", default)]
     types: Value,
 }
@@ -224,7 +224,7 @@ fn completion(code: &str, reply: CompleteReply) -> Completion {
     let CompleteReply { matches, cursor_start, cursor_end, metadata } = reply;
     let types = metadata.unwrap_or_default().types;
     let matches = matches.into_iter().enumerate().map(|(index, text)| {
-        // Kernels list both in one order; where one does not, the match goes without.
+        // Kernels list both in one order; if they do not, the match has no type.
         let about = types.get(index).filter(|about| about["text"] == *text);
         CompletionMatch { match_type: known(about, "type"), signature: known(about, "signature"), text }
     });
@@ -237,7 +237,7 @@ fn completion(code: &str, reply: CompleteReply) -> Completion {
     }
 }
 
-/// A word about a match; ipykernel writes `<unknown>` where it has none.
+/// A field of a match's type; ipykernel writes `<unknown>` for missing values.
 fn known(about: Option<&Value>, field: &str) -> Option<String> {
     let word = about?[field].as_str()?;
     (!word.is_empty() && word != "<unknown>").then(|| word.to_owned())

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 /// One value of an output that is large enough to be stored as a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LargePart {
-    /// Where in the output the value belongs, and whether the bytes are a string's UTF-8 (an image stays in base64) or the
-    /// value's JSON. Without the hash, until it is stored.
+    /// Position of the value in the output, and whether the bytes are a string's UTF-8 (an image stays in base64) or the
+    /// value's JSON. The hash is empty until the blob is stored.
     pub blob: BlobPart,
     pub bytes: Bytes,
 }
@@ -26,7 +26,7 @@ pub struct OutputObject {
 
 impl OutputObject {
     /// Takes every value of `output` that is longer than `large_part_bytes` out of it: in `data` each MIME type by
-    /// itself, elsewhere whole fields. Returns the whole object too, where something was taken.
+    /// itself, elsewhere whole fields. Also returns the whole object if something was taken out.
     pub fn split(output: Box<RawValue>, large_part_bytes: usize) -> (Self, Option<Box<RawValue>>) {
         let mut large_parts = Vec::new();
         if output.get().len() <= large_part_bytes {
@@ -36,7 +36,7 @@ impl OutputObject {
         (Self { output: kept, large_parts }, Some(output))
     }
 
-    /// Bytes that stand in the log: the object without its large values.
+    /// Bytes in the log: the object without its large values.
     pub fn inline_bytes(&self) -> u64 {
         self.output.get().len() as u64
     }
@@ -47,10 +47,10 @@ impl OutputObject {
     }
 }
 
-/// Rows as compressed bytes: see `clients/python/notarium/tables`.
+/// MIME type of table rows as compressed bytes: see `clients/python/notarium/tables`.
 const ARROW_TABLE: &str = "application/vnd.notarium.table+arrow";
 
-/// The output without the form of a table in which no key could be masked.
+/// The output without its Arrow form of a table, in which keys could not be masked.
 pub fn without_arrow(output: Box<RawValue>) -> Box<RawValue> {
     if !output.get().contains(ARROW_TABLE) {
         return output;
@@ -67,7 +67,7 @@ pub fn without_arrow(output: Box<RawValue>) -> Box<RawValue> {
     raw_json(serde_json::to_string(&fields).unwrap_or_default())
 }
 
-/// The object at `place` without what goes into `large_parts`.
+/// The object at `place` without its large values, which go into `large_parts`.
 fn without_large(
     object: &RawValue,
     place: &str,
@@ -79,7 +79,7 @@ fn without_large(
     };
     let mut kept = BTreeMap::new();
     for (name, value) in fields {
-        // RFC 6901.
+        // Escapes of JSON pointers, RFC 6901.
         let pointer = || format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
         if value.get().len() <= large_part_bytes {
             kept.insert(name, Cow::Borrowed(value));
@@ -101,7 +101,7 @@ fn large_part(pointer: String, value: &RawValue) -> LargePart {
     LargePart { blob: BlobPart { pointer, sha256: String::new(), size_bytes: bytes.len() as u64, json }, bytes }
 }
 
-/// `value` as raw JSON; `null` for what JSON cannot hold.
+/// `value` as raw JSON; `null` if it cannot be JSON.
 pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,8 +1,8 @@
 //! The text of one stream piece, with carriage return and backspace honoured as Jupyter front ends do.
 //!
 //! `\r` moves to the start of the line, `\b` one character back (never over a line break), written characters
-//! overwrite, `\n` appends a new line. A piece may begin in the middle of a line that was already sent; what cannot be
-//! resolved without that line stays in the text for the reader: the concatenated pieces always render like the input.
+//! overwrite, `\n` appends a new line. A piece may begin in the middle of a line that was already sent. Control characters that
+//! need that line stay in the text, so that the concatenated pieces always render like the input.
 
 /// Accumulates stream text and hands it out in pieces.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl OpenLine {
         }
     }
 
-    /// The line, and where its cursor is not at the end, a repeated beginning that puts a reader's cursor there.
+    /// Appends the line. If its cursor is not at the end, repeats its beginning, which moves the reader's cursor there.
     fn append_to(&self, text: &mut String, keep_cursor: bool) {
         text.extend(&self.cells);
         if keep_cursor && self.cursor < self.cells.len() {
@@ -52,12 +52,12 @@ impl OpenLine {
 }
 
 impl StreamText {
-    /// Bytes held at present.
+    /// Bytes held now.
     pub fn len(&self) -> usize {
         self.settled.len() + self.open.as_ref().map_or(0, |line| line.bytes)
     }
 
-    /// Whether nothing is held.
+    /// True if no text is held.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -72,13 +72,13 @@ impl StreamText {
         self.push_plain(text);
     }
 
-    /// Takes the piece. What is pushed afterwards continues its last line.
+    /// Takes the piece. Text pushed later continues its last line.
     pub fn take(&mut self) -> String {
         let mut text = std::mem::take(&mut self.settled);
         if let Some(line) = self.open.take() {
             line.append_to(&mut text, true);
             if text.is_empty() {
-                // Invisible, but it still separates what stands before and after it on another stream.
+                // Invisible, but it still separates the text before and after it on another stream.
                 text.push('\r');
             }
         }
@@ -122,7 +122,7 @@ impl StreamText {
         }
     }
 
-    /// Makes the last line editable; in a continued line only a `\r` can, a `\b` stays in the text.
+    /// Makes the last line editable; in a continued line only for `\r`, while a `\b` stays in the text.
     fn open_line(&mut self, control: u8) -> bool {
         if !self.continues {
             self.open = Some(OpenLine::from_text(&self.settled[self.line_start..]));
@@ -139,7 +139,7 @@ impl StreamText {
 }
 
 #[cfg(test)]
-/// What a reader sees: `text` with every `\r` and `\b` carried out.
+/// The text as a reader sees it: every `\r` and `\b` carried out.
 pub fn render(text: &str) -> String {
     let mut stream = StreamText::default();
     stream.push(text);

@@ -1,15 +1,15 @@
-//! Counts what a run has written and decides what still fits.
+//! Counts the output of a run and decides how much more fits its limits.
 
 use super::{OutputLimits, OutputObject};
 
-/// What a run has written so far, in bytes and lines.
+/// Output of a run so far, in bytes and lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     pub log_bytes: u64,
     pub log_lines: u64,
     pub large_bytes: u64,
     pub overflow_bytes: u64,
-    /// Bytes that fit nowhere and are gone.
+    /// Bytes that were dropped.
     pub dropped_bytes: u64,
     /// The log of this run is full.
     pub limit_reached: bool,
@@ -17,7 +17,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How many bytes of `text` go in the log: all of it, or up to the limit.
+    /// Bytes of `text` that go in the log: all, or up to the limit.
     pub(super) fn admit_text(&mut self, limits: &OutputLimits, text: &str) -> usize {
         if self.limit_reached {
             return 0;
@@ -32,7 +32,7 @@ impl Tally {
         admitted
     }
 
-    /// Whether `object` goes in the log. An error always does: it says why the run failed.
+    /// True if `object` goes in the log. An error always does: it explains why the run failed.
     pub(super) fn admit_object(&mut self, limits: &OutputLimits, object: &OutputObject, is_error: bool) -> bool {
         let fits_log = !self.limit_reached
             && self.log_lines < limits.max_log_lines
@@ -48,7 +48,7 @@ impl Tally {
         admitted
     }
 
-    /// How many of `bytes` go in the overflow. Once something was dropped, everything is: the overflow has no gaps.
+    /// Bytes that go in the overflow. After the first dropped byte everything is dropped: the overflow has no gaps.
     pub(super) fn admit_overflow(&mut self, limits: &OutputLimits, bytes: &[u8]) -> usize {
         let room =
             if self.dropped_bytes > 0 { 0 } else { limits.max_overflow_bytes.saturating_sub(self.overflow_bytes) };
@@ -86,7 +86,7 @@ impl Tally {
     }
 }
 
-/// The longest beginning of `text` that ends at most `lines` lines, and how many lines it ends.
+/// The longest beginning of `text` that ends at most `lines` lines, and the number of lines it ends.
 fn within_lines(text: &str, lines: u64) -> (usize, u64) {
     let mut ended = 0;
     for (at, _) in text.match_indices('\n') {

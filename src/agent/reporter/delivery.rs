@@ -1,7 +1,7 @@
 //! The order in which a session's reports go into the log. Pure.
 //!
-//! **Invariants.** One report is on its way at a time, and gets its numbers when it is sent: what is refused takes no number,
-//! so that none is left out and nothing overtakes. What cannot be recorded is said in the run, in its place or at its end.
+//! **Invariants.** One report is on its way at a time, and gets its number when it is sent. A refused report takes no number,
+//! so numbers have no gaps and reports are not reordered. A notice in the run, in place or at its end, replaces what cannot be recorded.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use notarium_core::{Command, ExecutionId, ExecutionReport, Output, RejectionCode
 
 use crate::session::notice;
 
-/// Runs whose numbers are known. A session remembers fewer.
+/// Most runs whose numbers are remembered. A session remembers fewer.
 const MAX_RUNS: usize = 64;
-/// Notices that one run keeps for its end; more of the same say nothing new.
+/// Most notices that one run keeps for its end; further ones would repeat the same.
 const MAX_NOTES: usize = 4;
 
-/// Commands that go together: all or nothing.
+/// Commands of one batch: all or nothing.
 pub(super) type Group = Vec<Command>;
 
-/// Why a group was not taken.
+/// The server's refusal of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub code: RejectionCode,
@@ -29,23 +29,23 @@ pub(super) struct Refusal {
 struct Run {
     id: ExecutionId,
     last_seq: u64,
-    /// What was given up, for the end of the run.
+    /// Notices of reports that were given up, for the end of the run.
     notes: Vec<String>,
-    /// The server takes no more output of it.
+    /// The server accepts no more output of the run.
     is_full: bool,
-    /// The last number that the server missed.
+    /// The last number that the server reported as missing.
     gap_at: Option<u64>,
 }
 
-/// What is in the log of a session's runs, and what is not.
+/// Progress of a session's runs in the log.
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
-    /// In the order in which they began.
+    /// Runs in the order in which they began.
     runs: VecDeque<Run>,
 }
 
 impl Delivery {
-    /// The group as it is to be sent now. Empty: there is nothing left to send.
+    /// Numbers the group for sending. An empty result: nothing is left to send.
     pub fn numbered(&mut self, group: Group) -> Group {
         let mut numbered = Group::new();
         for mut command in group {
@@ -68,7 +68,7 @@ impl Delivery {
         numbered
     }
 
-    /// It is in the log.
+    /// Notes that a group is in the log.
     pub fn accepted(&mut self, group: &[Command]) {
         for command in group {
             if let Command::ReportExecution { execution_id, seq, .. } = command {
@@ -77,7 +77,7 @@ impl Delivery {
         }
     }
 
-    /// What is sent in place of a refused group, in this order. The error: the session must hear of it.
+    /// The groups to send in place of a refused one, in this order. The error goes to the session.
     pub fn refused(&mut self, mut group: Group, refusal: Refusal) -> Result<Vec<Group>, Refusal> {
         use RejectionCode as C;
         match refusal.code {
@@ -89,7 +89,7 @@ impl Delivery {
             }
             _ => {}
         }
-        // All or nothing: which of them it was shows when each goes alone.
+        // A batch is all or nothing: sent singly, its commands show which one is refused.
         if group.len() > 1 {
             return Ok(group.into_iter().map(|command| vec![command]).collect());
         }
@@ -103,7 +103,7 @@ impl Delivery {
         }
     }
 
-    /// The server's log ends before what it had acked (it was restored from a backup): the rest follows a notice.
+    /// Continues after a server that was restored from a backup: its log ends before reports it had acked. A notice precedes the rest.
     fn close_gap(&mut self, group: &[Command], refusal: &Refusal) -> Option<Vec<Group>> {
         let expected = refusal.expected_seq?;
         let (execution_id, fence) = group.iter().find_map(|command| match command {
@@ -122,7 +122,7 @@ impl Delivery {
         Some(vec![vec![report_of(execution_id.clone(), fence, missing)], group.to_vec()])
     }
 
-    /// What takes the place of a report that is refused alone.
+    /// The report that replaces a report that was refused alone.
     fn instead(&mut self, id: &ExecutionId, report: ExecutionReport, refusal: Refusal) -> Option<ExecutionReport> {
         use ExecutionReport as R;
         let Refusal { code, message, .. } = refusal;
@@ -177,7 +177,7 @@ fn is_output(report: &ExecutionReport) -> bool {
     matches!(report, R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. })
 }
 
-/// Numbered when it is sent.
+/// A report without its number, which it gets when it is sent.
 fn report_of(execution_id: ExecutionId, fence: u64, report: ExecutionReport) -> Command {
     Command::ReportExecution { execution_id, fence, seq: 0, report }
 }
@@ -188,7 +188,7 @@ fn is_our_notice(output: &Output) -> bool {
     output.content.get().contains(MISSING)
 }
 
-/// What stands in the run where output is missing.
+/// The notice for missing output in a run.
 pub(super) fn missing(why: &str) -> ExecutionReport {
     notice(&format!("\n{MISSING}{why}]\n"))
 }
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Sends the groups to a log that answers with `judge`; what it took.
+    /// Sends the groups to a log that answers with `judge`; returns the accepted commands.
     fn deliver(
         delivery: &mut Delivery,
         groups: impl IntoIterator<Item = Group>,

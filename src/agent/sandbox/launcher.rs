@@ -12,24 +12,24 @@ use serde::{Deserialize, Serialize};
 use super::system::{self, processes};
 use super::{LAUNCHER_COMMAND, Plan, Standing};
 
-/// A plan, and what must stand before the kernel starts; none: what stands is said, and nothing starts.
+/// A plan, and the restrictions required before the kernel starts. Without them the launcher prints what it measured and starts nothing.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Promise {
     pub plan: Plan,
     pub standing: Option<Standing>,
 }
 
-/// What a launcher is to start, if anything.
+/// A launcher's input: a plan, and the command to start, if any.
 #[derive(Debug)]
 pub(super) struct Order {
     pub promise: Promise,
     pub command: Vec<OsString>,
 }
 
-/// Does what the hidden command says, when it was asked for; `None` where this is another command.
+/// Carries out the hidden command; `None` for any other command.
 ///
-/// `PROGRAM kernel-launcher PLAN COMMAND…` becomes the command, or where it has processes of its own waits for it; without
-/// arguments the plan is read from standard input, and what then stands is written to standard output.
+/// `PROGRAM kernel-launcher PLAN COMMAND…` becomes the command, or with a separate PID namespace waits for it. Without
+/// arguments it reads the plan from standard input, and writes the resulting restrictions to standard output.
 pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     let command = arguments.nth(1)?;
     let done = if command == LAUNCHER_COMMAND {
@@ -77,7 +77,7 @@ pub(super) fn spawn_error(program: &OsStr, error: &std::io::Error) -> String {
     format!("{} cannot be started: {error}", program.to_string_lossy())
 }
 
-/// Restricts this process as it was promised, or says how.
+/// Restricts this process as promised; without a promise prints the result.
 pub(super) fn fulfil(promise: &Promise) -> Result<(), String> {
     let found = system::restrict(&promise.plan)?;
     match &promise.standing {

@@ -1,4 +1,4 @@
-//! Where there is no sandbox: what [`super::launcher`] asks of a system, refused.
+//! Stand-in for systems without a sandbox: refuses every request of [`super::launcher`].
 
 use super::{Plan, Standing};
 

@@ -1,9 +1,9 @@
-//! The usual places of secrets, of sockets through which others act for whom they know, and of what others run.
+//! Usual paths of secrets, of sockets that act for their user, and of files that other programs run.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Below the home folder. Folders where they can be: a file that is replaced shows its successor.
+/// Secrets below the home folder. Folders are preferred: if a hidden file is replaced, its successor is visible.
 const SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -50,7 +50,7 @@ const SECRETS: &[&str] = &[
     ".config/op",
     ".config/rclone",
     ".config/doctl",
-    // What other assistants are signed in with.
+    // Sign-in data of other assistants.
     ".claude",
     ".claude.json",
     ".codex",
@@ -64,7 +64,7 @@ const SECRETS: &[&str] = &[
     ".config/1Password",
     ".local/share/keyrings",
     ".local/share/kwalletd",
-    // Browsers: profiles hold what people are signed in with.
+    // Browsers: profiles hold sessions and passwords.
     ".mozilla",
     ".config/google-chrome",
     ".config/google-chrome-beta",
@@ -109,7 +109,7 @@ const SECRETS: &[&str] = &[
     ".julia/logs",
 ];
 
-/// Variables that say where credentials or a history are, in place of the usual folders.
+/// Variables that name a path of credentials or of a history, in place of the usual folders.
 const NAMED_BY: &[&str] = &[
     "AWS_CONFIG_FILE",
     "AWS_SHARED_CREDENTIALS_FILE",
@@ -127,20 +127,20 @@ const NAMED_BY: &[&str] = &[
     "SSH_AUTH_SOCK",
 ];
 
-/// Outside the home folder.
+/// Secrets outside the home folder.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/shadow",
     "/etc/gshadow",
     "/etc/sudoers.d",
     "/run/secrets",
     "/var/run/secrets",
-    // The administrator's, where `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
+    // The administrator's, if `HOME` is another folder. (In two pieces: tests/tidy looks for paths of machines.)
     concat!("/root", "/.ssh"),
     "/sys/kernel/debug",
     "/sys/kernel/tracing",
 ];
 
-/// Sockets whose other ends run commands or show keys.
+/// Sockets whose servers run commands or show keys.
 const SOCKETS: &[&str] = &[
     "/run/user",
     "/run/dbus",
@@ -155,7 +155,7 @@ const SOCKETS: &[&str] = &[
     "/tmp/.ICE-unix",
 ];
 
-/// What the person's own programs run when they start.
+/// Files that the person's own programs run when they start.
 const STARTUP: &[&str] = &[
     ".profile",
     ".bashrc",
@@ -186,7 +186,7 @@ const STARTUP: &[&str] = &[
     ".local/share/dbus-1",
 ];
 
-/// By these a program with root's id would change what others run, or the machine.
+/// System paths through which a program with root's id could change other programs or the machine.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/boot",
@@ -205,10 +205,10 @@ const SYSTEM: &[&str] = &[
     "/var/spool/cron",
 ];
 
-/// Where packages are installed all the same.
+/// Folder within these in which packages may be installed.
 pub const LOCAL_PACKAGES: &str = "/usr/local";
 
-/// Below the home folder: what the usual programs make there for themselves.
+/// Folders below the home folder that common programs create for themselves.
 const OWN_FOLDERS: &[&str] = &[
     ".ipython",
     ".cache/fontconfig",
@@ -223,11 +223,11 @@ const OWN_FOLDERS: &[&str] = &[
     ".local/share/jupyter",
 ];
 
-/// Makes what kernels and their packages would make, where the sandbox keeps them from making anything in the home folder itself.
+/// Creates the folders of kernels and their packages, because the sandbox prevents new entries in the home folder.
 pub fn make_own_folders() {
     let Some(home) = std::env::var_os("HOME").filter(|home| !home.is_empty()) else { return };
     for name in OWN_FOLDERS {
-        // What cannot be made is not there, as without.
+        // On failure the folder is missing, as without this call.
         let _ = std::fs::create_dir_all(Path::new(&home).join(name));
     }
 }
@@ -238,7 +238,7 @@ pub fn secret_places(home: &Path) -> Vec<PathBuf> {
     own.chain(SYSTEM_SECRETS.iter().map(PathBuf::from)).collect()
 }
 
-/// What the account's own variables name, but for those in `passed`: kernels are to have these.
+/// Paths that the account's own variables name, except those in `passed`: kernels may use these.
 pub fn named_places(variable: impl Fn(&str) -> Option<OsString>, passed: &[String]) -> Vec<PathBuf> {
     let names = NAMED_BY.iter().filter(|name| !passed.iter().any(|passed| passed == **name));
     let values = names.filter_map(|name| variable(name));
@@ -246,7 +246,7 @@ pub fn named_places(variable: impl Fn(&str) -> Option<OsString>, passed: &[Strin
     paths.filter(|path| path.is_absolute() && path.parent().is_some()).collect()
 }
 
-/// Sockets of the desktop, of containers and of terminals, by which a program could have others act outside.
+/// Sockets of the desktop, of containers and of terminals, through which a program could act outside.
 pub fn private_sockets(user: u32) -> Vec<PathBuf> {
     let terminals = ["tmux", "uscreens/S", "emacs"].map(|name| PathBuf::from(format!("/tmp/{name}-{user}")));
     SOCKETS.iter().map(PathBuf::from).chain(terminals).chain(runtime_dir()).chain(ssh_agents()).collect()
@@ -256,14 +256,14 @@ fn runtime_dir() -> Option<PathBuf> {
     std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// `/tmp/ssh-XXXX/agent.N`.
+/// SSH agents: `/tmp/ssh-XXXX/agent.N`.
 fn ssh_agents() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/tmp").into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("ssh-"));
     named.map(|entry| entry.path()).collect()
 }
 
-/// What is run outside later, when somebody opens a terminal or an editor: not to be written from a kernel.
+/// Files that programs outside run later, such as terminals and editors: kernels must not write them.
 pub fn startup_files(home: &Path) -> Vec<PathBuf> {
     STARTUP.iter().map(|name| home.join(name)).chain(SYSTEM.iter().map(PathBuf::from)).collect()
 }

@@ -1,4 +1,4 @@
-//! What Linux offers: user, mount and network namespaces, then Landlock.
+//! Restrictions on Linux: user, mount and network namespaces, then Landlock.
 
 mod capabilities;
 mod landlock;
@@ -15,13 +15,13 @@ use nix::sched::{CloneFlags, unshare};
 
 use super::{KernelNetwork, Kind, Plan, Standing};
 
-/// Restricts this process, and all that it will start, for good.
+/// Restricts this process, and all its children, permanently.
 pub fn restrict(plan: &Plan) -> Result<Standing, String> {
     close_inherited();
     let plan = existing(plan);
     let mut by = Vec::new();
     if plan.namespaces {
-        // The first process of a namespace of processes was born into the others.
+        // With a separate PID namespace, this process was started inside the other namespaces.
         if !plan.own_processes {
             enter_namespaces(&plan)?;
         }
@@ -44,12 +44,12 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
         capabilities::drop_all().map_err(|error| format!("capabilities cannot be dropped: {error}"))?;
         by.push("no capabilities".to_owned());
     }
-    // Landlock does not keep from connecting to sockets that have a path.
+    // Landlock does not restrict connecting to sockets that have a path.
     let has_socket = !plan.namespaces && plan.hidden.iter().any(|path| landlock::has_socket(path));
     Ok(standing(&plan, abi, has_socket, by))
 }
 
-/// What the means amount to. `has_socket`: in a hidden place.
+/// The restrictions that the means amount to. `has_socket`: a hidden path has a socket.
 fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standing {
     let kind = match (plan.namespaces, plan.own_processes) {
         (true, true) => Kind::Full,
@@ -62,7 +62,7 @@ fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standin
     let sockets = plan.network != KernelNetwork::All || has_scopes;
     let open = [
         (!file_system, "sockets in hidden places"),
-        // Nothing less keeps from looking into them.
+        // Landlock of any version, or a separate PID namespace, prevents inspecting them.
         (!processes && abi == 0, "the memory and environment of processes outside"),
         (!processes, "signals to processes outside"),
         (!sockets, "abstract sockets of this machine"),
@@ -73,7 +73,7 @@ fn standing(plan: &Plan, abi: i32, has_socket: bool, by: Vec<String>) -> Standin
     Standing { kind: Some(kind), file_system, processes, sockets, network: plan.network, by, open }
 }
 
-/// Only what is there, by its real path, and no place within another.
+/// Keeps existing paths, resolved, without paths inside other hidden ones.
 fn existing(plan: &Plan) -> Plan {
     let found = |paths: &[PathBuf]| {
         let mut found: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -93,12 +93,12 @@ fn existing(plan: &Plan) -> Plan {
     Plan { hidden: outermost, shown: found(&plan.shown), read_only: found(&plan.read_only), ..plan.clone() }
 }
 
-/// Files that the agent's own parent left open would come through to the kernel.
+/// Closes files that the agent's own parent left open, which the kernel would inherit.
 fn close_inherited() {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
-        // That of the listing itself is closed already.
+        // The descriptor of the listing itself is closed already.
         let _ = nix::unistd::close(descriptor);
     }
 }
@@ -115,7 +115,7 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
         flags |= CloneFlags::CLONE_NEWPID;
     }
     unshare(flags).map_err(refused)?;
-    // Root of a container works with the files of all its users, where it may.
+    // In a container, root works with the files of all its users, if the system allows that mapping.
     if !mapper.is_some_and(Mapper::map_all) {
         map_own(user.as_raw(), group.as_raw())
             .map_err(|error| format!("the system allows no user namespace ({error})"))?;
@@ -123,7 +123,7 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes of the new namespaces what the plan says.
+/// Applies the plan to the new namespaces.
 fn keep_to(plan: &Plan) -> Result<(), String> {
     mounts::cover(plan)?;
     if plan.network == KernelNetwork::Loopback {
@@ -132,7 +132,7 @@ fn keep_to(plan: &Plan) -> Result<(), String> {
     capabilities::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))
 }
 
-/// The same ids inside as outside, and no others.
+/// Maps only this user and group, each to the same id.
 fn map_own(user: u32, group: u32) -> std::io::Result<()> {
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
@@ -143,7 +143,7 @@ fn write(path: &str, text: &str) -> std::io::Result<()> {
     File::options().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// A process that stays outside until it has mapped all ids: from inside, only one's own can be.
+/// A process that stays outside until it has mapped all ids: from inside, a process can map only its own.
 struct Mapper(Child);
 
 impl Mapper {

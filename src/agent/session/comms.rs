@@ -1,5 +1,5 @@
-//! The widgets and the progress of a kernel: what is open on its comms now, and what happened since it was last told. Beside the
-//! log, but for what widgets show at the end of a run and of the kernel.
+//! Widgets and progress of a kernel: the open comms, and the changes since the last message to their followers. They are not in
+//! the log, except the widgets' state at the end of a run and of the kernel.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use super::report::{PendingCommand, notice};
 use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{CommKind, CommTarget, KernelComm};
 
-/// How long changes wait for others, in milliseconds.
+/// Time for which changes are collected into one message, in milliseconds.
 const LINGER_MS: u64 = 40;
 const MAX_OPEN: usize = 5_000;
-/// Its `value` is for the kernel alone.
+/// Model of a password field: its `value` is for the kernel only.
 const PASSWORD: &str = "PasswordModel";
 
 type Attributes = BTreeMap<String, Box<RawValue>>;
@@ -29,15 +29,15 @@ type Attributes = BTreeMap<String, Box<RawValue>>;
 #[derive(Debug, Default)]
 pub(super) struct Comms {
     open: BTreeMap<String, Open>,
-    /// Comms that were opened, ever: their order.
+    /// Count of all comms opened so far: gives their order.
     opened: u64,
-    /// Somebody follows.
+    /// True while a client follows.
     is_wanted: bool,
     changes: Vec<CommChange>,
     since: Option<u64>,
-    /// Widgets were made or removed since they were saved.
+    /// Widgets were made or removed since the last save.
     has_others: bool,
-    /// It was said once that something is left out.
+    /// The notice that something is left out was sent.
     has_complained: bool,
 }
 
@@ -45,13 +45,13 @@ pub(super) struct Comms {
 struct Open {
     number: u64,
     target: CommTarget,
-    /// Of progress: the run.
+    /// For progress: the run.
     execution_id: Option<ExecutionId>,
     state: Attributes,
     buffers: Vec<CommBuffer>,
 }
 
-/// What widgets say: their state, or something of their own.
+/// Data of a widget's message: its state, or a custom message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Said {
@@ -76,7 +76,7 @@ impl Open {
             state.keys().cloned().chain(buffers.iter().filter_map(|it| it.path.first().cloned())).collect();
         self.buffers.retain(|old| !news.iter().any(|name| is_same(old, name)));
         for buffer in &buffers {
-            // The bytes stand for the whole attribute.
+            // The bytes replace the whole attribute.
             if let [name] = buffer.path.as_slice() {
                 self.state.remove(name);
             }
@@ -119,7 +119,7 @@ impl Comms {
         }
     }
 
-    /// The run is over, and with it all progress that it has left open.
+    /// Closes progress that a finished run left open.
     fn close_progress(&mut self, run: &ExecutionId) {
         let is_its = |open: &Open| open.target == CommTarget::Progress && open.execution_id.as_ref() == Some(run);
         let ended: Vec<String> = self.open.iter().filter(|(_, open)| is_its(open)).map(|(id, _)| id.clone()).collect();
@@ -164,7 +164,7 @@ impl Comms {
         Ok(())
     }
 
-    /// What a loop says of one attribute again and again becomes one message.
+    /// Adds a message; repeated updates of the same widget are merged into one.
     fn push_message(&mut self, message: CommMessage) {
         let last = self.changes.iter_mut().rev().find_map(|change| match change {
             CommChange::Message(last) if last.comm_id == message.comm_id => Some(last),
@@ -183,14 +183,14 @@ impl Comms {
         self.open.values().map(Open::size_bytes).sum()
     }
 
-    /// In the order in which they were opened.
+    /// All open comms, in the order in which they were opened.
     fn all(&self) -> Vec<OpenComm> {
         let mut all: Vec<_> = self.open.iter().collect();
         all.sort_by_key(|(_, open)| open.number);
         all.into_iter().map(|(id, open)| shown(id, open)).collect()
     }
 
-    /// As files keep it.
+    /// The widgets' state in the format of notebook files.
     fn saved(&self) -> RawObject {
         let saved: BTreeMap<&String, SavedWidget> =
             self.widgets().map(|(id, open)| (id, SavedWidget::of(open))).collect();
@@ -257,7 +257,7 @@ fn without_value(data: &RawObject) -> RawObject {
     raw_object(&data)
 }
 
-/// Two updates of plain attributes, where nothing but their order could tell them apart.
+/// Merges two updates of plain attributes, if only their order could distinguish them.
 fn joined(last: &CommMessage, next: &CommMessage) -> Option<RawObject> {
     if !last.buffers.is_empty() || !next.buffers.is_empty() || last.parent != next.parent {
         return None;
@@ -290,7 +290,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Of a run that has ended.
+    /// Closes the progress of a run that has ended.
     pub(super) fn close_progress(&mut self, now_ms: u64, run: &ExecutionId) {
         self.comms.close_progress(run);
         self.comms_changed(now_ms);
@@ -304,7 +304,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Somebody follows, and is told what there is; or nobody does any more.
+    /// Starts following for an asker, which gets the open comms; `None` ends following.
     pub(super) fn comms_wanted(&mut self, asker: Option<String>) {
         self.comms.is_wanted = asker.is_some();
         match asker {
@@ -316,7 +316,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// To a widget that is there, and to nothing else of the kernel.
+    /// Passes a message to an open widget; other comms of the kernel get none.
     pub(super) fn send_comm(&mut self, now_ms: u64, message: SendCommMessage) {
         let is_widget = |open: &Open| open.target == CommTarget::Widget;
         if self.phase == Phase::Running && self.comms.open.get(&message.message.comm_id).is_some_and(is_widget) {
@@ -342,7 +342,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// After a run that made widgets, and at the kernel's end.
+    /// Saves the widgets after a run that made or removed some, and at the kernel's end.
     pub(super) fn save_widgets(&mut self, is_end: bool) {
         let has_others = std::mem::take(&mut self.comms.has_others);
         if !has_others && (!is_end || self.comms.widgets().next().is_none()) {

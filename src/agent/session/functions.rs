@@ -1,5 +1,5 @@
-//! Functions that a kernel registers as tools for assistants: read from what it sent, reported, and refused in words that
-//! stand in the run which caused it. Whatever a kernel sends, nothing but its registration fails.
+//! Functions that a kernel registers as tools for assistants: parsed and reported. A refusal is shown in the run
+//! that caused it. An invalid message fails only its own registration.
 
 use notarium_core::{CellId, Command, ExecutionId, FunctionPlace, RawObject, Risk, UserFunction};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::KernelSessionMachine;
 use super::report::{PendingCommand, notice};
 
-/// What a kernel may send at once: the core's own limits are below.
+/// Largest registration message; the core's own limits are lower.
 const MAX_REGISTRATION_BYTES: usize = 2 << 20;
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ struct Registration {
     functions: Vec<Declared>,
 }
 
-/// A function as the kernel's module describes it. What it does not say about its risk counts as the worst.
+/// A function as the kernel's module describes it. A missing risk counts as the highest.
 #[derive(Deserialize)]
 struct Declared {
     name: String,
@@ -27,7 +27,7 @@ struct Declared {
     place: Option<Place>,
 }
 
-/// Where it stands. What cannot be read of it is left out: it is for people.
+/// Location of the definition, for people. Unreadable fields are left out.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Place {

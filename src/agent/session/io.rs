@@ -1,4 +1,4 @@
-//! What goes into a session and what comes out of it: the whole boundary between the pure session and its host.
+//! Inputs and outputs of a session: the whole boundary between the pure session and its host.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::outputs::OutputLimits;
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSessionLimits {
     pub outputs: OutputLimits,
-    /// How long reports wait for others to go in one command, in milliseconds. The end of a run never waits.
+    /// Time for which reports are collected into one command, in milliseconds. The end of a run never waits.
     pub linger_ms: u64,
-    /// Reports that go in one command, in bytes.
+    /// Most bytes of reports in one command.
     pub max_batch_bytes: usize,
-    /// While connected, the kernel's output waits when this much is not answered, in bytes.
+    /// Most unanswered bytes while connected; above it the kernel's output waits.
     pub max_unanswered_bytes: usize,
-    /// While not connected, output above this is dropped with a notice, in bytes.
+    /// Most buffered bytes while not connected; above it output is dropped with a notice.
     pub max_buffered_bytes: usize,
-    /// A kernel without work for so long is shut down; absent: never.
+    /// Time without work after which a kernel is shut down; absent: never.
     pub idle_timeout_ms: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Default for KernelSessionLimits {
             outputs: OutputLimits::default(),
             linger_ms: 10,
             max_batch_bytes: 256 << 10,
-            // Above what one run puts in the log: text never waits for the server, the rest of it goes on the disk.
+            // Above what one run puts in the log: its text never waits for the server, and the rest goes to the disk.
             max_unanswered_bytes: 16 << 20,
             max_buffered_bytes: 64 << 20,
             idle_timeout_ms: None,
@@ -44,10 +44,10 @@ impl Default for KernelSessionLimits {
     }
 }
 
-/// What the log says of the session now.
+/// The log's current state of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Absent: the session is over, or never was.
+    /// Absent: the session is over, or never existed.
     pub phase: Option<KernelPhase>,
     /// The execution that the session has won and not ended.
     pub assigned: Option<Assigned>,
@@ -59,17 +59,16 @@ pub struct Assigned {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub source: Arc<str>,
-    /// Absent: code of no cell, which leaves no trace in the kernel's history.
+    /// Absent: code without a cell, which is not in the kernel's history.
     pub cell_id: Option<CellId>,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
-    /// An assistant asked for it: nobody sits there who could answer what its code asks, and keys stay out of what is
-    /// recorded of it.
+    /// An assistant requested it: no person can answer input requests of its code, and keys are masked in its record.
     pub is_assistants: bool,
 }
 
 impl View {
-    /// Reads the session off a notebook's state. `hidden`: places that tools refuse.
+    /// Reads the session from a notebook's state. `hidden`: paths that tools refuse.
     pub fn of(notebook: &Document, session: &KernelSessionId, hidden: &[PathBuf]) -> Self {
         let assigned = notebook.executions.iter().find_map(|(id, execution)| {
             let fence = execution.fence.filter(|_| !execution.status.is_finished())?;
@@ -102,62 +101,62 @@ pub enum Input {
     },
     Kernel(KernelEvent),
     LaunchFailed(Because<KernelCause>),
-    /// All of a report is in the log, or stands in the run as missing; else why not.
+    /// The report is in the log, or replaced by a notice in the run; a refusal ends the session or its registration.
     Answered {
         report: Report,
         refusal: Option<(RejectionCode, String)>,
     },
-    /// The connection came or went.
+    /// The connection was made or lost.
     Online(bool),
-    /// Somebody follows the kernel's widgets; absent: nobody any more.
+    /// A client follows the kernel's widgets; absent: none follows any more.
     CommsWanted {
         asker: Option<String>,
     },
-    /// Somebody who may run code says something on a comm.
+    /// A person who may run code sends a message on a comm.
     SendComm(SendCommMessage),
     /// The agent stops.
     Stop(Because<KernelCause>),
-    /// [`super::KernelSessionMachine::deadline`] has come.
+    /// The deadline ([`super::KernelSessionMachine::deadline`]) has passed.
     Tick,
 }
 
-/// What a session wants.
+/// Order of a session to its host.
 #[derive(Debug)]
 pub enum Output {
     Launch,
     Execute {
         execution_id: ExecutionId,
         source: Arc<str>,
-        /// Absent: code of no cell.
+        /// Absent: code without a cell.
         cell_id: Option<CellId>,
         may_ask: bool,
     },
     Interrupt,
     AnswerInput(String),
-    /// Stop the kernel, politely first; its end is an input. In a hurry: the agent stops too.
+    /// Stop the kernel, politely first; its end is an input. `in_a_hurry`: the agent stops too.
     Stop {
         in_a_hurry: bool,
     },
-    /// End the kernel at once; nothing more is expected of it.
+    /// Kill the kernel; no event of it is expected any more.
     Kill,
-    /// To be sent after those before it; the answer is an input.
+    /// Send this report after earlier ones; the answer is an input.
     Report(Report),
     /// Bytes for the overflow file of a run.
     Spill {
         execution_id: ExecutionId,
         bytes: bytes::Bytes,
     },
-    /// The open comms, for one who follows.
+    /// The open comms, for a new follower.
     Comms {
         asker: String,
         comms: Vec<OpenComm>,
     },
-    /// What happened on them, for all who follow.
+    /// Changes of comms, for all followers.
     Comm(Vec<CommChange>),
-    /// For the kernel.
+    /// A message to the kernel.
     SendComm(SendCommMessage),
-    /// For those who look beside the log.
+    /// Busy state for followers, outside the log.
     Busy(bool),
-    /// Everything is said and answered: forget the session.
+    /// All reports are sent and answered: forget the session.
     Over,
 }

@@ -1,4 +1,4 @@
-//! What the kernel does, as reports for the log.
+//! Turns events of the kernel into reports for the log.
 
 use notarium_core::{Because, Command, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, RawObject};
 use serde_json::value::RawValue;
@@ -8,9 +8,9 @@ use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::KernelOutput;
 
-/// Of a question; the rest of it is left out.
+/// Longest prompt of an input request; the rest is cut.
 const MAX_PROMPT_CHARACTERS: usize = 4_000;
-/// Finished executions whose late outputs (threads) still find their number.
+/// Finished executions that are remembered for late outputs of their threads.
 const MAX_FINISHED_RUNS: usize = 32;
 
 impl KernelSessionMachine {
@@ -74,7 +74,7 @@ impl KernelSessionMachine {
     fn output(&mut self, now_ms: u64, id: Option<&String>, output: KernelOutput) {
         let known = id.and_then(|id| id_of(id)).filter(|id| self.runs.contains_key(id)).or_else(|| self.latest.clone());
         let Some(id) = known else {
-            // What a kernel says while it starts is part of its launch, not of a run.
+            // Output while a kernel starts belongs to its launch, not to a run.
             tracing::debug!(kernel_session = %self.id, "output of a kernel that has run nothing is not kept");
             return;
         };
@@ -109,7 +109,7 @@ impl KernelSessionMachine {
 
     fn finished(&mut self, now_ms: u64, id: &Option<ExecutionId>, status: FinishStatus, execution_count: Option<u64>) {
         let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get_mut(id)?))) else { return };
-        // Some kernels (bash, R) answer so to an interrupt.
+        // Some kernels (bash, R) reply "aborted" to an interrupt.
         if status == FinishStatus::Aborted && run.failure() == ExecutionOutcome::Error {
             run.note("the kernel did not run it, because one before it failed");
         }
@@ -123,7 +123,7 @@ impl KernelSessionMachine {
         self.save_widgets(false);
     }
 
-    /// Reports what the run still holds, and its end.
+    /// Reports the run's queued outputs, and its end.
     fn complete(&mut self, now_ms: u64, id: &ExecutionId) {
         let Some(run) = self.runs.get_mut(id) else { return };
         let emits = run.collector.finish(now_ms);
@@ -166,7 +166,7 @@ impl KernelSessionMachine {
         self.flush();
     }
 
-    /// Finished runs are kept a while for the outputs of their threads.
+    /// Forgets the oldest finished runs; recent ones are kept for the outputs of their threads.
     fn forget_old_runs(&mut self) {
         while self.runs.values().filter(|run| run.is_finished()).count() > MAX_FINISHED_RUNS {
             let oldest = self.runs.iter().filter(|(_, run)| run.is_finished()).min_by_key(|(_, run)| run.number);
@@ -176,7 +176,7 @@ impl KernelSessionMachine {
     }
 }
 
-/// The driver carries our ids as text.
+/// The driver passes our ids on as text.
 fn id_of(text: &str) -> Option<ExecutionId> {
     ExecutionId::new(text).ok()
 }

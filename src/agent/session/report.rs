@@ -1,4 +1,4 @@
-//! Reports on their way to the log: the bytes of their blobs beside them, to be stored before they are sent.
+//! Reports for the log, with the bytes of their blobs, which are stored before the report is sent.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use serde_json::value::RawValue;
 
 use crate::outputs::{OutputObject, raw, stream_object};
 
-/// Several commands that go together: all or nothing.
+/// Commands of one batch: all or nothing.
 #[derive(Debug)]
 pub struct Report {
     pub commands: Vec<PendingCommand>,
-    /// What it counts against the session's memory.
+    /// Bytes that it counts against the session's memory limit.
     pub bytes: usize,
 }
 
-/// One command of a report. What it says of a run is numbered when it is sent.
+/// One command of a report. Reports of a run are numbered when they are sent.
 #[derive(Debug)]
 pub struct PendingCommand {
     pub command: Command,
     pub to_store: ToStore,
-    /// Of functions, which go alone: what is wrong with them is said in the run that caused it.
+    /// For functions, which are sent alone: the run that gets the notice of a refusal.
     pub registered_by: Option<ExecutionId>,
 }
 
-/// What must be blobs before a command can be sent.
+/// Blobs to store before a command can be sent.
 #[derive(Debug)]
 pub enum ToStore {
     /// The bytes of the blobs that its outputs name, in their order.
     Parts(Vec<Bytes>),
-    /// What the run has spilled: the output that names it is the report's only one.
+    /// The run's overflow; the output that names it is the report's only one.
     Overflow,
 }
 
-/// Bytes that a report costs beside its content.
+/// Cost of a report beside its content, in bytes.
 const OVERHEAD_BYTES: usize = 128;
 
 impl PendingCommand {
@@ -75,7 +75,7 @@ pub fn blobs_of(command: &mut Command) -> impl Iterator<Item = &mut BlobPart> {
     outputs.iter_mut().flat_map(|output| &mut output.blobs)
 }
 
-/// An output as it is reported; the bytes of its blobs go into `parts`.
+/// An output in its reported form; the bytes of its blobs go into `parts`.
 pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts: &mut Vec<Bytes>) -> Output {
     let take = |part: crate::outputs::LargePart| {
         parts.push(part.bytes);
@@ -84,23 +84,23 @@ pub(super) fn displayed(object: OutputObject, display_id: Option<String>, parts:
     Output { content: object.output.into(), blobs: object.large_parts.into_iter().map(take).collect(), display_id }
 }
 
-/// An update says only data and metadata; what is shown is a display.
+/// An update has only data and metadata; this adds the type of a display.
 pub(super) fn as_display(update: &RawValue) -> Box<RawValue> {
     let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(update.get()).unwrap_or_default();
     fields.insert("output_type".to_owned(), raw("display_data"));
     raw(&fields)
 }
 
-/// Words of the agent in the run.
+/// A notice of the agent in the run.
 pub(crate) fn notice(text: &str) -> ExecutionReport {
     let content = RawJson::from(stream_object("stderr", text));
     ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] }
 }
 
-/// Where the overflow stands in its output. Files leave it out: `metadata.notarium` is ours.
+/// Position of the overflow in its output. Exported files omit it: `metadata.notarium` is ours.
 const OVERFLOW_POINTER: &str = "/metadata/notarium/overflow";
 
-/// Names what a run has spilled.
+/// The output that names a run's overflow.
 pub fn overflow_output(sha256: String, size_bytes: u64) -> Output {
     let text = format!("[notarium: the rest of this run's output, {size_bytes} bytes, is kept as the blob {sha256}]");
     let content = serde_json::json!({

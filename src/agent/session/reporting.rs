@@ -1,4 +1,4 @@
-//! Reports on their way to the log: batched, counted until they are answered.
+//! Reports for the log: collects them into batches, and counts them until they are answered.
 
 use bytes::Bytes;
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
@@ -8,7 +8,7 @@ use super::{KernelSessionMachine, Output};
 use crate::outputs::Emit;
 
 impl KernelSessionMachine {
-    /// Turns what the collector gives into reports; outputs that follow each other go in one.
+    /// Turns the collector's changes into reports; consecutive outputs go in one.
     pub(super) fn emit(&mut self, now_ms: u64, id: &ExecutionId, emits: Vec<Emit>) {
         let mut shown = (Vec::new(), Vec::new());
         for emit in emits {
@@ -43,7 +43,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Outputs are dropped, and counted, when too much waits for a server that cannot be reached.
+    /// Adds an output. Without a connection, above the buffer limit, it is dropped and counted.
     fn push_output(&mut self, now_ms: u64, id: &ExecutionId, report: ExecutionReport, parts: Vec<Bytes>) {
         let held = self.unanswered_bytes + self.pending_bytes;
         let Some(run) = self.runs.get_mut(id) else { return };
@@ -57,7 +57,7 @@ impl KernelSessionMachine {
         self.push_lingering(now_ms, pending);
     }
 
-    /// Says where output was dropped, before anything that follows.
+    /// Adds a notice in place of dropped output, before anything that follows.
     pub(super) fn mark_gap(&mut self, now_ms: u64, id: &ExecutionId) {
         let Some(run) = self.runs.get_mut(id) else { return };
         let dropped = std::mem::take(&mut run.dropped_bytes);
@@ -71,7 +71,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Names what the run has spilled since it was named last.
+    /// Adds the output that names the run's overflow, if that has grown.
     pub(super) fn push_overflow(&mut self, now_ms: u64, id: &ExecutionId) {
         let Some(run) = self.runs.get_mut(id) else { return };
         if std::mem::take(&mut run.has_spilled) {
@@ -93,7 +93,7 @@ impl KernelSessionMachine {
         self.pending_since.get_or_insert(now_ms);
     }
 
-    /// In a report of its own: if it is refused, nothing else is.
+    /// Sends a command in its own report, so that its refusal affects no other.
     pub(super) fn push_alone(&mut self, pending: PendingCommand) {
         self.flush();
         self.push(pending);
@@ -116,7 +116,7 @@ impl KernelSessionMachine {
         }
     }
 
-    /// Short runs need no word beside the log.
+    /// Reports the busy state, if it changed. Short runs are not shown.
     fn show_busy(&mut self) {
         let busy = self.runs.values().any(|run| run.is_started() && !run.is_finished());
         if busy != self.busy_shown {
@@ -140,7 +140,7 @@ impl KernelSessionMachine {
         self.out.push(Output::Report(report));
     }
 
-    /// It is in the log, or nothing of it will be.
+    /// Takes the answer to a report: it is in the log, or was refused.
     pub(super) fn answered(&mut self, now_ms: u64, report: Report, refusal: Option<(RejectionCode, String)>) {
         self.unanswered_bytes = self.unanswered_bytes.saturating_sub(report.bytes);
         self.unanswered = self.unanswered.saturating_sub(1);

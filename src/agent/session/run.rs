@@ -1,11 +1,11 @@
-//! What a session knows of one execution.
+//! State of one execution in a session.
 
 use notarium_core::{Command, ExecutionId, ExecutionOutcome, ExecutionReport, Millis, Version};
 
 use super::report::{PendingCommand, ToStore};
 use crate::outputs::{OutputCollector, OutputLimits};
 
-/// How the kernel said that it ended.
+/// Result of an execution, as the kernel reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
     pub outcome: ExecutionOutcome,
@@ -14,19 +14,19 @@ pub(super) struct End {
 
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Counts the runs of the session.
+    /// Number of the run in its session.
     pub number: u64,
     pub fence: Version,
     pub collector: OutputCollector,
     pub end: Option<End>,
-    /// Interrupt as soon as the kernel has begun with it.
+    /// True: interrupt when the kernel has begun the run.
     pub interrupt_wanted: bool,
-    /// Somebody interrupted it, or its kernel.
+    /// The run, or its kernel, was interrupted.
     pub is_interrupted: bool,
     pub waits_for_input: bool,
-    /// Some output went to the overflow file that is not reported.
+    /// The overflow file has output that is not reported.
     pub has_spilled: bool,
-    /// Not reported yet.
+    /// Bytes of dropped output that are not reported.
     pub dropped_bytes: usize,
     timeout_ms: Option<Millis>,
     started_ms: Option<u64>,
@@ -34,7 +34,7 @@ pub(super) struct Run {
     notices: Vec<String>,
 }
 
-/// Notices that one run keeps; more of the same say nothing new.
+/// Most notices that one run keeps; further ones would repeat the same.
 const MAX_NOTICES: usize = 4;
 
 impl Run {
@@ -56,7 +56,7 @@ impl Run {
         }
     }
 
-    /// What is reported of it, to be numbered when it is sent.
+    /// A report of the run, which is numbered when it is sent.
     pub fn report(&self, id: &ExecutionId, report: ExecutionReport, to_store: ToStore) -> PendingCommand {
         let command = Command::ReportExecution { execution_id: id.clone(), fence: self.fence, seq: 0, report };
         PendingCommand { to_store, ..PendingCommand::plain(command) }
@@ -74,7 +74,7 @@ impl Run {
         self.end.is_some()
     }
 
-    /// When outputs or the timeout are due.
+    /// Time of the next flush of outputs, or of the timeout.
     pub fn deadline(&self) -> Option<u64> {
         self.collector.deadline().into_iter().chain(self.timeout_deadline()).min()
     }
@@ -84,7 +84,7 @@ impl Run {
         Some(self.started_ms.filter(|_| is_running)?.saturating_add(self.timeout_ms?))
     }
 
-    /// True once, when the time that the request gave it is over.
+    /// Returns true once, when the timeout of the request has passed.
     pub fn time_out(&mut self, now_ms: u64) -> bool {
         let is_over = self.timeout_deadline().is_some_and(|deadline| now_ms >= deadline);
         if is_over {
@@ -97,7 +97,7 @@ impl Run {
         is_over
     }
 
-    /// What it comes to when the kernel calls it failed.
+    /// Outcome if the kernel reports a failure.
     pub fn failure(&self) -> ExecutionOutcome {
         match (self.timed_out, self.is_interrupted) {
             (true, _) => ExecutionOutcome::TimedOut,
@@ -106,7 +106,7 @@ impl Run {
         }
     }
 
-    /// Something that people should know about the end of the run.
+    /// Adds a notice for people about the end of the run.
     pub fn note(&mut self, notice: &str) {
         if self.notices.len() < MAX_NOTICES && !self.notices.iter().any(|known| known == notice) {
             self.notices.push(notice.to_owned());
@@ -118,7 +118,7 @@ impl Run {
     }
 }
 
-/// A duration as people say it.
+/// A duration in words.
 pub(super) fn spoken(milliseconds: u64) -> String {
     match milliseconds {
         0..1000 => format!("{milliseconds} ms"),

@@ -1,4 +1,4 @@
-//! Opening what lies below a folder, so that nothing that is done to the paths meanwhile leads elsewhere.
+//! Opens paths below a folder, safe against concurrent renames and links that would lead outside.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-/// How often the system is asked that was disturbed by renames.
+/// Most attempts when renames disturb the resolution.
 #[cfg(target_os = "linux")]
 const ATTEMPTS: u32 = 8;
 
-/// Opens a path below `root` (empty: `root` itself). Links are followed as long as they stay below; `XDEV` where they do not.
+/// Opens a path below `root` (empty: `root` itself). Follows links that stay below; `XDEV` if one leads outside.
 pub fn open(root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd> {
     let path = if path.is_empty() { "." } else { path };
     match resolved(root, path, flags | OFlags::CLOEXEC) {
-        // An old system, or one that filters this call.
+        // An old system, or one that filters this system call.
         Err(Errno::NOSYS | Errno::PERM) => walked(root, path, flags | OFlags::CLOEXEC),
         opened => opened,
     }
@@ -40,7 +40,7 @@ fn resolved(_: BorrowedFd<'_>, _: &str, _: OFlags) -> Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
-/// Name by name from the root, without following any link.
+/// Opens the path name by name from the root, without following any link.
 pub(super) fn walked(root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<OwnedFd> {
     let (folders, name) = path.rsplit_once('/').map_or(("", path), |(folders, name)| (folders, name));
     let through = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -51,12 +51,12 @@ pub(super) fn walked(root: BorrowedFd<'_>, path: &str, flags: OFlags) -> Result<
     openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(no_link)
 }
 
-/// A link in the way of a folder is said to be none.
+/// Makes the error for a link in a folder's place the same on all systems.
 fn no_link(error: Errno) -> Errno {
     if error == Errno::MLINK { Errno::LOOP } else { error }
 }
 
-/// Where something lies that is open.
+/// Path of an open file.
 #[cfg(target_os = "linux")]
 pub fn real_path(descriptor: BorrowedFd<'_>) -> Result<PathBuf> {
     let link = format!("/proc/self/fd/{}", descriptor.as_raw_fd());

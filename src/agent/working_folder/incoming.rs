@@ -1,4 +1,4 @@
-//! A file that comes: without a name until all of it is on the disk.
+//! An incoming file: without a name until all of it is on the disk.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,21 +11,21 @@ use rustix::io::Errno;
 
 use super::Refused;
 
-/// What the names of files begin with that are not complete, where the system knows no files without a name.
+/// Name prefix of incomplete files, on systems without unnamed files.
 const PREFIX: &str = ".notarium-upload-";
-/// Rights of a file that nobody else may change.
+/// Permission bits that a replacement takes over from the old file.
 const PERMISSIONS: RawMode = 0o777;
 
-/// A file that comes. Dropped before it is complete, it leaves nothing.
+/// An incoming file. Dropped before it is complete, it leaves nothing.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// To be written.
+    /// Open for writing.
     pub file: File,
     folder: OwnedFd,
     name: String,
     path: String,
     overwrite: bool,
-    /// Its name until it is complete, where it needs one.
+    /// Its name until it is complete, on systems that need one.
     temporary: Option<String>,
 }
 
@@ -36,12 +36,12 @@ impl Incoming {
         Ok(Self { file: File::from(file), folder, name: name.to_owned(), path, overwrite, temporary })
     }
 
-    /// As it was asked for.
+    /// The path as requested.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Gives the file its name, at once or not at all. Says whether it has replaced another.
+    /// Gives the file its name, atomically. Returns true if it has replaced another.
     pub fn commit(mut self) -> Result<bool, Refused> {
         let replaces = check_free(&self.folder, &self.name, &self.path, self.overwrite)?;
         let path = self.path.clone();
@@ -54,7 +54,7 @@ impl Incoming {
 
     fn put(&mut self, replaces: Option<Mode>) -> rustix::io::Result<()> {
         if let Some(mode) = replaces {
-            // Whoever could read the old one can read the new one.
+            // Keeps the readers of the old file.
             fchmod(&self.file, mode)?;
         }
         fsync(&self.file)?;
@@ -71,12 +71,12 @@ impl Incoming {
                 self.temporary = None;
             }
         }
-        // Without, the name may be gone after a power cut. A system that cannot is none that could lose it.
+        // Without this sync a power cut may lose the name. Systems that refuse it do not need it.
         let _ = fsync(&self.folder);
         Ok(())
     }
 
-    /// A further name, which must be free.
+    /// Adds a name, which must be free.
     fn link(&self, name: &str) -> rustix::io::Result<()> {
         match &self.temporary {
             Some(temporary) => match linkat(&self.folder, temporary, &self.folder, name, AtFlags::empty()) {
@@ -101,7 +101,7 @@ impl Incoming {
 impl Drop for Incoming {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // It may have its last name by now.
+            // The file may have its final name already.
             let _ = unlinkat(&self.folder, temporary, AtFlags::empty());
         }
     }
@@ -111,7 +111,7 @@ impl Drop for Incoming {
 pub(super) fn check_room(folder: &OwnedFd, path: &str, size_bytes: Option<u64>) -> Result<(), Refused> {
     let Ok(disk) = fstatvfs(folder) else { return Ok(()) };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    // Some file systems have no number.
+    // Some file systems report no size.
     match size_bytes {
         Some(bytes) if disk.f_blocks > 0 && bytes > free => {
             let message =
@@ -122,7 +122,7 @@ pub(super) fn check_room(folder: &OwnedFd, path: &str, size_bytes: Option<u64>) 
     }
 }
 
-/// Refuses a name that is taken by what is not to be replaced; else the rights of the file that is.
+/// Refuses a name that is taken, unless a file may be replaced. Returns that file's permissions.
 fn check_free(folder: &OwnedFd, name: &str, path: &str, overwrite: bool) -> Result<Option<Mode>, Refused> {
     let found = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => found,
@@ -143,13 +143,13 @@ pub(super) fn exists(path: &str) -> Refused {
     Refused::new(FileRefusal::FileExists, format!("'{path}' exists: ask for it to be replaced, or choose another name"))
 }
 
-/// A file without a name, which goes with its process; else one with a name that says what it is.
+/// Creates a file without a name, which disappears with its process; otherwise one with a telling name.
 fn unnamed(folder: &OwnedFd) -> rustix::io::Result<(OwnedFd, Option<String>)> {
     #[cfg(target_os = "linux")]
     {
         let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
         match openat(folder, ".", flags, Mode::from_raw_mode(0o666)) {
-            // A disk or a system that has none.
+            // A disk or a system without unnamed files.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
             opened => return opened.map(|file| (file, None)),
         }

@@ -1,4 +1,4 @@
-//! Other names and places for what lies in the folder. Nothing is ever replaced, whoever makes the same name meanwhile.
+//! Renames and moves in the folder. Never replaces a file, even if the same name is made concurrently.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -11,16 +11,16 @@ use rustix::io::{Errno, Result as SystemResult};
 use super::incoming::exists;
 use super::{Found, Refused, WorkingFolder, check_new_name, kind_of, parts};
 
-/// An entry of a folder: what stands there under its name, a link itself and not what it leads to.
+/// An entry of a folder; for a link, the link itself and not its target.
 pub(super) struct Named {
     pub folder: OwnedFd,
     pub name: String,
-    /// As it was asked for.
+    /// The path as requested.
     pub path: String,
     pub stat: Stat,
 }
 
-/// A free name.
+/// A free name in an open folder.
 pub(super) struct Free {
     pub folder: OwnedFd,
     pub name: String,
@@ -28,7 +28,7 @@ pub(super) struct Free {
 }
 
 impl WorkingFolder {
-    /// Gives a file, a folder or a link another name or place.
+    /// Renames or moves a file, a folder or a link.
     pub fn relocate(&self, from: &str, to: &str) -> Result<MovedFile, Refused> {
         let root = self.root()?;
         let source = self.movable(root.as_fd(), from)?;
@@ -40,7 +40,7 @@ impl WorkingFolder {
         Ok(MovedFile { from: source.path, path: target.path, kind: kind_of(&source.stat) })
     }
 
-    /// What may be taken from its place.
+    /// Finds an entry that may be moved or deleted.
     pub(super) fn movable(&self, root: BorrowedFd<'_>, path: &str) -> Result<Named, Refused> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last() else {
@@ -57,7 +57,7 @@ impl WorkingFolder {
         Ok(Named { folder, name: (*name).to_owned(), path, stat })
     }
 
-    /// The place where something goes. Its folders are made.
+    /// Finds the target of a move, and makes its folders.
     pub(super) fn target(&self, root: BorrowedFd<'_>, path: &str, checks_all: bool) -> Result<Free, Refused> {
         let parts = parts(path)?;
         let Some((name, folders)) = parts.split_last().filter(|_| !path.ends_with('/')) else {
@@ -92,7 +92,7 @@ fn inside_itself(path: &str) -> Refused {
     Refused::new(FileRefusal::InvalidPath, format!("'{path}' cannot go into itself: choose another folder"))
 }
 
-/// What the system says about a move.
+/// Turns a system error of a move into a refusal.
 pub(super) fn refusal(from: &str, to: &str, error: Errno) -> Refused {
     match error {
         Errno::EXIST | Errno::NOTEMPTY => exists(to),
@@ -105,24 +105,24 @@ pub(super) fn refusal(from: &str, to: &str, error: Errno) -> Refused {
     }
 }
 
-/// The system writes folders down when it likes: what was moved is to be in its new place after a power cut.
+/// Syncs folders, so that a move survives a power cut.
 pub(super) fn keep(folders: &[BorrowedFd<'_>]) {
     for folder in folders {
-        // A system that cannot is none that could lose it.
+        // Systems that refuse this sync do not need it.
         let _ = fsync(folder);
     }
 }
 
-/// Renames to a name that is free: `EXIST` where it is not.
+/// Renames to a free name; `EXIST` if it is taken.
 pub(super) fn rename_free(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        // A disk that does not know how.
+        // A disk without this operation.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rename_reserved(from, to),
         renamed => renamed,
     }
 }
 
-/// Takes the name first, then puts what is moved in its place.
+/// Reserves the name first, then replaces the reservation.
 pub(super) fn rename_reserved(from: (BorrowedFd<'_>, &str), to: (BorrowedFd<'_>, &str)) -> SystemResult<()> {
     let is_folder = kind_of(&statat(from.0, from.1, AtFlags::SYMLINK_NOFOLLOW)?) == FileKind::Folder;
     if is_folder {

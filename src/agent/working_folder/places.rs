@@ -1,4 +1,4 @@
-//! The places that kernels do not reach: neither does who asks for files.
+//! Paths that kernels cannot reach; file requests of people cannot reach them either.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -11,13 +11,13 @@ use rustix::fs::Stat;
 use super::Refused;
 use crate::kernel::LaunchOptions;
 
-/// What kernels reach. The nearest place above a path decides on it.
+/// Reach of kernels. For each path, its nearest ancestor in these lists decides.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     hidden: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
     shown: Vec<PathBuf>,
-    /// Device and number of what is hidden: code in a kernel may rename a folder in which a hidden one lies.
+    /// Device and inode of hidden paths: code in a kernel may rename a folder that contains one.
     identities: HashSet<(u64, u64)>,
 }
 
@@ -34,19 +34,19 @@ impl Places {
         Self { hidden: hidden.to_vec(), read_only: read_only.to_vec(), shown: shown.to_vec(), identities }
     }
 
-    /// Another place is hidden from people: the agent's own.
+    /// Also hides the agent's own folder from people.
     pub fn hiding(mut self, place: PathBuf) -> Self {
         self.hidden.push(place);
         self
     }
 
-    /// Those of the kernels that are launched so.
+    /// The paths of kernels that are launched with these options.
     pub fn of(launch: &LaunchOptions) -> Self {
         let shown = launch.sandbox.as_ref().map(|sandbox| sandbox.plan().shown.as_slice());
         Self::new(&launch.hidden, &launch.read_only, shown.unwrap_or_default())
     }
 
-    /// Refuses what is hidden. `real` is where it lies, `path` how it was named.
+    /// Refuses hidden paths. `real` is the resolved path, `path` the requested one.
     pub fn check_readable(&self, root: &Path, real: &Path, path: &str) -> Result<(), Refused> {
         let below = real.ancestors().take_while(|above| above.starts_with(root));
         let is_moved = || below.filter_map(identity).any(|it| self.identities.contains(&it));
@@ -56,7 +56,7 @@ impl Places {
         Err(refused(path, "it is hidden from kernels, because such places hold keys or what can confirm"))
     }
 
-    /// Refuses what a kernel could not write either: what is run outside later.
+    /// Refuses paths that a kernel could not write either, because programs outside run them later.
     pub fn check_writable(&self, real: &Path, path: &str) -> Result<(), Refused> {
         match self.reach(real) {
             Reach::Shown => Ok(()),
@@ -67,7 +67,7 @@ impl Places {
         }
     }
 
-    /// Refuses what kernels do not write, and a folder in which such a place lies.
+    /// Refuses paths that kernels cannot write, and folders that contain one.
     pub fn check_movable(&self, real: &Path, path: &str) -> Result<(), Refused> {
         self.check_writable(real, path)?;
         let mut places = self.hidden.iter().chain(&self.read_only);
@@ -77,13 +77,13 @@ impl Places {
         Ok(())
     }
 
-    /// Something hidden, wherever it lies now.
+    /// True for a hidden file, even if it was moved.
     pub fn is_hidden(&self, stat: &Stat) -> bool {
         #[allow(clippy::unnecessary_cast, reason = "other systems have other types for it")]
         self.identities.contains(&(stat.st_dev as u64, stat.st_ino as u64))
     }
 
-    /// The names in a folder that are hidden places.
+    /// Names in a folder that are hidden.
     pub fn hidden_in(&self, folder: &Path) -> HashSet<OsString> {
         let inside = self.hidden.iter().filter(|place| place.parent() == Some(folder));
         inside.filter_map(|place| place.file_name()).map(OsString::from).collect()

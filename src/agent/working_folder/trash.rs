@@ -1,8 +1,8 @@
-//! The trash of a working folder: a hidden folder in it, so that what goes there is renamed and never copied, and is still there
-//! when the agent has been restarted.
+//! The trash of a working folder: a hidden folder in it. Files are renamed into it, never copied, and survive a restart of the
+//! agent.
 //!
-//! Each entry is a folder `ULID/` with `about.json` and `content`. Code in kernels can write there: nothing that it may have put
-//! there is believed. Links are not followed, and paths are checked like those of people.
+//! Each entry is a folder `ULID/` with `about.json` and `content`. Code in kernels can write there, so no content is
+//! trusted: links are not followed, and paths are checked like those of people.
 
 use std::ffi::CString;
 use std::io::{Read, Write};
@@ -18,20 +18,20 @@ use ulid::Ulid;
 use super::moving::{keep, refusal, rename_free};
 use super::{Refused, WorkingFolder, kind_of, parts, tree};
 
-/// The folder.
+/// Name of the folder.
 pub(super) const TRASH: &str = ".notarium-trash";
 const ABOUT: &str = "about.json";
 const CONTENT: &str = "content";
 const KEPT_DAYS: u32 = 30;
 const MAX_BYTES: u64 = 2 << 30;
 const MAX_ENTRIES: usize = 1_000;
-/// Entries that are looked at.
+/// Most entries that are read.
 const MAX_SCANNED: usize = 10_000;
 const MAX_ABOUT_BYTES: u64 = 64 << 10;
-/// An entry without content is being made, or what is left of one.
+/// Age up to which an entry without content may be in the making; an older one is a leftover.
 const MAKING: Duration = Duration::from_secs(600);
 
-/// How much is kept, and for how long. The entry that came last stays, however large it is.
+/// Limits of age and size. The newest entry stays, whatever its size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keeps {
     pub days: u32,
@@ -52,7 +52,7 @@ struct About {
 }
 
 impl WorkingFolder {
-    /// Takes a file, a folder or a link away, so that it can be brought back.
+    /// Moves a file, a folder or a link to the trash.
     pub fn remove(&self, path: &str) -> Result<TrashedFile, Refused> {
         let root = self.root()?;
         let source = self.movable(root.as_fd(), path)?;
@@ -84,7 +84,7 @@ impl WorkingFolder {
         })
     }
 
-    /// What can be brought back.
+    /// Lists the entries that can be restored.
     pub fn trash(&self, limit: u32) -> Result<TrashPage, Refused> {
         let root = self.root()?;
         let Some(trash) = opened(root.as_fd())? else { return Ok(self.page(Vec::new(), limit)) };
@@ -99,7 +99,7 @@ impl WorkingFolder {
         TrashPage { files, count, size_bytes, kept_days: self.keeps.days, max_bytes: self.keeps.bytes }
     }
 
-    /// Brings something back, where it was or elsewhere.
+    /// Restores an entry to its old path, or to `to`.
     pub fn restore(&self, id: &str, to: Option<&str>) -> Result<MovedFile, Refused> {
         let root = self.root()?;
         let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
@@ -116,7 +116,7 @@ impl WorkingFolder {
         Ok(MovedFile { from: about.path, path: target.path, kind })
     }
 
-    /// Deletes one entry for good, or all.
+    /// Deletes one entry permanently, or all.
     pub fn empty_trash(&self, id: Option<&str>, limit: u32) -> Result<TrashPage, Refused> {
         let root = self.root()?;
         let gone = || Refused::new(FileRefusal::NotFound, "it is not in the trash any more: look at the list");
@@ -133,7 +133,7 @@ impl WorkingFolder {
         self.trash(limit)
     }
 
-    /// Deletes for good what is too old, and the oldest where all are too much.
+    /// Permanently deletes entries that are too old, and the oldest ones above the size limits.
     pub fn tidy_trash(&self) {
         if let Ok(root) = self.root()
             && let Ok(Some(trash)) = opened(root.as_fd())
@@ -147,7 +147,7 @@ impl WorkingFolder {
         let age = |id: Ulid| now.duration_since(id.datetime()).unwrap_or_default();
         let kept_for = Duration::from_secs(u64::from(self.keeps.days) * 24 * 60 * 60);
         let (mut count, mut bytes) = (0, 0_u64);
-        // The last that came first.
+        // Newest first.
         for id in ids(trash) {
             let Some((_, about, _)) = read(trash, id) else {
                 if age(id) > MAKING {
@@ -169,7 +169,7 @@ impl WorkingFolder {
         tree::delete(trash.as_fd(), &name, &|stat| self.places.is_hidden(stat))
     }
 
-    /// Of an entry without content.
+    /// Deletes an entry without content.
     fn forget(&self, trash: &OwnedFd, id: Ulid) {
         if let Err(error) = self.delete(trash, id) {
             tracing::warn!(%error, "what is left of an entry of the trash cannot be deleted");
@@ -201,7 +201,7 @@ fn made(root: BorrowedFd<'_>) -> Result<OwnedFd, Refused> {
         Err(error) => return Err(Refused::system(TRASH, error)),
     }
     let trash = opened(root)?.ok_or_else(|| Refused::system(TRASH, Errno::NOENT))?;
-    // Nobody commits it by accident.
+    // Keeps the trash out of commits.
     let _ = write(&trash, ".gitignore", b"*\n");
     Ok(trash)
 }
@@ -226,7 +226,7 @@ fn write(folder: &OwnedFd, name: &str, bytes: &[u8]) -> SystemResult<()> {
     fsync(&file)
 }
 
-/// The entries, the last that came first.
+/// Ids of the entries, newest first.
 fn ids(trash: &OwnedFd) -> Vec<Ulid> {
     let Ok(listed) = Dir::read_from(trash) else { return Vec::new() };
     let names = listed.filter_map(Result::ok).take(MAX_SCANNED);
@@ -235,7 +235,7 @@ fn ids(trash: &OwnedFd) -> Vec<Ulid> {
     ids
 }
 
-/// Only as it is written by us: an id is a name in the trash.
+/// Accepts only our own spelling of an id, because ids are names in the trash.
 fn parsed(id: &str) -> Option<Ulid> {
     id.parse::<Ulid>().ok().filter(|parsed| parsed.to_string() == id)
 }
@@ -248,7 +248,7 @@ fn entries(trash: &OwnedFd) -> Vec<TrashedFile> {
     ids(trash).into_iter().filter_map(entry).collect()
 }
 
-/// An entry that is whole, with a path that could be one.
+/// Reads a complete entry with a valid path.
 fn read(trash: &OwnedFd, id: Ulid) -> Option<(OwnedFd, About, FileKind)> {
     let entry = openat(trash, id.to_string(), FOLDER, Mode::empty()).ok()?;
     let stat = statat(&entry, CONTENT, AtFlags::SYMLINK_NOFOLLOW).ok()?;

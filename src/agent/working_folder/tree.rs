@@ -1,4 +1,4 @@
-//! Folders with all that is in them, without following any link: how large they are, and their end.
+//! Size and deletion of whole folder trees, without following links.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,9 +9,9 @@ use rustix::io::{Errno, Result};
 
 use super::kind_of;
 
-/// Folders within folders that are gone through: as many descriptors are open.
+/// Most nested folders: each holds a descriptor open.
 const MAX_DEPTH: u32 = 128;
-/// Names that are counted.
+/// Most names that are counted.
 const MAX_COUNTED: u32 = 100_000;
 
 /// The bytes of a file, or of the files of a folder as far as they are counted.
@@ -22,7 +22,7 @@ pub(super) fn size_bytes(folder: BorrowedFd<'_>, name: &str) -> u64 {
     }
     let mut count = Count::default();
     if let Ok(inner) = open(folder, name) {
-        // What cannot be read is not counted.
+        // Unreadable folders are not counted.
         let _ = count.add(&inner, MAX_DEPTH);
     }
     count.bytes
@@ -63,7 +63,7 @@ impl Count {
     }
 }
 
-/// Deletes for good. A folder that `is_kept` stays, and what is around it.
+/// Deletes permanently. Fails with `PERM` at a folder for which `is_kept` is true: that folder stays, and its ancestors.
 pub(super) fn delete(folder: BorrowedFd<'_>, name: &CStr, is_kept: &dyn Fn(&Stat) -> bool) -> Result<()> {
     delete_to(folder, name, is_kept, MAX_DEPTH)
 }

@@ -1,5 +1,5 @@
-//! Landlock: everything is granted but the hidden places; with it come no ptrace, no `/proc` look, no signals and no abstract
-//! sockets across its border, and no change of mounts.
+//! Landlock: grants everything except the hidden paths. It also prevents ptrace, looks into `/proc`, signals and abstract
+//! sockets across its border, and changes of mounts.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use landlock::{
 
 use super::super::Plan;
 
-/// Tested with this one; newer rights are not asked for, older systems do what they can.
+/// The tested version; newer rights are not requested, older systems do what they can.
 const NEWEST: ABI = ABI::V7;
-/// Since then signals and abstract sockets stay inside.
+/// First version that restricts signals and abstract sockets.
 pub const SCOPES_ABI: i32 = 6;
 
-/// The number of the ABI that restricts now; 0: the system has no Landlock.
+/// Restricts this process and returns the ABI's number; 0: the system has no Landlock.
 pub fn restrict(plan: &Plan) -> Result<i32, String> {
     enforce(plan).map_err(|error| format!("Landlock: {error}"))
 }
@@ -26,7 +26,7 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;
     let ruleset = ruleset.scope(Scope::from_all(NEWEST))?.create()?;
     let ruleset = match plan.namespaces {
-        // Mounts cover what is hidden.
+        // Mounts cover the hidden paths.
         true => ruleset.add_rules(path_beneath_rules(["/"], all))?,
         false => {
             let granted = Granted::of(plan);
@@ -42,12 +42,12 @@ fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
     })
 }
 
-/// What is granted where no mounts can cover anything: the neighbours of what is hidden, one by one.
+/// Paths that are granted without mounts: the siblings of hidden paths, one by one.
 #[derive(Default)]
 struct Granted {
     whole: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
-    /// Folders on the way to something hidden. Their names are no secret; what is new in them is not granted.
+    /// Folders on the way to a hidden path. Their entries can be listed; new entries are not granted.
     listed: Vec<PathBuf>,
 }
 
@@ -78,10 +78,10 @@ impl Granted {
     }
 }
 
-/// Folders of sockets have few levels: `/run/user/N/systemd/private`.
+/// Depth of the search for sockets: `/run/user/N/systemd/private`.
 const MAX_SOCKET_DEPTH: usize = 3;
 
-/// Whether a hidden place is or has a socket, which Landlock alone does not keep anybody from.
+/// True if a hidden path is or contains a socket; Landlock alone does not prevent connecting to it.
 pub fn has_socket(path: &Path) -> bool {
     is_or_has_socket(path, MAX_SOCKET_DEPTH)
 }

@@ -1,4 +1,4 @@
-//! Empty read-only mounts over what is hidden, in a mount namespace of the kernel's own.
+//! Empty read-only mounts over hidden paths, in the kernel's own mount namespace.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -12,16 +12,16 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use super::super::Plan;
 
 const NOTHING: Option<&str> = None;
-/// Folders of devices have few levels.
+/// Depth of the search for devices.
 const MAX_DEVICE_DEPTH: usize = 3;
-/// Memory and its like, by number: `mem`, `kmem`, `port`, `kmsg`.
+/// Memory devices by number: `mem`, `kmem`, `port`, `kmsg`.
 const MEMORY_MAJOR: u64 = 1;
 const MEMORY_MINORS: &[u64] = &[1, 2, 4, 11];
-/// Raw disks as character devices, keyboards, and what makes keyboards: `sg`, `input`, `uinput`.
+/// Raw disks as character devices, keyboards, and devices that emulate keyboards: `sg`, `input`, `uinput`.
 const RAW_NAMES: &[&str] = &["sg", "bsg", "nvme", "input", "uinput", "uhid", "vcs", "loop-control", "mapper"];
 
 pub fn cover(plan: &Plan) -> Result<(), String> {
-    // What the system mounts later still comes in; nothing goes out.
+    // Later mounts of the system still propagate in; none propagate out.
     let private = mount(NOTHING, "/", NOTHING, MsFlags::MS_SLAVE | MsFlags::MS_REC, NOTHING);
     private.map_err(|error| format!("the system allows no mounts of one's own ({error})"))?;
     if plan.own_processes {
@@ -42,8 +42,8 @@ pub fn cover(plan: &Plan) -> Result<(), String> {
     folders.iter().try_for_each(|path| seal(path).map_err(|error| cannot(path, error)))
 }
 
-/// `/proc` of the namespace of processes that this one is the first of. Before anything covers a part of the system's: then
-/// there could be no other.
+/// Mounts `/proc` of the separate PID namespace, in which this process is the first. Done before any part of the system's `/proc` is
+/// covered: afterwards the system would refuse another.
 fn own_processes() -> Result<(), String> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC | MsFlags::MS_NODEV;
     let mounted = mount(Some("proc"), "/proc", Some("proc"), flags, NOTHING);
@@ -54,7 +54,7 @@ fn cannot(path: &Path, error: nix::Error) -> String {
     format!("{} cannot be hidden: {error}", path.display())
 }
 
-/// Something that stays in reach: opened before it is covered.
+/// A path that stays reachable: opened before it is covered.
 struct Shown {
     path: PathBuf,
     file: File,
@@ -67,14 +67,14 @@ impl Shown {
     }
 }
 
-/// The file behind a descriptor, whatever covers its path meanwhile.
+/// Path of the open file, whatever covers its own path since.
 fn behind(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 const EMPTY_FOLDER: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 
-/// Empty, but for what is shown of it.
+/// Covers a folder with an empty one, in which only `inside` is bound.
 fn cover_folder(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
     mount(Some("none"), path, Some("tmpfs"), EMPTY_FOLDER, Some("size=64k,mode=755"))?;
     for Shown { path, file } in inside {
@@ -90,7 +90,7 @@ fn seal(path: &Path) -> nix::Result<()> {
     mount(NOTHING, path, NOTHING, flags, NOTHING)
 }
 
-/// By an empty file, which lies in a covered folder while it is needed; where there is none, by the device that is empty.
+/// Covers files with an empty file, which exists in a covered folder meanwhile; without such a folder, with `/dev/null`.
 fn cover_files(folder: Option<&&PathBuf>, files: &[&PathBuf]) -> Result<(), String> {
     let empty = folder.map(|folder| folder.join("empty"));
     if let Some(empty) = &empty {
@@ -104,7 +104,7 @@ fn cover_files(folder: Option<&&PathBuf>, files: &[&PathBuf]) -> Result<(), Stri
     empty.map_or(Ok(()), std::fs::remove_file).map_err(|error| format!("hidden files cannot be covered: {error}"))
 }
 
-/// Read-only with all that is mounted below, but for what is shown of it.
+/// Makes a path read-only with all mounts below, except `inside`.
 fn protect(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
     bind(path, path, MsFlags::MS_REC)?;
     for mounted in mounts_below(path) {
@@ -113,7 +113,7 @@ fn protect(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
     inside.iter().try_for_each(|Shown { path, file }| bind(&behind(file), path, MsFlags::MS_REC))
 }
 
-/// The fifth field of each line; blanks and the like are written as octal numbers there, and such paths passed over.
+/// Mount points below a path: the fifth field of each line. Paths with blanks, which the table writes as octal numbers, are skipped.
 fn mounts_below(path: &Path) -> Vec<PathBuf> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mounted = table.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
@@ -134,7 +134,7 @@ fn bind(source: &Path, target: &Path, more: MsFlags) -> nix::Result<()> {
     mount(Some(source), target, NOTHING, MsFlags::MS_BIND | more, NOTHING)
 }
 
-/// What a mount forbids already must stay forbidden, or the system refuses.
+/// Remounts read-only. The mount's existing restrictions must be kept, or the system refuses.
 fn make_read_only(path: &Path) -> nix::Result<()> {
     let kept = statvfs(path)?.flags();
     let mut flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
@@ -154,17 +154,17 @@ fn make_read_only(path: &Path) -> nix::Result<()> {
     mount(NOTHING, path, NOTHING, flags, NOTHING)
 }
 
-/// Terminals of their own: in those of the person, code could read what is typed.
+/// Mounts separate terminals: in those of the person, code could read input.
 fn own_terminals() {
     let place = Path::new("/dev/pts");
     if place.is_dir() {
         let options = Some("newinstance,ptmxmode=0666,mode=0620");
-        // Without, the file's owner alone opens them, and programs of the kernel have none.
+        // The default mode allows only the owner, and programs of the kernel have none.
         let _ = mount(Some("devpts"), place, Some("devpts"), MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, options);
     }
 }
 
-/// Disks, memory and keyboards: who reads these needs no path.
+/// Disks, memory and keyboards: reading these bypasses hidden paths.
 pub fn raw_devices() -> Vec<PathBuf> {
     let mut found = Vec::new();
     find_devices(Path::new("/dev"), MAX_DEVICE_DEPTH, &mut found);

@@ -1,17 +1,17 @@
-//! The loopback of a new network namespace, which is down until somebody raises it.
+//! Brings up the loopback of a new network namespace.
 
 use std::io::{Error, IoSlice};
 use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendmsg, socket};
 
-/// `RTM_NEWLINK`, a request that wants an answer.
+/// `RTM_NEWLINK`, with the flags for an acknowledged request.
 const NEW_LINK: u16 = 16;
 const REQUEST_AND_ACKNOWLEDGE: u16 = 5;
-/// Of the loopback in each namespace.
+/// Index of the loopback in each namespace.
 const LOOPBACK_INDEX: i32 = 1;
 const UP: u32 = 1;
-/// An answer: header, then the error's number.
+/// Offset of the error's number in an answer, after the header.
 const ERROR_OFFSET: usize = 16;
 
 pub fn raise_loopback() -> std::io::Result<()> {
@@ -29,7 +29,7 @@ pub fn raise_loopback() -> std::io::Result<()> {
     }
 }
 
-/// `struct nlmsghdr` and `struct ifinfomsg`.
+/// The request: `struct nlmsghdr` and `struct ifinfomsg`.
 fn request() -> Vec<u8> {
     let mut message = Vec::with_capacity(32);
     message.extend(32_u32.to_ne_bytes());

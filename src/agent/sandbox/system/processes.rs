@@ -1,11 +1,11 @@
-//! A PID namespace of the kernel's own, in which it sees, signals and traces its own processes alone.
+//! The kernel's own PID namespace, in which it sees, signals and traces only its own processes.
 //!
-//! Three processes: the launcher stays outside and has the id that the agent knows; it ends as the kernel ended. Its child is
-//! the first process inside, which restricts itself, starts the kernel, reaps what the kernel leaves, and ends with it: then
-//! the system ends all that is left inside. A socket between the two tells what to start and how it ended. When the agent
-//! ends, its end of the launcher's standard input goes, and all of this with it.
+//! Three processes. The launcher stays outside and has the id that the agent knows; its exit status is the kernel's. Its child is
+//! the first process inside: it restricts itself, starts the kernel, and reaps orphans. It exits with the kernel; then
+//! the system kills all other processes inside. A socket between the two carries the command and the exit status. When the agent
+//! ends, the launcher's standard input is closed, which ends all three.
 //!
-//! Signals for the group reach the kernel, which is in the launcher's group; the launcher blocks them, and the first process
+//! Signals for the group reach the kernel, which is in the launcher's group. The launcher blocks them, and the first process
 //! of a namespace ignores them.
 
 use std::ffi::OsString;
@@ -23,19 +23,19 @@ use rustix::process::{DumpableBehavior, WaitOptions, WaitStatus};
 use super::super::launcher::{Order, fulfil, spawn_error};
 use super::{capabilities, close_inherited, enter_namespaces};
 
-/// The program's hidden command that is the first process of a kernel's namespace.
+/// The program's hidden command for the first process of a kernel's namespace.
 pub const INIT_COMMAND: &str = "kernel-init";
-/// This very program.
+/// This program.
 const PROGRAM: &str = "/proc/self/exe";
-/// What precedes the number on the socket between the two.
+/// Prefix of the number on the socket between the two.
 const EXITED: u8 = b'e';
 const KILLED: u8 = b's';
 
-/// The launcher: waits outside for what it starts inside.
+/// The launcher: waits outside for the process inside.
 pub fn launch(order: &Order) -> Result<ExitCode, String> {
     let failed = |error: std::io::Error| format!("the kernel's own processes do not start: {error}");
     close_inherited();
-    // From the beginning: an interrupt is for the kernel.
+    // Blocked from the beginning: an interrupt is for the kernel.
     SigSet::all().thread_block().map_err(|error| failed(error.into()))?;
     enter_namespaces(&order.promise.plan)?;
     capabilities::hand_on().map_err(|error| failed(error.into()))?;
@@ -43,12 +43,12 @@ pub fn launch(order: &Order) -> Result<ExitCode, String> {
     let mut init = Command::new(PROGRAM);
     init.arg(INIT_COMMAND).args(&order.command).stdin(OwnedFd::from(theirs));
     let child = init.spawn().map_err(failed)?;
-    // It holds the other end as well.
+    // `init` holds the other end as well.
     drop(init);
     capabilities::drop_all().map_err(|error| failed(error.into()))?;
     let mut line = serde_json::to_vec(&order.promise).map_err(|error| failed(error.into()))?;
     line.push(b'\n');
-    // One that has ended already says why on its standard error.
+    // If the process has ended already, its standard error has the reason.
     let _ = inside.write_all(&line);
     let is_check = order.command.is_empty();
     let end = wait(child, inside, is_check).map_err(failed)?;
@@ -60,7 +60,7 @@ enum End {
     Signal(i32),
 }
 
-/// Until the first process inside has ended; it is ended when the agent is gone.
+/// Waits until the first process inside has ended; kills it when the agent has ended.
 fn wait(mut init: Child, mut inside: UnixStream, is_check: bool) -> std::io::Result<End> {
     let agent = std::io::stdin();
     loop {
@@ -95,21 +95,21 @@ fn own_end(init: ExitStatus) -> End {
     }
 }
 
-/// The agent sees of the launcher what it would see of the kernel.
+/// Ends the launcher as the kernel ended, for the agent to see.
 fn end_as(end: End) -> ExitCode {
     let signal = match end {
         End::Code(code) => return code.into(),
         End::Signal(signal) => signal,
     };
-    // The kernel's memory is worth a dump, not this one's.
+    // A core dump of the kernel is useful, one of the launcher is not.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     if let Ok(signal) = Signal::try_from(signal) {
-        // This one alone: an interrupt that was for the kernel still waits.
+        // Unblocks only this signal: an interrupt that was meant for the kernel may be pending.
         let _ = SigSet::from(signal).thread_unblock();
-        // The runtime's own handler of SIGSEGV takes the first, and itself away.
+        // The Rust runtime's handler of SIGSEGV takes the first signal and uninstalls itself.
         let _ = raise(signal).and_then(|()| raise(signal));
     }
-    // A signal that does not end a process does not come from the end of one.
+    // Reached only if the signal does not end a process.
     ExitCode::FAILURE
 }
 
@@ -125,28 +125,28 @@ pub fn init(command: impl Iterator<Item = OsString>) -> Result<ExitCode, String>
     fulfil(&promise)?;
     let Some((program, arguments)) = command.split_first() else { return Ok(ExitCode::SUCCESS) };
     let mut launcher = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().map_err(failed)?);
-    // A launcher that ended before it was watched would not be missed.
+    // If the launcher ended before its death was watched, no signal comes.
     if !is_open(&launcher) {
         return Err("the kernel's launcher has ended".to_owned());
     }
-    // Its memory and descriptors are no kernel's.
+    // Protects this process's memory and descriptors from the kernel.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| failed(error.into()))?;
     SigSet::all().thread_unblock().map_err(|error| failed(error.into()))?;
     let kernel = Command::new(program).args(arguments).stdin(Stdio::null()).spawn();
     let kernel = kernel.map_err(|error| spawn_error(program, &error))?;
     let end = reap_until(kernel.id()).map_err(failed)?;
-    // A launcher that is gone ends this process.
+    // If the launcher has ended, this process is killed anyway.
     let _ = launcher.write_all(&end);
     Ok(ExitCode::SUCCESS)
 }
 
 fn is_open(launcher: &UnixStream) -> bool {
     let mut waited = [PollFd::new(launcher.as_fd(), PollFlags::empty())];
-    // Closed ends are told unasked.
+    // A closed end is reported without being requested.
     poll(&mut waited, PollTimeout::ZERO).is_ok() && waited[0].any() == Some(false)
 }
 
-/// Takes the ends of all processes that nobody else waits for, until the kernel's comes.
+/// Reaps all orphaned processes until the kernel exits; returns its exit.
 fn reap_until(kernel: u32) -> std::io::Result<[u8; 2]> {
     let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
     let told = |status: WaitStatus| match status.terminating_signal() {
