@@ -1,8 +1,8 @@
-//! The runtime of assistants: it listens to the log through the [`Host`] and does the next step of every unfinished turn and of
-//! every tool call, whoever asked for it (a chat, a prompt cell, an outside assistant).
+//! The runtime of assistants: listens to the log through the [`Host`] and does the next step of every unfinished turn and tool
+//! call. The requester may be a chat, a prompt cell or an outside assistant.
 //!
-//! Each notebook with something unfinished has a worker: one task that reads the state, asks [`crate::turn`] for the next step,
-//! and does it. Workers keep nothing that lasts outside the log: one can be dropped at any moment and started again.
+//! Each notebook with unfinished work has a worker: one task that reads the state, asks [`crate::turn`] for the next step,
+//! and does it. Workers keep no state that must outlive them: each can be dropped at any moment and started again from the log.
 
 mod backoff;
 mod blobs;
@@ -44,17 +44,17 @@ pub use models::{Models, NO_PROVIDER};
 use names::RecentNames;
 use worker::Worker;
 
-/// What a server's assistants are set up with.
+/// Configuration of a server's assistants.
 #[derive(Clone)]
 pub struct AssistantsConfig {
     pub models: Models,
-    /// Tokens that one model call may read, where its model takes more.
+    /// Most tokens that one model call may read, even if its model accepts more.
     pub max_context_tokens: u64,
-    /// How long a call waits for its runs. They go on without it.
+    /// Timeout of a call's wait for its runs. The runs go on after it.
     pub run_wait: Duration,
-    /// A call that runs for so long is announced to the turn's followers, once.
+    /// Time after which a running call is announced to the turn's followers, once.
     pub update_after: Duration,
-    /// How long a notebook is kept at hand in which everything waits for people: the usual answer comes sooner.
+    /// Time for which a worker stays when everything waits for people: most answers come sooner.
     pub stay: Duration,
 }
 
@@ -70,14 +70,14 @@ impl AssistantsConfig {
     }
 }
 
-/// Before a worker follows one that a fault has ended.
+/// First pause before a worker that panicked is restarted.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// The assistants of one server.
 pub struct Assistants(Arc<Runtime>);
 
-/// What the workers share.
+/// State that the workers share.
 struct Runtime {
     host: Arc<dyn Host>,
     config: AssistantsConfig,
@@ -87,7 +87,7 @@ struct Runtime {
     tasks: TaskTracker,
 }
 
-/// What others hold of a worker.
+/// Handle of a worker for other tasks.
 #[derive(Clone)]
 struct Handle {
     state: watch::Sender<Arc<Document>>,
@@ -95,7 +95,7 @@ struct Handle {
 }
 
 impl Assistants {
-    /// Listens from now on, and resumes what was under way.
+    /// Starts listening, and resumes unfinished work.
     pub fn start(host: Arc<dyn Host>, config: AssistantsConfig) -> Arc<Self> {
         let runtime = Arc::new(Runtime {
             host,
@@ -109,12 +109,12 @@ impl Assistants {
         Arc::new(Self(runtime))
     }
 
-    /// Notebooks that have a worker. Notebooks that only wait for people have none.
+    /// Count of notebooks that have a worker. Notebooks that only wait for people have none.
     pub fn workers(&self) -> usize {
         self.0.workers.len()
     }
 
-    /// Ends every task. Model calls and waits are cut off: a start takes up what they were for.
+    /// Ends every task. Model calls and waits are aborted: the next start resumes their turns.
     pub async fn stop(&self) {
         self.0.stopping.cancel();
         self.0.tasks.close();
@@ -224,7 +224,7 @@ fn function_of(events: &[Stored]) -> Option<String> {
 }
 
 impl Runtime {
-    /// Does the work until it ends by itself or the runtime stops; what a fault ends begins anew, after a pause that doubles.
+    /// Runs the work until it ends or the runtime stops. After a panic it starts again, after a pause that doubles.
     async fn keep<F: Future<Output = ()>>(&self, work: impl Fn() -> F, tell: impl Fn(Duration)) {
         let mut pause = FIRST_PAUSE;
         while AssertUnwindSafe(work()).catch_unwind().await.is_err() {
@@ -256,7 +256,7 @@ impl Runtime {
         }
     }
 
-    /// Calls `see` with the notebook's worker, which is started if there is none and cannot end meanwhile.
+    /// Calls `see` with the notebook's worker. The worker is started if missing, and cannot end meanwhile.
     fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
         let handle = self.workers.entry(notebook.clone()).or_insert_with(|| {
             let (state, _) = watch::channel(Arc::new(Document::new(notebook.clone())));
@@ -267,7 +267,7 @@ impl Runtime {
         see(&handle)
     }
 
-    /// Runs the notebook's worker; one that a fault ends is followed by another.
+    /// Runs the notebook's worker; restarts it after a panic.
     async fn keep_worker(self: Arc<Self>, notebook: NotebookId, handle: Handle) {
         let tell = |pause| {
             tracing::error!(%notebook, ?pause, "a fault ended the notebook's worker: another takes up its turns and calls");
@@ -275,7 +275,7 @@ impl Runtime {
         self.keep(|| Worker::new(self.clone(), notebook.clone(), handle.clone()).run(), tell).await;
     }
 
-    /// A task that the stop of the runtime cuts off.
+    /// Spawns a task that the stop of the runtime aborts.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.tasks.spawn(self.stopping.clone().run_until_cancelled_owned(task)).abort_handle()
     }
@@ -284,7 +284,7 @@ impl Runtime {
         self.with_worker(notebook, |handle| handle.wake.notify_one());
     }
 
-    /// The notebook, renewed by its worker when something happened. The first value may be older than what was read before.
+    /// The notebook's state, which its worker updates after changes. The first value may be older than an earlier read.
     fn watch(self: &Arc<Self>, notebook: &NotebookId) -> watch::Receiver<Arc<Document>> {
         self.with_worker(notebook, |handle| {
             handle.wake.notify_one();
@@ -292,7 +292,7 @@ impl Runtime {
         })
     }
 
-    /// Removes the worker unless somebody watches it or woke it. False: it stays.
+    /// Removes the worker unless it is watched or was woken. False: it stays.
     fn leave(&self, notebook: &NotebookId) -> bool {
         let is_over = |_: &NotebookId, handle: &mut Handle| {
             handle.state.receiver_count() == 0 && handle.wake.notified().now_or_never().is_none()

@@ -1,4 +1,4 @@
-//! Pictures and files that went with questions, as a model reads them.
+//! Pictures and files attached to questions, in the form for models.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::facts::as_data;
 use crate::host::Host;
 use crate::providers::Block;
 
-/// Of all that one request holds; older ones are named, and not shown.
+/// Most bytes of attachments in one request; of older ones only the name is given.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The bytes of attachments, by their hashes.
 pub type Loaded = BTreeMap<String, Content>;
 
-/// What a model is given.
+/// Content of an attachment for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// As base64.
+    /// Picture as base64.
     Picture(String),
     Text(String),
 }
 
-/// Those of a message.
+/// The attachments of a message.
 pub fn of(posted: &MessagePosted) -> impl DoubleEndedIterator<Item = &Attachment> {
     posted.known_blocks().filter_map(|block| match block {
         MessageBlock::Attachment(attachment) => Some(attachment),
@@ -34,7 +34,7 @@ pub fn of(posted: &MessagePosted) -> impl DoubleEndedIterator<Item = &Attachment
     })
 }
 
-/// Reads the latest ones. Pictures only where the model takes them.
+/// Loads the latest attachments. Pictures only if the model takes them.
 pub async fn load(host: &dyn Host, notebook: &NotebookId, posted: &[MessagePosted], pictures: bool) -> Loaded {
     let (mut loaded, mut left) = (Loaded::new(), MAX_BYTES);
     for attachment in posted.iter().rev().flat_map(|posted| of(posted).rev()) {
@@ -53,7 +53,7 @@ pub async fn load(host: &dyn Host, notebook: &NotebookId, posted: &[MessagePoste
     loaded
 }
 
-/// For the model: a picture as one, text as data, and of what it does not get the name.
+/// Blocks for the model: a picture as one, text as data. For an attachment that is not loaded, only its name.
 pub fn blocks(attachment: &Attachment, loaded: &Loaded) -> Vec<Block> {
     let Attachment { name, media_type, size_bytes, sha256 } = attachment;
     let mut about = json!({"name": name, "media_type": media_type, "size_bytes": size_bytes});

@@ -1,4 +1,4 @@
-//! Calls of outside assistants: requested for them, and waited on.
+//! Calls of outside assistants: requests them, and waits for them.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{Actor, Millis, NotebookId, RawObject, Rejection, Risk, TokenId, ToolCallId};
 
-/// A call that is wanted.
+/// A call to request.
 #[derive(Debug, Clone)]
 pub struct WantedCall {
     pub function: String,
     pub arguments: RawObject,
-    /// Of the conversation, if this call is its first.
+    /// Title of the conversation, if this call is its first.
     pub title: Option<String>,
-    /// The token that the assistant's client has shown.
+    /// The token of the assistant's client.
     pub token: Option<TokenId>,
 }
 
@@ -42,18 +42,18 @@ pub trait Caller: Send + Sync + 'static {
 /// The state of a call when its caller gets the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Called {
-    /// It is over.
+    /// The call is over.
     Ended {
         call_id: ToolCallId,
         /// The result for the model.
         text: String,
-        /// It failed, was refused, denied, voided, withdrawn, expired, or nobody knows how it ended.
+        /// The call failed, was refused, denied, voided, withdrawn, expired, or its outcome is unknown.
         is_error: bool,
-        /// PNG, of `get_cell_image`.
+        /// PNG, set for `get_cell_image`.
         image: Option<Bytes>,
     },
-    /// For a person.
+    /// The call waits for a person.
     Waiting { call_id: ToolCallId, risk: Risk, reasons: Vec<String>, expires_at: Option<Millis> },
-    /// It has started and goes on.
+    /// The call has started and goes on.
     Running { call_id: ToolCallId },
 }

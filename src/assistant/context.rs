@@ -1,8 +1,8 @@
-//! What a model is told: the system text with the session's facts, and as much of the conversation or the dialog as its budget of
-//! tokens allows. Pinned is always told, skipped never, the oldest goes first.
+//! Content of a model's request: the system text with the session's facts, and as much of the conversation or the dialog as its budget
+//! of tokens allows. Pinned parts are always included, skipped parts never; the oldest are dropped first.
 //!
-//! What stands in the notebook is data: it is told as JSON between marks that no text of a cell can forge, and the rules say
-//! that it instructs nobody. That is a help to honest models; what holds is the gate.
+//! Content of the notebook is data: it is sent as JSON between marks that no text of a cell can forge, and the rules say
+//! that it contains no instructions. That helps honest models; the protection is the gate.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,15 @@ use crate::preview::{ReadBlob, preview};
 use crate::providers::{Block, Capabilities, Message, Request, Tool, ToolResult};
 use crate::state::{CellStatus, KnownNames};
 
-/// Tokens that a model call may read by default, where the model takes more.
+/// Most tokens that a model call may read by default, even if the model accepts more.
 pub const MAX_CONTEXT_TOKENS: u64 = 120_000;
 /// The most that a model may write in one call.
 const MAX_ANSWER_TOKENS: u32 = 16_384;
-/// What an image costs, about.
+/// Estimated tokens of an image.
 const IMAGE_TOKENS: u64 = 1_600;
-/// Characters of an older result of the present turn when the turn itself outgrows the budget.
+/// Most characters of an older result of the present turn when the turn itself exceeds the budget.
 const MAX_OLD_RESULT_CHARACTERS: usize = 2_000;
-/// Outputs of a cell that a dialog shows.
+/// Most outputs of a cell that a dialog shows.
 const MAX_DIALOG_OUTPUTS: usize = 5;
 
 const RULES: &str = "\
@@ -66,37 +66,37 @@ pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<Message
     posted.collect()
 }
 
-/// Everything that a request is made of.
+/// Inputs of a request.
 pub struct Scene<'a> {
     pub notebook: &'a Document,
     pub names: &'a KnownNames,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
-    /// The texts of results stand in it.
+    /// Messages, with the texts of results filled in.
     pub posted: &'a [MessagePosted],
-    /// Of messages of the conversation: always shown, never shown.
+    /// Marks of messages of the conversation: pinned (always included), skipped (never).
     pub marks: &'a BTreeMap<MessageId, MessageFlags>,
-    /// Pictures that results of this turn show, as base64 of PNGs.
+    /// Pictures in results of this turn, as base64 of PNGs.
     pub images: &'a BTreeMap<ToolCallId, String>,
-    /// What went with the questions.
+    /// Attachments of the questions.
     pub attachments: &'a Loaded,
     pub blobs: &'a ReadBlob<'a>,
 }
 
-/// Which model is asked, and what it may read.
+/// The model of a call, and its limits.
 pub struct Plan {
     pub model: String,
     pub can: Capabilities,
     pub tools: Vec<Tool>,
-    /// Tokens of the whole request.
+    /// Most tokens of the whole request.
     pub budget: u64,
 }
 
 impl Plan {
-    /// With the budget that the model's own limits leave.
+    /// A plan with the budget that the model's own limits permit.
     pub fn new(model: String, can: Capabilities, tools: Vec<Tool>, max_tokens: u64) -> Self {
         let room = u64::from(can.context_tokens.saturating_sub(answer_tokens(&can)));
-        // Estimates err on the high side, yet not always.
+        // Estimates are usually high, but not always.
         Self { model, can, tools, budget: (room - room / 20).min(max_tokens) }
     }
 
@@ -124,14 +124,14 @@ fn answer_tokens(can: &Capabilities) -> u32 {
     can.max_output_tokens.min(MAX_ANSWER_TOKENS).min(can.context_tokens / 2)
 }
 
-/// What is told together or not at all. Rendered only when its turn comes: of a long past most never is.
+/// A part that is included whole or not at all. Rendered only when needed: most parts of a long past never are.
 struct Piece<'a> {
     is_pinned: bool,
     told: Told<'a>,
 }
 
 enum Told<'a> {
-    /// A question with all that followed.
+    /// A question with its answers.
     Exchange(Vec<&'a MessagePosted>),
     /// A cell of a dialog.
     Cell(&'a CellId, &'a Cell),
@@ -176,7 +176,7 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
     }
 }
 
-/// Pinned pieces, and of the others the latest that fit.
+/// Pinned pieces, and the latest others that fit.
 fn chosen(scene: &Scene, pieces: &[Piece], plan: &Plan, room: u64) -> Vec<Message> {
     let weigh = |messages: &[Message]| messages.iter().map(|message| plan.weigh(message)).sum::<u64>();
     let pinned = pieces.iter().enumerate().filter(|(_, piece)| piece.is_pinned);
@@ -193,7 +193,7 @@ fn chosen(scene: &Scene, pieces: &[Piece], plan: &Plan, room: u64) -> Vec<Messag
 
 // --- conversations ---
 
-/// Questions with their answers. A skipped question takes its answers along.
+/// Questions with their answers. A skipped question drops its answers too.
 fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>> {
     let marks = |posted: &MessagePosted| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
     let mut groups: Vec<Vec<&'a MessagePosted>> = Vec::new();
@@ -211,7 +211,7 @@ fn exchanges<'a>(scene: &Scene, earlier: &[&'a MessagePosted]) -> Vec<Piece<'a>>
     pieces.collect()
 }
 
-/// Without what is skipped, and without the results of calls that are.
+/// Drops skipped messages, and the results of skipped calls.
 fn without_skipped<'a>(
     group: &[&'a MessagePosted],
     is_skipped: impl Fn(&MessagePosted) -> bool,
@@ -231,7 +231,7 @@ fn without_skipped<'a>(
     rendered
 }
 
-/// Messages in order, where every call has a result: providers refuse a call without one.
+/// Messages in order. Every call gets a result, because providers refuse a call without one.
 fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
     let image = |call_id: &ToolCallId| scene.images.get(call_id).cloned();
     let mut messages: Vec<Message> = Vec::new();
@@ -274,7 +274,7 @@ fn unanswered(open: &mut Vec<String>) -> Option<Message> {
     (!results.is_empty()).then(|| Message::results(results))
 }
 
-/// The results of the present turn, the oldest first, until it fits. The last message stays whole.
+/// Shortens the results of the present turn, the oldest first, until it fits. The last message stays whole.
 fn shorten(present: &mut [Message], plan: &Plan, room: u64) {
     let mut weight: u64 = present.iter().map(|message| plan.weigh(message)).sum();
     let last = present.len().saturating_sub(1);
@@ -309,8 +309,8 @@ fn dialog<'a>(scene: &Scene<'a>, prompt: &CellId) -> Vec<Piece<'a>> {
     told.map(|(id, cell)| Piece { is_pinned: cell.content.flags.pinned, told: Told::Cell(id, cell) }).collect()
 }
 
-/// A prompt as it was when it was answered, and its answer. Only what an assistant has said in this notebook stands in its voice:
-/// an answer that a file or a copy brought may be anybody's words.
+/// A prompt as it was when it was answered, and its answer. Only answers given in this notebook appear in the assistant's role:
+/// an imported or copied answer may have any author.
 fn asked(cell: &Cell) -> Vec<Message> {
     match cell.reply.as_deref().filter(|reply| !reply.text.is_empty()) {
         Some(reply) if reply.turn_id.is_none() => {

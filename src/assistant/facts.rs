@@ -1,5 +1,5 @@
-//! What an assistant always knows of its session (R30): the notebook, its cells, what is imported and defined. Told by the log,
-//! so it is the same after a restart, in the next turn and with another provider.
+//! Facts of a session for every model call (R30): the notebook, its cells, imports and definitions. Derived from the log,
+//! so they are the same after a restart, in the next turn and with another provider.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::state::{CellStatus, KnownNames};
 
-/// Cells that are listed; of more the first and the last are.
+/// Most cells that are listed; of more cells, the first and the last are.
 const MAX_CELLS: usize = 120;
 const MAX_NAMES: usize = 200;
 const MAX_LINE_CHARACTERS: usize = 80;
@@ -33,7 +33,7 @@ pub fn facts(notebook: &Document, names: &KnownNames) -> Value {
     })
 }
 
-/// Imports, definitions and variables of the cells that ran in the kernel of now.
+/// Imports, definitions and variables of the cells that ran in the current kernel.
 fn known<'a>(notebook: &Document, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
     let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
     let Some(session) = default_session(notebook) else { return known };
@@ -45,7 +45,7 @@ fn known<'a>(notebook: &Document, names: &'a KnownNames) -> [BTreeSet<&'a str>; 
     };
     let mut latest = notebook.latest.iter().peekable();
     for (id, cell) in names.iter() {
-        // Both in the order of their ids: of 10,000 cells one look-up each is spared.
+        // Both are sorted by id: this saves one lookup per cell.
         while latest.next_if(|(other, _)| *other < id).is_some() {}
         let execution = latest.next_if(|(other, _)| *other == id).and_then(|(_, run)| notebook.executions.get(run));
         if !execution.is_some_and(|execution| is_there(execution)) {
@@ -77,7 +77,7 @@ fn listed(names: BTreeSet<&str>) -> Vec<String> {
     listed
 }
 
-/// The cells in the order of the page, one line each.
+/// The cells in document order, one line each.
 fn cells(notebook: &Document) -> Vec<Value> {
     let lines = |ids: &[CellId]| -> Vec<Value> {
         ids.iter().filter_map(|id| Some(line(notebook, id, notebook.cells.get(id)?))).collect()
@@ -104,7 +104,7 @@ fn line(notebook: &Document, id: &CellId, cell: &Cell) -> Value {
     line
 }
 
-/// JSON without keys, in which no text can end the marks around it.
+/// JSON with keys masked, escaped so that no text can end the marks around it.
 pub fn as_data(value: &Value) -> String {
     mask_keys(&serde_json::to_string(value).unwrap_or_default()).replace('<', "\\u003c").replace('>', "\\u003e")
 }

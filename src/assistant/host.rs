@@ -1,4 +1,4 @@
-//! The assistants' host: all that they need of a server. They know no store and no server; the server implements this trait.
+//! The server's interface for assistants, which know no store and no server: the server implements this trait.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde::Serialize;
 
-/// Access to the notebooks. Every caller acts as an assistant or as the server itself, never as a person.
+/// Access to notebooks. Every caller acts as an assistant or as the server itself, never as a person.
 #[async_trait]
 pub trait Host: Send + Sync + 'static {
-    /// Sends a command in the name of an assistant, or of the server. The answer comes when it is on disk. A repeat under
+    /// Sends a command in the name of an assistant, or of the server. Answers when it is on disk. A repeat under
     /// the same id is applied once and gets the same answer.
     async fn execute_as(
         &self,
@@ -24,7 +24,7 @@ pub trait Host: Send + Sync + 'static {
         command: &Command,
     ) -> Result<AckMessage, Rejection>;
 
-    /// As [`Host::execute_as`], under a new id.
+    /// Like [`Host::execute_as`], under a new id.
     async fn execute(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
         self.execute_as(ulid::Ulid::generate().into(), actor, notebook, command).await
     }
@@ -35,10 +35,10 @@ pub trait Host: Send + Sync + 'static {
     /// The notebook, if this assistant's person may read it now.
     async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
 
-    /// Events after `since` in order, at most `limit`; a server may give fewer at once.
+    /// Events after `since` in order, at most `limit`; a server may return fewer.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
 
-    /// A run as the record tells it, however old.
+    /// A run from the record, however old.
     async fn execution(&self, notebook: &NotebookId, id: &ExecutionId) -> Result<Option<Execution>, Rejection>;
 
     /// Every event about these conversations or tool calls, in order, however old.
@@ -49,7 +49,7 @@ pub trait Host: Send + Sync + 'static {
         self.events_of_subjects(notebook, &[subject.to_owned()]).await
     }
 
-    /// A blob of the notebook; `None` when there is none of that name, or it has more than `most` bytes.
+    /// A blob of the notebook; `None` if it does not exist, or has more than `most` bytes.
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes>;
 
     /// The notebooks that this assistant's person can see, the last changed first.
@@ -58,7 +58,7 @@ pub trait Host: Send + Sync + 'static {
     /// The databases that SQL cells of a notebook can name, if this assistant's person may read it now.
     async fn connections(&self, actor: &Actor, notebook: &NotebookId) -> Result<Vec<OfferedConnection>, Rejection>;
 
-    /// The tables of one of them, as the notebook's kernel reaches it; else a sentence that says why there are none.
+    /// The tables of one of them, as the notebook's kernel reaches it. The error is a sentence with the reason.
     async fn describe(
         &self,
         actor: &Actor,
@@ -67,30 +67,30 @@ pub trait Host: Send + Sync + 'static {
         matching: String,
     ) -> Result<ConnectionSchema, String>;
 
-    /// The next notebook in which something happened that may concern an assistant: an event of a conversation, a turn or a
-    /// tool call; the end of a run, or that it waits for input; the start, the end or the failed launch of a kernel; or it was
-    /// opened with unfinished turns or calls. Several at once come as one. `None`: the server stops. For one listener.
+    /// The next notebook with an event that may concern an assistant: of a conversation, a turn or a
+    /// tool call; the end of a run, or its wait for input; the start, the end or the failed launch of a kernel; or it was
+    /// opened with unfinished turns or calls. Several events may be merged. `None`: the server stops. For one listener.
     async fn next_notice(&self) -> Option<Notice>;
 
-    /// Sends the activity of a turn to its followers, beside the log.
+    /// Sends the activity of a turn to its followers; it is not in the log.
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity);
 
-    /// This life of the server: claims in its name are those of this process.
+    /// Id of this server process: claims under it are this process's own.
     fn instance(&self) -> &InstanceId;
 
     /// Milliseconds since 1970, by the server's clock.
     fn now(&self) -> Millis;
 }
 
-/// Something happened in a notebook.
+/// A notebook has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub notebook: NotebookId,
-    /// On disk at least up to here.
+    /// Version that is on disk at least.
     pub version: Version,
 }
 
-/// A notebook as it is listed.
+/// A notebook in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listed {
     pub notebook_id: NotebookId,

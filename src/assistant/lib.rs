@@ -1,13 +1,13 @@
 //! Assistants: models that work in a notebook like any collaborator.
 //!
-//! Purpose: calls models of any vendor and turns what they stream into one neutral shape, which a turn records, resumes
-//! and acts on; says what a model is told of a notebook ([`state`]) and of outputs ([`preview`]).
+//! Purpose: calls models of any vendor and turns their streams into one neutral shape, which a turn records, resumes
+//! and acts on; renders a notebook ([`state`]) and outputs ([`preview`]) for models.
 //!
 //! Invariants:
-//! - Only [`providers`] knows a vendor: its wire format, its error texts, what its models can do.
+//! - Only [`providers`] knows a vendor: its wire format, its error texts, its models' capabilities.
 //! - A key never leaves [`providers::Secret`] except into the header of a request: no `Debug`, no log, no error shows it.
-//! - A reply counts as whole only when the model said why it stopped, never because the stream ended.
-//! - A call is tried again only while nothing of it was handed out.
+//! - A reply counts as whole only if the model gave a stop reason, never because the stream ended.
+//! - A call is retried only while no part of it was handed out.
 //!
 //! This crate must never know the store or the server, and must never decide a confirmation.
 

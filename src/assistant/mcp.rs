@@ -1,8 +1,8 @@
 //! The server side of outside assistants: the Model Context Protocol over streamable HTTP, with the tools and gates of the chat.
 //!
-//! Who comes here has shown a token to the server, which says in [`Person`] whose it is and what it is good for. Every call
-//! is a tool call in the notebook's log, by an assistant that acts for that person: what is destructive waits there, and the
-//! client is answered at once that it waits. No message of a client counts as a confirmation; elicitation is never used.
+//! The server has checked the client's token, and passes its owner and rights in [`Person`]. Every call
+//! is a tool call in the notebook's log, by an assistant that acts for that person. Destructive calls wait there, and the
+//! client gets that answer immediately. No message of a client counts as a confirmation; elicitation is never used.
 
 mod bridge;
 mod handler;
@@ -34,30 +34,30 @@ use sessions::McpSessions;
 
 pub use bridge::{BridgeError, BridgeOptions, bridge};
 
-/// Of one message of a client.
+/// Most bytes of one message of a client.
 pub const MAX_REQUEST_BYTES: usize = 8 << 20;
 
-/// Whose token a request carries, and what the token is good for. The server has checked it.
+/// Owner and rights of the token that a request carries. The server has checked it.
 #[derive(Clone)]
 pub struct Person {
     pub user_id: UserId,
     pub token_id: TokenId,
     pub scopes: Scopes,
-    /// Whether the token is good for a notebook at all.
+    /// Returns true if the token permits access to the notebook at all.
     pub covers: Arc<dyn Fn(&NotebookId) -> bool + Send + Sync>,
 }
 
-/// An answer; its body may be a stream.
+/// Response of the endpoint; its body may be a stream.
 pub type McpResponse = Response<BoxBody<Bytes, Infallible>>;
 
-/// The protocol's end in this process. Dropping it ends every session.
+/// The MCP endpoint of this process. Dropping it ends every session.
 pub struct McpService {
     http: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: McpSessions,
     _end: DropGuard,
 }
 
-/// What a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
+/// Makes the service that a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
 pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
     let end = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
@@ -76,7 +76,7 @@ pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
 }
 
 impl McpService {
-    /// Answers one request of somebody whom the server let in. A session answers to the token that began it, and to no other.
+    /// Answers one authenticated request. A session accepts only the token that began it.
     pub async fn answer<B>(&self, person: Person, mut request: Request<B>) -> McpResponse
     where
         B: BodyExt + Send + 'static,
@@ -90,7 +90,7 @@ impl McpService {
         let is_goodbye = request.method() == Method::DELETE;
         request.extensions_mut().insert(person);
         let mut response = self.http.handle(request).await;
-        // The session has ended, and clients warn of any other word for that.
+        // 204 in place of 202: the session has ended, and clients warn of other codes.
         if is_goodbye && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }

@@ -1,4 +1,4 @@
-//! Messages as the log keeps them, and as providers take them.
+//! Converts messages between the log's form and the providers' form.
 
 use notarium_core::mask::mask_keys;
 use notarium_core::{MessageBlock, MessagePosted, MessageRole, RawJson, ToolCallId};
@@ -7,10 +7,10 @@ use crate::attachments::{self, Loaded};
 use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
 
-/// Words that a model is told at the end of an answer that is not whole.
+/// Text for the model at the end of an incomplete answer.
 pub const STOPPED: &str = "[This answer was stopped before its end.]";
 
-/// What the model answered, for the record. Each call gets an id of its own: a provider's ids are unique nowhere else.
+/// A model's answer for the record. Each call gets a new id, because a provider's ids are not unique.
 pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<MessageBlock> {
     let blocks = reply.blocks.iter().filter_map(|block| match block {
         Block::Text { text } if text.is_empty() => None,
@@ -25,23 +25,23 @@ pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<Me
             arguments: call.arguments.text().to_owned(),
             extra: call.extra.clone(),
         }),
-        // Models send neither.
+        // Never part of a model's reply.
         Block::Image { .. } | Block::ToolResult(_) => None,
     });
     blocks.collect()
 }
 
-/// A recorded message, for a provider. `image` gives the picture that a call's result shows, as base64 of a PNG.
-/// The texts of its results have been looked up.
+/// A recorded message in the form for a provider. `image` returns the picture of a call's result, as base64 of a PNG.
+/// The texts of its results must be filled in.
 pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<String>, loaded: &Loaded) -> Message {
-    // What a question is about comes before it.
+    // Attachments come before the question's text.
     let attached = attachments::of(message).flat_map(|attachment| attachments::blocks(attachment, loaded));
     let mut sent: Vec<Block> = attached.chain(message.known_blocks().filter_map(block)).collect();
     let shown = message.known_blocks().filter_map(|block| match block {
         MessageBlock::ToolResult { call_id, .. } => image(call_id),
         _ => None,
     });
-    // Behind all results: those come first in such a message.
+    // Pictures come after all results, which must be first in such a message.
     sent.extend(shown.map(|png_base64| Block::Image { media_type: "image/png".to_owned(), base64: png_base64 }));
     if message.is_partial {
         sent.push(Block::text(STOPPED));
@@ -55,7 +55,7 @@ pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<Strin
 fn block(block: &MessageBlock) -> Option<Block> {
     Some(match block {
         MessageBlock::Text { text } => Block::text(text.as_str()),
-        // In front of all else.
+        // Added in front of all others.
         MessageBlock::Attachment(_) => return None,
         MessageBlock::Opaque { data, .. } => Block::Thinking(serde_json::from_str::<Thinking>(data.get()).ok()?),
         MessageBlock::ToolCall { provider_id, function, arguments, extra, .. } => Block::ToolCall(ToolCall {
@@ -67,7 +67,7 @@ fn block(block: &MessageBlock) -> Option<Block> {
         MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
             let text = text.as_deref().unwrap_or_default();
             let text = without_data(text).unwrap_or_else(|| text.to_owned());
-            // Answers that were recorded before keys were masked.
+            // Results may have been recorded before keys were masked.
             let text = mask_keys(&text).into_owned();
             Block::ToolResult(ToolResult { call_id: provider_id.clone(), text, is_error: *is_error })
         }

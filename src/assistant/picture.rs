@@ -1,4 +1,4 @@
-//! Pictures of cells: what `get_cell_image` records of one, and how it is found again.
+//! Pictures of cells: the recorded result of `get_cell_image`, and loading it again.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use crate::host::Host;
 
-/// Bytes of a picture, as PNG: more no model takes.
+/// Most bytes of a PNG: no model takes more.
 pub const MAX_IMAGE_BYTES: usize = 5 << 20;
 
-/// What `get_cell_image` records.
+/// The recorded result of `get_cell_image`.
 #[derive(Serialize, Deserialize)]
 struct Shown {
     cell_id: CellId,
     image: PngResult,
 }
 
-/// Where the picture is, or the picture itself where it is small.
+/// Reference to the picture, or a small picture itself.
 #[derive(Serialize, Deserialize)]
 pub struct PngResult {
     media_type: Cow<'static, str>,
@@ -33,7 +33,7 @@ pub struct PngResult {
 }
 
 impl PngResult {
-    /// The result of a call that shows this output of the cell.
+    /// The call's result for this output of the cell.
     pub fn text(cell_id: &CellId, output: &Output, png: &[u8]) -> String {
         let part = output.blobs.iter().find(|part| part.pointer == "/data/image~1png");
         let blob = part.map(|part| part.sha256.clone());
@@ -42,7 +42,7 @@ impl PngResult {
         serde_json::to_string(&Shown { cell_id: cell_id.clone(), image }).unwrap_or_default()
     }
 
-    /// The PNG that a recorded result of `get_cell_image` names, as base64. `None`: it is gone, too large or damaged.
+    /// The PNG that a recorded result of `get_cell_image` names, as base64. `None`: it is missing, too large or damaged.
     pub async fn load(host: &dyn Host, notebook: &NotebookId, result: &str) -> Option<String> {
         let found = serde_json::from_str::<Shown>(result).ok()?.image;
         let text = match found.base64 {
@@ -59,12 +59,12 @@ impl PngResult {
     }
 }
 
-/// Whether a result may be one of `get_cell_image`.
+/// True if a result may be one of `get_cell_image`.
 pub fn may_show(result: &str) -> bool {
     result.contains("\"image/png\"")
 }
 
-/// The result without the picture's own data: a model sees that as a picture, or not at all.
+/// The result without the picture's data: a model gets the data as a picture, or not at all.
 pub fn without_data(result: &str) -> Option<String> {
     let mut value: Value = may_show(result).then(|| serde_json::from_str(result).ok()).flatten()?;
     value.get_mut("image")?.as_object_mut()?.remove("base64")?;

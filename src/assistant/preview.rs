@@ -1,7 +1,7 @@
-//! Previews: what a model is told of an output instead of the output itself (R28).
+//! Previews: short descriptions of outputs for models, in place of the outputs (R28).
 //!
-//! Text has 500 characters at most, a table its shape and its columns, a figure its kind and its axes, an image its kind and its
-//! size. An error is whole. Same output, same preview.
+//! Text has 500 characters at most; a table has its shape and columns, a figure its kind and axes, an image its kind and
+//! size. An error is complete. The same output always has the same preview.
 
 mod figure;
 mod image;
@@ -19,15 +19,15 @@ use serde_json::value::RawValue;
 
 pub use text::{MAX_PREVIEW_CHARACTERS, truncated, without_escapes};
 
-/// A chart's JSON, a table's HTML or a text that is longer is not read: its kind and size are told.
+/// Most bytes that are parsed of a chart's JSON, a table's HTML or a text; of longer ones only kind and size are given.
 pub const MAX_READ_BYTES: usize = 8 << 20;
 
-/// Gives the first bytes of a blob, at most as many as asked for; `None` when they are not at hand, which the preview then says.
+/// Returns the first bytes of a blob, at most as many as requested; `None` if they are not loaded, which the preview then says.
 ///
-/// A caller that cannot wait inside records what is asked for, answers `None`, fetches, and asks for the preview again.
+/// A caller that cannot wait inside records the requested blobs, returns `None`, fetches them, and renders the preview again.
 pub type ReadBlob<'a> = dyn Fn(&BlobPart, usize) -> Option<Vec<u8>> + 'a;
 
-/// For callers without blobs at hand.
+/// Blob reader for callers without loaded blobs.
 pub fn no_blobs(_: &BlobPart, _: usize) -> Option<Vec<u8>> {
     None
 }
@@ -44,7 +44,7 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
     if preview.trim().is_empty() { "[empty output]".to_owned() } else { mask_keys(&preview).into_owned() }
 }
 
-/// The output at length: texts with at most so many characters, everything else as its preview.
+/// The full output: texts with at most `most` characters, everything else as its preview.
 pub fn whole(output: &Output, blobs: &ReadBlob, most: usize) -> String {
     let Some(parts) = Parts::of(output, blobs) else { return preview(output, blobs) };
     let text = match &*parts.content.output_type {
@@ -62,30 +62,30 @@ pub fn whole(output: &Output, blobs: &ReadBlob, most: usize) -> String {
 
 const PNG: &str = "image/png";
 
-/// Whether the output shows a PNG.
+/// True if the output shows a PNG.
 pub fn has_png(output: &Output) -> bool {
     Parts::of(output, &no_blobs).is_some_and(|parts| parts.kinds().iter().any(|kind| kind == PNG))
 }
 
-/// The PNG that the output shows, decoded; `None` when there is none, or it is not at hand.
+/// The PNG that the output shows, decoded; `None` if there is none, or it is not loaded.
 pub fn png(output: &Output, blobs: &ReadBlob) -> Option<Vec<u8>> {
     let text = Parts::of(output, blobs)?.text(PNG)?.ok()?;
     let text: String = text.chars().filter(|one| !one.is_whitespace()).collect();
     base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).ok()
 }
 
-/// An error output, whole.
+/// An error output, complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The exception's class: `NameError`.
     pub name: String,
     pub message: String,
-    /// Without the codes that colour it.
+    /// Traceback without colour codes.
     pub traceback: String,
 }
 
 impl Failure {
-    /// `None` when the output is no error.
+    /// `None` if the output is no error.
     pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
         let parts = Parts::of(output, blobs)?;
         (parts.content.output_type == "error").then(|| parts.failure())
@@ -110,7 +110,7 @@ struct Content<'a> {
     traceback: Option<&'a RawValue>,
 }
 
-/// The values of an output, wherever they stand: in its content, or in a blob.
+/// The values of an output, from its content or from blobs.
 struct Parts<'a> {
     content: Content<'a>,
     output: &'a Output,
@@ -118,7 +118,7 @@ struct Parts<'a> {
     data: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
-/// A value, or how many bytes it has where it is stored, when it is not at hand.
+/// A value, or its stored size in bytes if it is not loaded.
 type Found<T> = Result<T, u64>;
 
 impl<'a> Parts<'a> {
@@ -141,12 +141,12 @@ impl<'a> Parts<'a> {
         self.output.blobs.iter().find(|part| part.pointer == pointer)
     }
 
-    /// The names of the MIME types, those in blobs too.
+    /// The names of the MIME types, including those in blobs.
     fn kinds(&self) -> Vec<String> {
         let away = self.output.blobs.iter().filter_map(|part| part.pointer.strip_prefix("/data/"));
         let away = away.map(|name| name.replace("~1", "/").replace("~0", "~"));
         let mut kinds: Vec<String> = self.data.keys().map(|kind| kind.to_string()).chain(away).collect();
-        // Rows as data, for the page: what is told of a table is in its HTML and text.
+        // Rows as data are for the page; a preview of a table uses its HTML and text.
         kinds.retain(|kind| !kind.starts_with("application/vnd.notarium.table+"));
         kinds.sort();
         kinds.dedup();
@@ -170,7 +170,7 @@ impl<'a> Parts<'a> {
         self.field(self.data.get(kind).copied(), &Self::pointer(kind))
     }
 
-    /// A field in full, or words that say why not.
+    /// A field in full, or a note that it is not loaded.
     fn whole(&self, inline: Option<&RawValue>, pointer: &str) -> Option<String> {
         Some(match self.field(inline, pointer)? {
             Ok(text) => text,
@@ -201,7 +201,7 @@ impl<'a> Parts<'a> {
         Some(value.ok_or(part.size_bytes))
     }
 
-    /// The first bytes of a text and how long it is.
+    /// The first bytes of a text, and its length.
     fn head(&self, kind: &str, most: usize) -> Option<(Vec<u8>, u64)> {
         if let Some(raw) = self.data.get(kind) {
             let text = text::joined(raw);
@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Without keys, before anything is cut off: half a key would not be known. Pictures are no text.
+/// Masks keys before any text is cut: half a key would not be recognised. Pictures are no text.
 fn masked(text: String, pointer: &str) -> String {
     let kind = pointer.strip_prefix("/data/").map(|kind| kind.replace("~1", "/"));
     if kind.is_some_and(|kind| !mask::is_text(&kind)) {
@@ -238,7 +238,7 @@ fn error(failure: &Failure) -> String {
     if failure.traceback.is_empty() { head } else { format!("{head}\n{}", failure.traceback) }
 }
 
-/// The most telling of the kinds that a result comes in.
+/// Previews the most telling MIME type of a result.
 fn bundle(parts: &Parts) -> String {
     let kinds = parts.kinds();
     let chart = kinds.iter().find_map(|kind| figure::of_kind(kind).map(|read| (kind, read)));
@@ -325,7 +325,7 @@ fn others(parts: &Parts, kinds: &[String]) -> String {
     }
 }
 
-/// `32 KB`, `1.5 MB`; of 1,024 each.
+/// `32 KB`, `1.5 MB`; units of 1,024.
 pub(crate) fn size(bytes: u64) -> String {
     const KB: u64 = 1 << 10;
     const MB: u64 = 1 << 20;

@@ -1,8 +1,8 @@
 //! Model providers behind one trait: OpenAI and every compatible endpoint, Anthropic's own protocol, and a scripted
 //! server that speaks both.
 //!
-//! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. What a
-//! provider and its models can do is data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
+//! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. Differences of
+//! providers and models are data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
 //!
 //! Keys come from the environment or from a secret file ([`ProviderSettings`]).
 
@@ -37,10 +37,10 @@ pub use secret::{Secret, SecretError};
 pub use settings::{ProviderSettings, SetupError};
 pub use transport::CallLimits;
 
-/// What a model call streams. Ends after [`Event::Finished`] or after the first error.
+/// The stream of a model call. Ends after [`Event::Finished`] or after the first error.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
 
-/// A count under way: see [`Provider::count_tokens`].
+/// A pending count: see [`Provider::count_tokens`].
 pub type Counting = Pin<Box<dyn Future<Output = Result<Option<u64>, ProviderError>> + Send>>;
 
 /// One endpoint that answers model calls.
@@ -48,18 +48,18 @@ pub trait Provider: Send + Sync {
     /// The name under which calls are recorded, for instance `anthropic`.
     fn name(&self) -> &str;
 
-    /// The model that is asked where the caller names none.
+    /// The model that is used if the caller names none.
     fn default_model(&self) -> &str;
 
-    /// What a model of this provider can do.
+    /// Capabilities of a model of this provider.
     fn capabilities(&self, model: &str) -> Capabilities;
 
-    /// Calls the model. The request is sent when the stream is first polled; dropping the stream cancels it at once.
+    /// Calls the model. The request is sent when the stream is first polled; dropping the stream cancels it.
     ///
-    /// Attempts that failed before anything was handed out are repeated, announced as [`Event::AttemptFailed`].
+    /// Attempts that failed before anything was handed out are retried, announced as [`Event::AttemptFailed`].
     fn stream(&self, request: Request) -> EventStream;
 
-    /// The tokens that `request` has by the provider's own count, or none where the provider does not count
-    /// ([`TokenCounting::estimate`] is what is left then). Asked once, without retries.
+    /// The tokens of `request` by the provider's own count, without retries. `None` if the provider does not count;
+    /// then only [`TokenCounting::estimate`] is available.
     fn count_tokens(&self, request: Request) -> Counting;
 }

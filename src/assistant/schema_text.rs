@@ -1,13 +1,13 @@
-//! Databases for a model: names and types, as short as they can be said.
+//! Databases in a short text for models: names and types.
 
 use std::fmt::Write;
 
 use notarium_wire::{ConnectionSchema, OfferedConnection, Table};
 
-/// Bytes of the tables of one answer: a model that needs others asks for them by name.
+/// Most bytes of the tables of one answer: a model asks for further ones by name.
 const MAX_TABLES_BYTES: usize = 16_000;
 
-/// Which databases there are.
+/// Lists the databases.
 pub fn connections(named: &[OfferedConnection]) -> String {
     let mut text = String::from("duckdb (DuckDB in the kernel's memory, where SQL cells run that name none)\n");
     for OfferedConnection { name, kind, writes } in named {
@@ -18,7 +18,7 @@ pub fn connections(named: &[OfferedConnection]) -> String {
     text
 }
 
-/// Its tables, one a line: `schema.table(column type, …)`.
+/// The database's tables, one per line: `schema.table(column type, …)`.
 pub fn tables(connection: &str, schema: &ConnectionSchema) -> String {
     let mut text = format!("{connection} ({})", schema.kind);
     if schema.tables.is_empty() {
@@ -42,7 +42,7 @@ pub fn tables(connection: &str, schema: &ConnectionSchema) -> String {
     text
 }
 
-/// A table a line, whatever its names hold.
+/// A table as one line, whatever characters its names contain.
 fn line(table: &Table) -> String {
     let columns: Vec<String> = table
         .columns

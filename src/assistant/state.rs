@@ -1,6 +1,6 @@
-//! What a model reads of a notebook: `get_notebook_state`, and how a batch of cells went (R28, R29).
+//! State of a notebook for models: `get_notebook_state`, and the results of a batch of cells (R28, R29).
 //!
-//! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
+//! Cells are in document order. The same notebook at the same version gives the same bytes.
 
 mod functions;
 mod names;
@@ -25,12 +25,12 @@ pub use names::KnownNames;
 pub use text::{TextQuery, state_text};
 pub use verify::{Verification, verify};
 
-/// Outputs of one cell that are shown; more are counted. An error is always shown.
+/// Most outputs of one cell that are shown; further ones are counted. An error is always shown.
 pub const MAX_OUTPUTS_PER_CELL: usize = 10;
-/// … of a cell that is shown in short.
+/// The same, for a shortened cell.
 const MAX_SHORT_OUTPUTS: usize = 2;
 
-/// Why there is no state to show.
+/// Reasons why there is no state to show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     #[error("no such cells in this notebook: {}. They are in the trash, or never were. Call get_notebook_state without cell_ids to see which there are.", listed(.0))]
@@ -41,36 +41,36 @@ fn listed(ids: &[CellId]) -> String {
     ids.iter().take(20).map(CellId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// How a cell stands, in one word.
+/// Status of a cell, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellStatus {
-    /// Never ran here, or is not run at all.
+    /// Never ran here, or is not a code cell.
     Idle,
     Queued,
     Running,
     Ok,
     Error,
     Cancelled,
-    /// It was not run, because an earlier cell failed.
+    /// Not run, because an earlier cell failed.
     Blocked,
-    /// Nobody knows how its run ended.
+    /// The outcome of its run is unknown.
     Lost,
-    /// Its outputs came with a file or a copy: no kernel here has run it.
+    /// Its outputs were imported or copied: no kernel here has run it.
     Imported,
-    /// Its run has ended, and the source was changed since: outputs are those of another text.
+    /// Its source was changed after its run: outputs are of another text.
     Stale,
 }
 
 impl CellStatus {
-    /// The status of a cell of this notebook; `Idle` for one that it does not have.
+    /// The status of a cell of this notebook; `Idle` for an unknown cell.
     pub fn of(notebook: &Document, cell_id: &CellId) -> Self {
         let cell = notebook.cells.get(cell_id).map(|cell| &**cell);
         let execution = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
         cell.zip(execution).map_or(Self::Idle, |(cell, execution)| Self::after(cell, execution))
     }
 
-    /// The status of a cell after its latest run: everything in it is looked up once, for notebooks of 10,000 cells.
+    /// The status of a cell after its latest run. Takes both, so that 10,000 cells need one lookup each.
     fn after(cell: &Cell, execution: &Execution) -> Self {
         let text = cell.content.text_to_run();
         let is_stale = matches!(&execution.subject, ExecutionSubject::Cell { source, .. } if **source != *text);
@@ -94,18 +94,18 @@ pub struct NotebookState<'a, C = CellState<'a>> {
     pub notebook_id: &'a NotebookId,
     pub title: &'a str,
     pub version: Version,
-    /// All cells of the notebook, also those that were not asked for.
+    /// All cells of the notebook, including those that were not requested.
     pub cell_count: usize,
     pub cells: Vec<C>,
-    /// What runs now.
+    /// Running executions.
     pub running: Vec<RunState<'a>>,
-    /// What waits, in the order of the queue.
+    /// Queued executions, in the order of the queue.
     pub queued: Vec<RunState<'a>>,
     pub kernels: Vec<KernelState<'a>>,
-    /// What can be called like a tool.
+    /// Functions that can be called like tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionState<'a>>,
-    /// Why not everything is shown.
+    /// Reason why not everything is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -114,30 +114,30 @@ pub struct NotebookState<'a, C = CellState<'a>> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CellState<'a> {
     pub cell_id: &'a CellId,
-    /// To be named by calls that change the cell.
+    /// Version to name in calls that change the cell.
     pub version: Version,
     pub kind: CellType,
     pub source: Cow<'a, str>,
     pub status: CellStatus,
-    /// The kernel's number of its run: a higher one ran later.
+    /// The kernel's number of its run; later runs have higher numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_order: Option<u64>,
-    /// The cause of a cancellation or loss, or a notice on an odd end.
+    /// Cause of a cancellation or loss, or a notice about an unusual end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The question that its run waits for.
+    /// Prompt of the input request for which its run waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for_input: Option<Cow<'a, str>>,
-    /// Names that must be there before it runs. With `writes` absent: not asked for, no Python, or it does not parse.
+    /// Names that must exist before it runs. Absent, with `writes`: not requested, no Python, or it does not parse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<&'a BTreeSet<String>>,
-    /// Names that it binds or deletes.
+    /// Names that the cell binds or deletes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<&'a BTreeSet<String>>,
-    /// In a reactive notebook: why what it shows, or left in the kernel, is not what running it now would give.
+    /// In a reactive notebook: the reason why its outputs, or its effects in the kernel, differ from those of a run now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale_because: Option<&'a str>,
-    /// Previews; absent when outputs were not asked for or there are none.
+    /// Previews; absent if outputs were not requested or there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
 }
@@ -148,7 +148,7 @@ pub struct RunState<'a> {
     pub execution_id: &'a ExecutionId,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<&'a CellId>,
-    /// Of a run that belongs to no cell.
+    /// Set for a run without a cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purpose: Option<&'a str>,
 }
@@ -161,7 +161,7 @@ pub struct KernelState<'a> {
     pub phase: KernelPhase,
 }
 
-/// What stands around the cells.
+/// The state with all fields around the cells.
 fn frame<C>(notebook: &Document, cells: Vec<C>) -> NotebookState<'_, C> {
     NotebookState {
         notebook_id: &notebook.notebook_id,
@@ -185,7 +185,7 @@ fn known(notebook: &Document, ids: &[CellId]) -> Result<(), StateError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellDetail {
     Whole,
-    /// Where many cells share one result: the beginning of the source, and of the first outputs.
+    /// For many cells in one result: the beginning of the source, and of the first outputs.
     Short,
 }
 
@@ -217,7 +217,7 @@ fn cell_state<'a>(
     }
 }
 
-/// The first outputs of a run, how many more there are, and its error wherever that stands.
+/// The first outputs of a run, the count of further ones, and its error wherever it is.
 fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<String> {
     let outputs = &execution.outputs;
     if detail == CellDetail::Short {
@@ -229,7 +229,7 @@ fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<
     let rest = outputs.get(MAX_OUTPUTS_PER_CELL..).unwrap_or_default();
     if !rest.is_empty() {
         rendered.push(format!("…[{} more outputs]", rest.len()));
-        // The kernel stops at an error: it is the last.
+        // The kernel stops at an error, so the error is the last output.
         let last = rest.last().filter(|_| execution.status == ExecutionStatus::Error);
         rendered.extend(last.map(|output| preview(output, blobs)));
     }

@@ -1,8 +1,8 @@
-//! A turn as a pure state machine over the log: what is to be done next follows from what is recorded and from what this
-//! process does right now. After a restart the same record gives the same answer, so a turn goes on where it stood.
+//! A turn as a pure state machine over the log. Its next step follows from the record and from this process's
+//! present work. After a restart the same record gives the same step, so the turn continues.
 //!
-//! model call → message → its tool calls, done one after the other, each to its end → their results as a message → model call …
-//! until the model calls nothing more, or has been called ten times.
+//! model call → message → its tool calls, one after the other, each to its end → their results as a message → model call …
+//! until the model calls no more tools, or has been called ten times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,31 +14,31 @@ use notarium_core::{
 
 use crate::providers;
 
-/// Times that a model call is tried whose answer was lost with the process that waited for it.
+/// Most attempts of a model call whose answer was lost with its process.
 const MAX_LOST_MODEL_CALLS: u32 = 3;
-/// Runs that fail one after the other: the first, and two tries to mend it (R29).
+/// Most consecutive failed runs: the first, and two attempts to repair it (R29).
 const MAX_FAILED_RUNS: u32 = 3;
 const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to mend it twice. Run nothing more; tell the \
     person what fails and why.";
 
-/// What the log says of one turn.
+/// The log's record of one turn.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
-    /// The last message of the turn: what everything else answers.
+    /// The last message of the turn, to which the next steps belong.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
-    /// Calls of that message that have ended, with the results for the model.
+    /// Ended calls of that message, with the results for the model.
     ended: BTreeMap<ToolCallId, Ended>,
-    /// Calls of this turn that ran something and failed, since the last one that did not.
+    /// Calls of this turn that ran code and failed, since the last successful one.
     failed_runs: u32,
     /// It finished, failed or was stopped.
     has_ended: bool,
 }
 
-/// What a call came to.
+/// Result of a call.
 #[derive(Debug, Clone)]
 struct Ended {
     answer: CallAnswer,
-    /// The text stands word for word in the event of its end: a message refers to that.
+    /// The text is recorded unchanged in the event of the call's end, so a message can refer to it.
     is_recorded: bool,
 }
 
@@ -49,7 +49,7 @@ impl Ended {
 }
 
 impl Record {
-    /// Folds one event in; those of other turns change nothing.
+    /// Folds one event in; events of other turns change nothing.
     pub fn see(&mut self, turn_id: &TurnId, recorded: &Recorded) {
         match &recorded.event {
             Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => {
@@ -74,10 +74,10 @@ impl Record {
         }
     }
 
-    /// Whether a call of the last message reports how a run went; `None`: it is no call of it.
+    /// True if a call of the last message reports the result of a run; `None`: it is no call of that message.
     fn is_run(&self, call_id: &ToolCallId) -> Option<bool> {
         self.last.iter().flat_map(|(_, blocks)| blocks).find_map(|block| match block {
-            // A run that is not waited for reports nothing.
+            // An asynchronous run reports no result.
             MessageBlock::ToolCall { call_id: id, function, arguments, .. } if id == call_id => {
                 Some(function != "execute_cell_async" && is_run(function, arguments))
             }
@@ -86,7 +86,7 @@ impl Record {
     }
 }
 
-/// Whether a call runs code and reports how that went.
+/// True if a call runs code and reports the result.
 fn is_run(function: &str, arguments: &str) -> bool {
     let typed = serde_json::from_str(arguments).ok().and_then(|raw| Tool::find(function)?.arguments(&raw).ok());
     match typed {
@@ -99,27 +99,27 @@ fn is_run(function: &str, arguments: &str) -> bool {
     }
 }
 
-/// What only this process knows: gone after a restart.
+/// State of this process only; lost in a restart.
 #[derive(Debug, Clone)]
 pub struct Live {
-    /// This life of the server. Its claims are this process's own, all others are dead ones'.
+    /// Id of this server process. Claims under it are this process's own; all others are of dead processes.
     pub instance: InstanceId,
-    /// A model is being called now.
+    /// A model call is running.
     pub is_calling_model: bool,
-    /// A model call is over, and its end could not be recorded.
+    /// A model call has ended, and its end could not be recorded.
     pub is_model_call_lost: bool,
-    /// Why the model call cannot succeed, however often it is tried.
+    /// Reason why a retry of the model call cannot succeed.
     pub model_failure: Option<Because<TurnFailure>>,
-    /// Why the provider's last answer stopped, where it called no tools.
+    /// Stop reason of the provider's last answer, if it called no tools.
     pub stop_reason: Option<StopReason>,
-    /// Calls that are being executed or waited for now.
+    /// Calls that are executing or waited for.
     pub executing: BTreeSet<ToolCallId>,
-    /// Requests that the core refused, with the words for the model. Asked again after a restart, they are refused again.
+    /// Requests that the core refused, with the text for the model. After a restart they are requested again, and refused again.
     pub refused: BTreeMap<ToolCallId, String>,
 }
 
 impl Live {
-    /// Of a process that has done nothing yet.
+    /// State of a process that has done nothing yet.
     pub fn new(instance: InstanceId) -> Self {
         Self {
             instance,
@@ -132,8 +132,8 @@ impl Live {
         }
     }
 
-    /// Whether a process that has just started would do the same without it. What was refused is asked again and refused
-    /// again, so that may go too.
+    /// True if a newly started process would do the same without this state. Refused requests do not count: they would be
+    /// refused again.
     pub fn is_forgettable(&self) -> bool {
         !self.is_calling_model
             && !self.is_model_call_lost
@@ -143,34 +143,34 @@ impl Live {
     }
 }
 
-/// A tool call of the model that is to be requested.
+/// A tool call of the model to request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     pub call_id: ToolCallId,
     pub function: String,
     pub arguments: RawObject,
-    /// The call before it in the message, which waits for a person: it keeps its place behind that one.
+    /// The previous call in the message, if it waits for a person: this call stays behind it.
     pub after: Option<ToolCallId>,
 }
 
-/// What is to be done next.
+/// The next step of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Claim a model call, unless this process has claimed it already, and make it.
     CallModel,
-    /// A claim whose process is gone, or whose answer is: report it as failed. Nothing came of it, so it may be tried again.
+    /// Report a claim as failed whose process has died, or whose answer was lost. It had no effect, so it can be retried.
     LoseModelCall,
     Request(Wanted),
-    /// The gate is open: start it.
+    /// Start a call that has passed the gate.
     Start(ToolCallId),
-    /// It has started, and its runs are in the log: execute it from there, and report.
+    /// Execute a started call from its runs in the log, and report.
     Resume(ToolCallId),
-    /// It had started when its process went: report that its outcome is unknown.
+    /// Report that the outcome of a started call is unknown, because its process has died.
     Lose(ToolCallId),
     /// All calls of the last message are answered.
     PostResults(Vec<MessageBlock>),
     End(TurnEnd),
-    /// For a person, a run, or the model.
+    /// Wait for a person, a run, or the model.
     Wait,
     /// The turn is over.
     Done,
@@ -215,13 +215,13 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
     Step::CallModel
 }
 
-/// A turn's end that is a failure.
+/// The end of a failed turn.
 pub fn failed(Because { cause, detail }: Because<TurnFailure>) -> TurnEnd {
     TurnEnd::Failed { cause, detail }
 }
 
-/// The calls of the message in their order, each after the one before it. While one waits for a person, those behind it are
-/// requested too, so that a person sees all of them at once.
+/// Handles the calls of the message in order. While one waits for a person, the later ones are
+/// requested too, so that the person sees all of them together.
 fn after_reply(turn: &Turn, notebook: &Document, record: &Record, live: &Live, blocks: &[MessageBlock]) -> Step {
     let mut results = Vec::new();
     let mut waits: Option<ToolCallId> = None;
@@ -278,7 +278,7 @@ fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<
     Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments, after })
 }
 
-/// Arguments that are no JSON object: the model is told, nobody else is asked.
+/// The error for arguments that are no JSON object. Only the model gets it; nothing is requested.
 fn unreadable(arguments: &str) -> Option<CallAnswer> {
     providers::Arguments::new(arguments).parse().err().map(CallAnswer::error)
 }
@@ -295,14 +295,14 @@ fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {
     }
 }
 
-/// Whether a call that has started, and that this process does not execute, is to be executed by it. One of its own claims was
-/// never acted on: the answer to the claim was lost on the way. Another instance that claimed it is dead.
+/// True if this process must execute a started call that it does not execute yet. Its own claim was
+/// never acted on, because the answer to the claim was lost. A claim of another instance is a dead process's.
 pub fn is_taken_up(call: &ToolCall, claimant: &InstanceId, instance: &InstanceId) -> bool {
     claimant == instance || is_resumable(call)
 }
 
-/// Whether it can be taken up by another process: it only reads, or all that it does is in the log (runs) or applied once
-/// however often it is sent (a notebook that is named after the call).
+/// True if another process can resume the call: it only reads, or all its effects are in the log (runs), or are applied
+/// once however often they are sent (a notebook named after the call).
 fn is_resumable(call: &ToolCall) -> bool {
     // A function of the notebook is a run in its kernel.
     let Some(tool) = Tool::find(&call.function) else { return true };

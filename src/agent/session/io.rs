@@ -86,11 +86,11 @@ impl View {
     }
 }
 
-/// What happens to a session.
+/// Input of a session.
 #[derive(Debug)]
 pub enum Input {
     View(View),
-    /// Interrupt what runs; with an id only that execution.
+    /// Interrupt the running code; with an id only that execution.
     Interrupt {
         execution_id: Option<ExecutionId>,
     },

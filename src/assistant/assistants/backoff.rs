@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first delay.
+/// First delay after a failure.
 pub(super) const FIRST_DELAY: Duration = Duration::from_secs(1);
-/// The longest.
+/// Longest delay.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// By the id of a turn or a call; the notebook itself is "".
+/// Delays by the id of a turn or a call; the key "" is the notebook itself.
 #[derive(Default)]
 pub(super) struct Backoff(BTreeMap<String, Delay>);
 
@@ -25,7 +25,7 @@ impl Backoff {
         self.0.insert(what.to_owned(), Delay { until: now + length, length });
     }
 
-    /// The step succeeded.
+    /// Removes a delay after a success.
     pub fn end(&mut self, what: &str) {
         self.0.remove(what);
     }
@@ -34,7 +34,7 @@ impl Backoff {
         self.0.get(what).is_some_and(|delay| delay.until > now)
     }
 
-    /// When the next delay ends; `None`: nothing is delayed.
+    /// Time of the next delay's end; `None`: nothing is delayed.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         self.0.values().map(|delay| delay.until).filter(|until| *until > now).min()
     }

@@ -1,4 +1,4 @@
-//! Blobs for previews: those are pure and cannot wait, so what they miss is fetched and they are asked again.
+//! Blobs for previews. Previews are pure and cannot wait: missing blobs are fetched, and the preview is rendered again.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use notarium_core::{BlobPart, NotebookId};
 use crate::host::Host;
 use crate::preview::{MAX_READ_BYTES, ReadBlob};
 
-/// A preview asks at most for what it names; twice is enough, the third time is caution.
+/// Most renderings of one answer. Two are enough: the first names all blobs; the third is a reserve.
 const MAX_ROUNDS: usize = 3;
-/// Blobs that one answer reads.
+/// Most blobs that one answer reads.
 const MAX_BLOBS: usize = 64;
-/// Bytes that one answer reads; larger blobs are rendered as missing.
+/// Most bytes that one answer reads; larger blobs are rendered as missing.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The result of `render` once it has the blobs that it asks for.
+/// The result of `render` once it has the blobs that it requests.
 pub async fn with_blobs<T>(host: &dyn Host, notebook: &NotebookId, render: impl Fn(&ReadBlob) -> T + Send + Sync) -> T {
     let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
     let mut left = MAX_BYTES;

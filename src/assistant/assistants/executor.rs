@@ -1,7 +1,7 @@
-//! The tools that the server executes: what reads, what waits for runs, what makes a notebook.
+//! The tools that the server executes: reading, waiting for runs, creating notebooks.
 //!
-//! A call that got here has passed the gate and has started. What runs in a kernel is in the log: this only waits for it, so a
-//! wait that a restart cut off is simply taken up again.
+//! A call here has passed the gate and has started. Its runs in a kernel are in the log, and this only waits for them. So a wait that
+//! a restart cut off is simply resumed.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -26,28 +26,28 @@ use crate::preview::{self, ReadBlob};
 use crate::schema_text;
 use crate::state::{CellStatus, TextQuery, state_text, verify};
 
-/// Bytes of a result; the core takes more, models should not.
+/// Most bytes of a result; the core's limit is higher, but models should not get more.
 pub const MAX_RESULT_BYTES: usize = 60_000;
-/// Characters of one output in `get_cell_outputs`.
+/// Most characters of one output in `get_cell_outputs`.
 const MAX_OUTPUT_CHARACTERS: usize = 20_000;
 const MAX_LISTED_NOTEBOOKS: usize = 100;
 
-/// A call that has started, and what its execution needs.
+/// A started call, with the inputs of its execution.
 pub(super) struct ToolTask {
     pub runtime: Arc<Runtime>,
     pub notebook: NotebookId,
     pub call_id: ToolCallId,
     pub call: Arc<ToolCall>,
-    /// What the call began in the log.
+    /// Cells and runs that the call created in the log.
     pub effects: Effects,
-    /// The notebook, renewed when something happened.
+    /// The notebook's state, updated after changes.
     pub state: State,
 }
 
-/// A notebook, watched.
+/// A watched notebook.
 type State = watch::Receiver<Arc<Document>>;
 
-/// The cells and the runs that a call made when it started.
+/// The cells and the runs that a call created when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Effects {
     pub cells: Vec<CellId>,
@@ -55,7 +55,7 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// What the log says, for a call that had started before this process did.
+    /// The effects according to the log, for a call that an earlier process started.
     pub async fn recorded(
         host: &dyn Host,
         notebook: &NotebookId,
@@ -79,14 +79,14 @@ impl Effects {
     }
 }
 
-/// What a tool came to.
+/// Result of a tool.
 pub(super) struct Done {
     pub end: ToolCallEnd,
     pub result: String,
 }
 
 impl Done {
-    /// A fault of this program ended the call.
+    /// End of a call whose execution panicked.
     pub fn fault() -> Self {
         let result =
             "a fault in the server ended this call, and nobody knows how far it came: look before you try it again";
@@ -94,10 +94,10 @@ impl Done {
     }
 }
 
-/// Why there is no good answer, in words for the model.
+/// Failure of a tool, in words for the model.
 enum Failure {
     Certain(String),
-    /// It had begun, and nobody knows how far it came: a run of it was lost, or cannot be read.
+    /// The call had begun, and its outcome is unknown: a run was lost, or cannot be read.
     Unknown(String),
 }
 
@@ -109,7 +109,7 @@ impl From<String> for Failure {
     }
 }
 
-/// Executes the call to its end, or until its wait is over.
+/// Executes the call until it ends or its wait times out.
 pub(super) async fn execute(task: ToolTask) -> Done {
     let limit = task.limit();
     let (end, result) = match answer(&task).await {
@@ -159,7 +159,7 @@ impl ToolTask {
         &*self.runtime.host
     }
 
-    /// How long the call waits for its runs.
+    /// Timeout of the call's wait for its runs.
     fn run_wait(&self) -> Duration {
         self.runtime.config.run_wait
     }
@@ -168,12 +168,12 @@ impl ToolTask {
         self.state.borrow().clone()
     }
 
-    /// A picture may be larger than a text: nobody reads it letter by letter.
+    /// Most bytes of the result. A picture may be larger than a text, because the model does not read it as text.
     fn limit(&self) -> usize {
         if self.call.function == "get_cell_image" { 200 << 10 } else { MAX_RESULT_BYTES }
     }
 
-    /// The run, as it stands in the notebook or in the log.
+    /// The run, from the notebook's state or the log.
     async fn run(&self, notebook: &Document, id: &ExecutionId) -> Option<Arc<Execution>> {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
@@ -181,7 +181,7 @@ impl ToolTask {
         self.host().execution(&self.notebook, id).await.ok()?.map(Arc::new)
     }
 
-    /// The call's only run, when it has ended or the wait is over.
+    /// The call's only run, when it has ended or the wait timed out.
     async fn only_run(&self, missing: &str) -> Result<(&ExecutionId, Arc<Execution>), Failure> {
         let id = self.effects.executions.first().ok_or_else(|| missing.to_owned())?;
         let notebook = self.wait_for(&self.state, &self.effects.executions).await;
@@ -190,14 +190,14 @@ impl ToolTask {
         Ok((id, run))
     }
 
-    /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
+    /// Waits until all runs have ended, one waits for input, or the wait times out. Returns the last state of the notebook.
     async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Document> {
         let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
         let until = Instant::now() + self.run_wait();
         loop {
             let notebook = state.borrow_and_update().clone();
-            // What has ended is not looked at again: a run of all cells is thousands.
+            // Finished runs are not checked again: a run of all cells has thousands.
             runs.retain(|id| notebook.executions.get(*id).is_some_and(|run| !run.status.is_finished()));
             let asks = |id: &&ExecutionId| notebook.executions[*id].pending_input.is_some();
             if runs.is_empty() || runs.iter().any(asks) {
@@ -261,20 +261,20 @@ async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
 async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
     let notebook = task.notebook();
     let run = task.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
-    // The run of a tool that was not waited for to its end.
+    // True for the run of a tool whose answer was not waited for.
     let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
     let rendered =
         if is_answer && run.status.is_finished() { answer_of(task, &run).await } else { render(task, id, &run).await };
     Ok(rendered?)
 }
 
-/// What the kernel answered in a run of a tool.
+/// The kernel's answer in a run of a tool.
 async fn answer_of(task: &ToolTask, run: &Execution) -> Result<String, String> {
     let read = |blobs: &ReadBlob| kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES));
     with_blobs(task.host(), &task.notebook, read).await
 }
 
-/// A run, with previews of its outputs and its error whole.
+/// A run, with previews of its outputs and its full error.
 async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<String, String> {
     with_blobs(task.host(), &task.notebook, |blobs| {
         let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
@@ -313,7 +313,7 @@ async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
         let named = host.connections(actor, notebook).await.map_err(sentence)?;
         return Ok(schema_text::connections(&named));
     };
-    // Of SQL cells the gate asks about those.
+    // For databases elsewhere, SQL cells need the gate, so this tool refuses them.
     if notarium_judge::is_elsewhere(connection) {
         let message =
             format!("{connection} is not in the working folder: databases there, and those with a name, are listed");
@@ -362,11 +362,11 @@ async fn create_cells(task: &ToolTask) -> Answer {
     verified(task, &task.notebook, &notebook, &task.effects.cells, Some(made)).await
 }
 
-/// What the kernel answered: the tool is a run of its own.
+/// Waits for the kernel's answer to a tool that is a run.
 async fn in_kernel(task: &ToolTask) -> Answer {
     let (id, run) = task.only_run("The kernel was not asked: read the notebook and try again.").await?;
     if !run.status.is_finished() {
-        // It goes on, and must not be asked for twice.
+        // The run goes on; the model must not request it again.
         let state = word(run.status);
         let notice = format!(
             "Still {state} after {} s: the kernel is busy, or there is none. It goes on; do not call it again. Ask \
@@ -381,7 +381,7 @@ async fn in_kernel(task: &ToolTask) -> Answer {
     })
 }
 
-/// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one. Unknown when the run of
+/// Results of a batch's cells (R29). An error if one failed, so that the model sees it as one. Unknown if the run of
 /// one was lost.
 async fn verified(
     task: &ToolTask,
@@ -408,7 +408,7 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
     let id = call.notebook_id.clone().unwrap_or_else(|| named_after(&task.call_id));
     let cells = call.cells.as_deref().unwrap_or_default();
     let command = creation(&task.call_id, call, cells);
-    // Named after the call: taken up again after a restart it is the same command, which is applied once.
+    // The command's id derives from the call's: resumed after a restart it is the same command, which is applied once.
     let command_id: CommandId = named_after(&task.call_id);
     task.host().execute_as(command_id, &task.call.requested_by, &id, &command).await.map_err(sentence)?;
     let ids: Vec<CellId> = (0..cells.len()).map(|place| cell_id(&task.call_id, place)).collect();
@@ -419,7 +419,7 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
     let mut state = task.runtime.watch(&id);
     let notebook = task.host().read_as(&task.call.requested_by, &id).await;
     let notebook = notebook.map_err(|rejection| Failure::Unknown(format!("{made}\n{}", rejection.message)))?;
-    // What is watched first may be older than what was read: a notebook without these cells and runs.
+    // The first watched state may be older than the read one, and without these cells and runs.
     let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
     drop(timeout_at(Instant::now() + task.run_wait(), caught_up).await);
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
@@ -427,7 +427,7 @@ async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
     verified(task, &id, &notebook, &ids, Some(made)).await
 }
 
-/// Ids share their shape, so a call's id can name what it makes.
+/// An id for the call's product. All ids have one shape, so the call's id can serve.
 fn named_after<T: FromStr + From<ulid::Ulid>>(call_id: &ToolCallId) -> T {
     call_id.as_str().parse().unwrap_or_else(|_| ulid::Ulid::generate().into())
 }

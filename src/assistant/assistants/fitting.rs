@@ -1,11 +1,11 @@
-//! Results that go together into one message.
+//! Limits the size of results that go together into one message.
 
 use notarium_core::MessageBlock;
 
-/// Bytes of the results of one message together: the core takes a message of 1 MiB.
+/// Most bytes of the results of one message; the core accepts a message of 1 MiB.
 const MAX_RESULTS_BYTES: usize = 800_000;
 
-/// The results of one message, none of them so long that they do not fit together as JSON.
+/// The results of one message, each shortened so that all fit together as JSON.
 pub(super) fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
     let most = MAX_RESULTS_BYTES / blocks.len().max(1);
     for block in &mut blocks {
@@ -19,7 +19,7 @@ pub(super) fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
     blocks
 }
 
-/// Where a text is to be cut so that it has at most so many bytes as a JSON string; `None`: nowhere.
+/// Offset at which a text must be cut to have at most `most` bytes as a JSON string; `None`: it fits.
 fn end_of_what_fits(text: &str, most: usize) -> Option<usize> {
     let mut written = 0;
     text.char_indices().find_map(|(at, character)| {

@@ -1,4 +1,4 @@
-//! One model call of a turn: its request, and the stream of its reply.
+//! One model call of a turn: builds its request, and reads the stream of its reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -22,12 +22,12 @@ use crate::picture::{PngResult, may_show};
 use crate::providers::{Capabilities, Event, Provider, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
-/// Pictures of the present turn that a model is shown, the latest.
+/// Most pictures of the present turn that a model is shown; the latest are kept.
 const MAX_IMAGES: usize = 4;
-/// Calls whose ends are read at once.
+/// Most calls whose ends are read per request.
 const CALLS_PAGE: usize = 500;
 
-/// A model call that is about to be made.
+/// A model call, ready to be made.
 pub(super) struct ModelCall {
     pub runtime: Arc<Runtime>,
     pub notebook_id: NotebookId,
@@ -40,7 +40,7 @@ pub(super) struct ModelCall {
 }
 
 impl ModelCall {
-    /// To its end. Dropping it cancels the call at once.
+    /// Makes the call and reports its end. Dropping the future cancels the call.
     pub async fn make(mut self) {
         let asked = AssertUnwindSafe(async {
             match self.request().await {
@@ -54,7 +54,7 @@ impl ModelCall {
     }
 
     fn send(&self, update: ModelCallUpdate) {
-        // Nobody needs the report when the worker has ended.
+        // If the worker has ended, the report is not needed.
         let _ = self.reporter.send(Report::ModelCall(self.turn_id.clone(), update));
     }
 
@@ -73,7 +73,7 @@ impl ModelCall {
         let max_tokens = self.runtime.config.max_context_tokens;
         let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
         let request = self.render(&posted, &images, &attached, &names, &plan).await;
-        // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
+        // Near the budget the provider's own count corrects the estimate, if it has an endpoint for that.
         let estimate = plan.estimate(&request);
         let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
         if !is_counted || estimate < plan.budget / 2 {
@@ -88,7 +88,7 @@ impl ModelCall {
         }
     }
 
-    /// What a person wants it to see it must be able to see: an answer without would be a guess.
+    /// Refuses a question with pictures if the model takes none: an answer without them would be a guess.
     fn check_pictures(&self, posted: &[MessagePosted], can: &Capabilities) -> Result<(), String> {
         let present = posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
         let is_picture = |attachment: &Attachment| kind_of(&attachment.media_type) == Some(AttachmentKind::Picture);
@@ -98,7 +98,7 @@ impl ModelCall {
         Err(format!("the model {} takes no pictures: ask without them, or choose another model", self.model))
     }
 
-    /// The texts of results that stand in the ends of their calls.
+    /// Fills in the texts of results, which are recorded in the ends of their calls.
     async fn look_up_results(&self, posted: &mut [MessagePosted]) -> Result<(), String> {
         let missing: Vec<String> = posted.iter().flat_map(|posted| missing_results(&posted.blocks)).collect();
         for page in missing.chunks(CALLS_PAGE) {
@@ -109,7 +109,7 @@ impl ModelCall {
         Ok(())
     }
 
-    /// Parsing a large notebook for the first time takes long: others go on meanwhile.
+    /// Parses names on a blocking thread: the first parse of a large notebook takes long.
     async fn names(&self) -> Result<Arc<KnownNames>, String> {
         let (runtime, notebook) = (self.runtime.clone(), self.notebook.clone());
         let names = tokio::task::spawn_blocking(move || runtime.names.of(&notebook));
@@ -143,13 +143,13 @@ impl ModelCall {
         .await
     }
 
-    /// The pictures that the model asked to see in this turn.
+    /// The pictures that the model requested in this turn.
     async fn images(&self, posted: &[MessagePosted]) -> BTreeMap<ToolCallId, String> {
         let present = || posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
         let blocks = |role: MessageRole| {
             present().filter(move |posted| posted.role == role).flat_map(MessagePosted::known_blocks)
         };
-        // A function of the notebook may answer whatever it likes: that is no picture.
+        // Results of a notebook's functions are never taken for pictures, whatever they contain.
         let asked: BTreeSet<&ToolCallId> = blocks(MessageRole::Assistant).filter_map(asks_for_picture).collect();
         let shown = blocks(MessageRole::Tool).filter_map(picture).filter(|(call_id, _)| asked.contains(call_id));
         let shown: Vec<(&ToolCallId, &str)> = shown.collect();
@@ -176,7 +176,7 @@ impl ModelCall {
         while let Some(event) = events.next().await {
             match event {
                 Err(failure) => {
-                    // Nothing of it was executed: what was cut off half-way may be asked once more.
+                    // No part of the reply was executed, so an interrupted reply may be requested once more.
                     let is_final = !(failure.handed_out && failure.error.is_transient());
                     let (why, usage) = (failure.error.because(), usage(failure.usage, &written));
                     return ModelCallUpdate::Failed { why, usage, is_final };
@@ -196,7 +196,7 @@ impl ModelCall {
         ModelCallUpdate::not_asked("the provider ended without an answer: try again")
     }
 
-    /// Passes on what is written, as it is written.
+    /// Publishes text while it is written.
     fn show(&self, event: Event, written: &mut String) {
         let what = match event {
             Event::TextDelta { block, text } => {
@@ -248,7 +248,7 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
     }
 }
 
-/// The tools and the notebook's functions, as a model sees them.
+/// The tools and the notebook's functions, in the form for models.
 fn offered(notebook: &Document) -> Vec<Tool> {
     let tools = notarium_core::offered::offered(notebook).into_iter();
     tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()

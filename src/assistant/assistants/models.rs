@@ -1,14 +1,14 @@
-//! The providers that a server was set up with, and which of them a turn asks.
+//! The providers that a server is configured with, and the choice of one for a turn.
 
 use std::sync::Arc;
 
 use crate::providers::Provider;
 
-/// What people read who have set up no provider.
+/// Message for people on a server without a provider.
 pub const NO_PROVIDER: &str = "no model provider is set up here: set ANTHROPIC_API_KEY or OPENAI_API_KEY (GEMINI_API_KEY, \
     XAI_API_KEY) for the server, or name one with --provider";
 
-/// In the order of preference: the first is the default.
+/// Providers in order of preference: the first is the default.
 #[derive(Clone, Default)]
 pub struct Models(Vec<Arc<dyn Provider>>);
 
@@ -26,12 +26,12 @@ impl Models {
         self.0.iter().map(|provider| (provider.name(), provider.default_model()))
     }
 
-    /// The same for people.
+    /// Each provider with its default model, in words.
     pub fn described(&self) -> Vec<String> {
         self.defaults().map(|(name, model)| format!("{name} ({model})")).collect()
     }
 
-    /// What a turn asked for: `provider/model`, the name of a provider, or a model of the first one. Nothing: the first one's
+    /// Chooses a model by a turn's request: `provider/model`, the name of a provider, or a model of the first one. `None`: the first one's
     /// default.
     pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn Provider>, String), String> {
         let first = self.0.first().ok_or_else(|| NO_PROVIDER.to_owned())?;

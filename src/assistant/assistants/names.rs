@@ -1,5 +1,5 @@
-//! The names of the cells of the notebooks that were worked in last: parsing 10,000 cells for every turn would cost more than
-//! everything else that a turn does here.
+//! Cache of the names in the cells of recently used notebooks. Parsing 10,000 cells for every turn would cost more than
+//! the rest of a turn's work here.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,17 +7,17 @@ use notarium_core::{Document, NotebookId, is_python};
 
 use crate::state::KnownNames;
 
-/// Notebooks whose names are kept; of 10,000 cells they take some megabytes.
+/// Most notebooks in the cache; one of 10,000 cells takes some megabytes.
 const MAX_NOTEBOOKS: usize = 8;
 
-/// What was used last comes last.
+/// The most recently used notebook is last.
 #[derive(Default)]
 pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<KnownNames>)>>);
 
 impl RecentNames {
-    /// The names of this very state. Only cells that are new or changed are parsed.
+    /// The names of exactly this state. Only new or changed cells are parsed.
     pub(super) fn of(&self, notebook: &Document) -> Arc<KnownNames> {
-        // Taken out while it is renewed: a concurrent caller parses from scratch.
+        // Removed while it is refreshed: a concurrent caller parses from scratch.
         let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
         Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
         self.put(notebook.notebook_id.clone(), names.clone());

@@ -1,11 +1,11 @@
-//! What the tasks of a notebook's worker report to it.
+//! Reports of a worker's tasks to the worker.
 
 use notarium_core::{Because, ToolCallId, TurnFailure, TurnId, Usage};
 
 use super::executor::Done;
 use crate::providers::Reply;
 
-/// What a task of the worker reports.
+/// A report of one task.
 pub(super) enum Report {
     ModelCall(TurnId, ModelCallUpdate),
     ToolCall(ToolCallId, Done),
@@ -19,7 +19,7 @@ pub(super) enum ModelCallUpdate {
         reply: Reply,
         usage: Usage,
     },
-    /// Final: it cannot succeed, however often it is tried.
+    /// The call failed. `is_final`: a retry cannot succeed.
     Failed {
         why: Because<TurnFailure>,
         usage: Usage,
@@ -28,7 +28,7 @@ pub(super) enum ModelCallUpdate {
 }
 
 impl ModelCallUpdate {
-    /// Nothing could be asked at all.
+    /// Failure of a call that was never sent.
     pub fn not_asked(detail: impl Into<String>) -> Self {
         let why = Because::new(TurnFailure::NotAsked, detail);
         Self::Failed { why, usage: Usage::default(), is_final: true }

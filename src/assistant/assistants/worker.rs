@@ -1,7 +1,7 @@
-//! The task of one notebook: reads the state, does what [`next`] says for every turn, starts and reports tool calls.
+//! The task of one notebook: reads the state, does the step that [`next`] returns for every turn, starts and reports tool calls.
 //!
-//! The worker sends its commands one after the other. A model call or a wait for a run is a task of its own, which reports to
-//! the worker. The worker never decides what an assistant may do: the core does, and a refused command was wrong to send.
+//! The worker sends its commands one after the other. Model calls and waits for runs are separate tasks, which report to
+//! the worker. The worker never decides what an assistant may do: the core does, and refuses commands that should not have been sent.
 
 mod calls;
 mod turns;
@@ -30,7 +30,7 @@ use crate::providers::{self, Provider};
 use crate::turn::{Live, Record, Step, Wanted, failed, is_taken_up, next};
 use turns::Acting;
 
-/// Events that are read at once.
+/// Most events per read.
 const PAGE: usize = 2_000;
 
 pub(super) struct Worker {
@@ -45,18 +45,18 @@ pub(super) struct Worker {
     executing: BTreeSet<ToolCallId>,
     /// Delays of the turns and calls whose last step failed.
     backoff: Backoff,
-    /// When the last round of work began: the timer waits for delays that were running then.
+    /// Start of the last round of work: the timer waits for delays that were running then.
     looked_at: Instant,
-    /// When the worker ends, if everything still waits for people then.
+    /// Time at which the worker ends, if everything still waits for people then.
     leaves_at: Option<Instant>,
-    /// For the tasks.
+    /// Sender for the tasks.
     reporter: mpsc::UnboundedSender<Report>,
     reports: mpsc::UnboundedReceiver<Report>,
 }
 
 /// One turn. Dropping it stops its model call.
 struct TurnState {
-    /// Version of its start: an id that was chosen again is another turn.
+    /// Version of its start: distinguishes turns if an id is used again.
     started: Version,
     record: Record,
     live: Live,
@@ -71,7 +71,7 @@ impl Drop for TurnState {
     }
 }
 
-/// What came of one look at a turn or a call.
+/// Result of one step of a turn or a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Made,
@@ -97,7 +97,7 @@ impl Worker {
         }
     }
 
-    /// Runs until only people can go on, or the runtime stops. A person's answer wakes the notebook, which starts a new
+    /// Runs until only people can continue, or the runtime stops. A person's answer wakes the notebook, which starts a new
     /// worker: no large notebook stays in memory for a call that waits a day.
     pub(super) async fn run(mut self) {
         let stopping = self.runtime.stopping.clone();
@@ -121,9 +121,9 @@ impl Worker {
         self.notebook.turns.is_empty() && self.notebook.tool_calls.is_empty() && self.executing.is_empty()
     }
 
-    /// True at once for an idle notebook, and after `stay` for one that waits for people; never while somebody watches.
+    /// True for an idle notebook, and after `stay` for one that waits for people; never while it is watched.
     fn may_leave(&mut self) -> bool {
-        // A notebook that could not be read is not known to be idle.
+        // If the notebook could not be read, idleness is unknown.
         let is_idle = self.is_idle() && !self.backoff.has("", self.looked_at);
         if is_idle && self.is_unwatched() {
             return true;
@@ -140,7 +140,7 @@ impl Worker {
         self.is_unwatched()
     }
 
-    /// Every call waits for a person, every turn waits for such a call, and a new worker would know as much as this one.
+    /// True if every call waits for a person, every turn waits for such a call, and this worker holds no state that a new one lacks.
     fn waits_for_people(&self) -> bool {
         let calls = || self.notebook.tool_calls.values();
         let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
@@ -170,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// Everything that can be done now.
+    /// Does all steps that are possible now.
     async fn work(&mut self) {
         self.looked_at = Instant::now();
         self.backoff.tidy(self.looked_at);
@@ -193,7 +193,7 @@ impl Worker {
         }
     }
 
-    /// Those with a call that somebody has just confirmed come first: a person waits.
+    /// Turns with a newly confirmed call come first: a person waits for them.
     fn turns_to_step(&self) -> Vec<TurnId> {
         let calls = self.notebook.tool_calls.values();
         let confirmed = calls.filter(|call| matches!(call.phase, ToolCallPhase::Confirmed { .. }));
@@ -203,9 +203,9 @@ impl Worker {
         turns
     }
 
-    // --- what is known ---
+    // --- state ---
 
-    /// The notebook as it is on disk, and every turn's record up to it.
+    /// Reads the notebook as it is on disk, and updates every turn's record to it.
     async fn refresh(&mut self) -> Result<(), Rejection> {
         let notebook = self.runtime.host.read(&self.id).await?;
         let is_open = |id: &TurnId, turn_state: &TurnState| {
@@ -215,7 +215,7 @@ impl Worker {
         if !self.turns.is_empty() {
             self.follow(notebook.version).await?;
         }
-        // Before new turns are read: each is read up to here, and must not be shown it twice.
+        // Set before new turns are read: their records include these events, and must not get them twice.
         self.seen = notebook.version;
         for (turn_id, turn) in &notebook.turns {
             if !self.turns.contains_key(turn_id) {
@@ -230,7 +230,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Shows all turns the events that came since, up to `until`.
+    /// Passes new events, up to `until`, to all turns.
     async fn follow(&mut self, until: Version) -> Result<(), Rejection> {
         while self.seen < until {
             let events = self.runtime.host.events(&self.id, self.seen, PAGE).await?;
@@ -248,7 +248,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What the log says of a turn up to `until`: found by what it is about, however much else happened meanwhile.
+    /// A turn's record from the log up to `until`. Found by subject, so other events in between are not read.
     async fn recorded(&self, turn_id: &TurnId, turn: &Turn, until: Version) -> Result<Record, Rejection> {
         let mut events = self.events_of(&[turn.conversation_id.to_string()], turn.started_version, until).await?;
         let of_turn = events.iter().filter_map(|recorded| match &recorded.event {
@@ -267,7 +267,7 @@ impl Worker {
         Ok(record)
     }
 
-    /// From one version on, and up to another.
+    /// Events of these subjects in a range of versions, both ends included.
     async fn events_of(&self, subjects: &[String], since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
         let events = self.runtime.host.events_of_subjects(&self.id, subjects).await?;
         let wanted = events.iter().filter(|stored| (since..=until).contains(&stored.envelope.version));
@@ -281,8 +281,8 @@ impl Worker {
         self.refresh().await
     }
 
-    /// A command of a turn was refused. A refusal that may pass is retried; any other ends the turn, in the server's name if
-    /// its person may do nothing any more.
+    /// Handles a refused command of a turn. A transient refusal is retried; any other ends the turn, in the server's name if
+    /// its person has lost all rights here.
     async fn refused(&mut self, turn_id: &TurnId, rejection: &Rejection) {
         let may_pass = matches!(
             rejection.code,
@@ -307,17 +307,17 @@ impl Worker {
             }
         }
         self.backoff.add(turn_id.as_str(), Instant::now());
-        // What was refused may have happened meanwhile.
+        // The state may have changed since the command.
         let _ = self.refresh().await;
     }
 }
 
-/// The assistant's person may do nothing here any more: without any role the notebook is unknown to them.
+/// True if the assistant's person has no rights here any more: without any role the notebook is unknown to them.
 fn is_shut_out(rejection: &Rejection) -> bool {
     matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook)
 }
 
-/// Runs `work` to its end; runs `update` beside it, until then.
+/// Runs `work` to its end, with `update` beside it.
 async fn updated(work: impl Future<Output = Done>, update: Option<impl Future<Output = ()>>) -> Done {
     let Some(update) = update else { return work.await };
     tokio::pin!(work);
@@ -328,12 +328,12 @@ async fn updated(work: impl Future<Output = Done>, update: Option<impl Future<Ou
     work.await
 }
 
-/// Types of events that a turn's record is made of.
+/// True for types of events that a turn's record consists of.
 fn concerns(event_type: &str) -> bool {
     event_type == "MessagePosted" || event_type.starts_with("Turn") || event_type.starts_with("ToolCall")
 }
 
-/// The sentence for the model. A conflict names versions, so that the model can read again.
+/// The refusal as a sentence for the model. A conflict names versions, so that the model can read again.
 fn refusal_text(rejection: &Rejection) -> String {
     match rejection.code {
         RejectionCode::Conflict => format!("409 Conflict: {}. Read it again and decide anew.", rejection.message),

@@ -1,8 +1,8 @@
-//! What the state of a large notebook costs: `cargo run --release -p notarium-assistant --example state_cost`.
+//! Measures the cost of a large notebook's state: `cargo run --release -p notarium-assistant --example state_cost`.
 //!
-//! Printed: milliseconds (best and median of the rounds) for `get_notebook_state` of 10,000 cells as the tool answers it (nothing is
-//! kept between calls: the first costs what all cost), for the session facts that every model call is told, for the verification of
-//! all cells, and for the whole state, which is larger than a result may be.
+//! Prints milliseconds (best and median of the rounds) for a notebook of 10,000 cells: `get_notebook_state` as the tool answers it (no
+//! cache between calls: the first costs the same), the session facts of every model call, the verification of
+//! all cells, and the whole state, which is larger than a result may be.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ const CELLS: usize = 10_000;
 const ROUNDS: usize = 21;
 const SOURCE: &str = "import pandas as pd\nframe = pd.read_csv(path)\nmeans = frame.groupby('species').mean()\nprint(means.head(), len(frame))\n";
 
-/// Of each kind of output the same share: text, a frame, a figure, an error.
+/// Equal shares of each kind of output: text, a frame, a figure, an error.
 fn output(number: usize) -> Value {
     let html = "<table class=\"dataframe\"><thead><tr><th></th><th>a</th><th>b</th></tr></thead><tbody><tr><th>0</th><td>1</td></tr></tbody></table>";
     match number % 4 {

@@ -1,4 +1,4 @@
-//! From a client's standard input and output to a server's `/mcp`: message for message, whatever version they speak.
+//! Bridge from a client's standard input and output to a server's `/mcp`: passes every message on, in any protocol version.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::transport::{StdioReader, StdioWriter, StreamableHttpClientTransport, Transport, stdio_pipes};
 use rmcp::{RoleClient, RoleServer};
 
-/// Where a bridge leads, and by which right.
+/// Target and credentials of a bridge.
 #[derive(Clone)]
 pub struct BridgeOptions {
-    /// `http://host:port` or `https://host`, without a slash at its end.
+    /// `http://host:port` or `https://host`, without a trailing slash.
     pub server: String,
-    /// With the scopes of an assistant; the server refuses others.
+    /// Token with the scopes of an assistant; the server refuses others.
     pub token: String,
-    /// The only notebook that the connection is for.
+    /// The only notebook that the connection reaches; absent: all.
     pub notebook: Option<NotebookId>,
 }
 
-/// Why a bridge broke.
+/// Errors that end a bridge.
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
     #[error("standard output cannot be written: {0}")]
@@ -38,8 +38,8 @@ type Client = AsyncRwTransport<RoleServer, StdioReader, StdioWriter>;
 type Server = StreamableHttpClientTransport<reqwest::Client>;
 type Sent = (Option<RequestId>, Result<(), String>);
 
-/// Carries messages until standard input ends. A server that restarts is found again: what was asked meanwhile is answered
-/// with an error, and a session that it has forgotten is begun anew.
+/// Passes messages on until standard input ends. After a restart of the server it reconnects. Requests in between are answered
+/// with an error, and a forgotten session is begun anew.
 pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     let (input, output) = stdio_pipes();
     let mut client = Client::new(input, output);
@@ -54,7 +54,7 @@ fn connection(options: BridgeOptions) -> Result<Server, BridgeError> {
     let query = options.notebook.map(|notebook| format!("?notebook={notebook}")).unwrap_or_default();
     let uri: Arc<str> = format!("{}/mcp{query}", options.server).into();
     let config = StreamableHttpClientTransportConfig::with_uri(uri).auth_header(options.token);
-    // The token goes to this server and to no other.
+    // Redirects are refused, so that only this server gets the token.
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
     Ok(Server::with_client(http.map_err(BridgeError::Client)?, config))
 }
@@ -90,7 +90,7 @@ fn send(server: &mut Server, message: ClientJsonRpcMessage) -> BoxFuture<'static
     Box::pin(async move { (id, sending.await.map_err(|error| error.to_string())) })
 }
 
-/// A request that did not reach the server is answered here.
+/// Answers a request that did not reach the server.
 async fn answer(client: &mut Client, (id, sent): Sent) -> Result<(), BridgeError> {
     let Err(error) = sent else { return Ok(()) };
     tracing::warn!(%error, "a message did not reach the server");

@@ -1,4 +1,4 @@
-//! Which notebook a call is for, and which there are.
+//! Finds the notebook that a call is for, and lists the visible ones.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::tools::NOTEBOOK;
 use super::visitor::Visitor;
 use crate::host::{Host, Listed};
 
-/// Notebooks that are listed, and looked through for a title.
+/// Most notebooks that are listed, or searched for a title.
 pub const MAX_LISTED: usize = 200;
-/// Candidates that an ambiguous title names.
+/// Most candidates in the error for an ambiguous title.
 const MAX_NAMED: usize = 10;
 
-/// Takes the argument `notebook` out, and says which notebook is meant; an error is for the model to read.
+/// Removes the argument `notebook` and resolves it. The error is for the model to read.
 pub async fn chosen(host: &Arc<dyn Host>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
     match arguments.shift_remove(NOTEBOOK) {
         Some(Value::String(name)) => named(host, visitor, &name).await,
@@ -30,7 +30,7 @@ pub async fn chosen(host: &Arc<dyn Host>, visitor: &Visitor, arguments: &mut Jso
     }
 }
 
-/// A notebook by its id, else by its title where exactly one has it.
+/// A notebook by its id, else by a unique title.
 pub async fn named(host: &Arc<dyn Host>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
     if let Ok(id) = NotebookId::new(name)
         && visitor.covers(&id)
@@ -51,7 +51,7 @@ pub async fn named(host: &Arc<dyn Host>, visitor: &Visitor, name: &str) -> Resul
     }
 }
 
-/// A connection for one notebook reaches no other.
+/// Refuses other notebooks on a connection for one notebook.
 fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
     match &visitor.notebook {
         Some(own) if *own != id => Err(format!("this connection is for the notebook {own} alone")),
@@ -59,7 +59,7 @@ fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
     }
 }
 
-/// The notebooks that person, token and connection allow, the last changed first.
+/// The notebooks that person, token and connection allow, last changed first.
 pub async fn visible(host: &Arc<dyn Host>, visitor: &Visitor, query: Option<&str>) -> Result<Vec<Listed>, Rejection> {
     let mut found = host.notebooks(&visitor.actor, query, MAX_LISTED).await?;
     found.retain(|listed| visitor.reaches(&listed.notebook_id));

@@ -1,19 +1,19 @@
-//! Prompts: what people often ask for, in words that make an assistant work well here.
+//! Prompts: templates for common requests of people.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::Value;
 
-/// Of one argument; longer ones are refused.
+/// Most characters of one argument; longer ones are refused.
 const MAX_ARGUMENT_CHARS: usize = 2_000;
 
 struct Template {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// Name, what it is, whether it must be given.
+    /// Name, description, and whether it is required.
     arguments: &'static [(&'static str, &'static str, bool)],
-    /// `{name}` stands for an argument.
+    /// `{name}` is replaced by the argument.
     text: &'static str,
 }
 
@@ -69,7 +69,7 @@ fn listed(template: &Template) -> Prompt {
     Prompt::new(template.name, Some(template.description), Some(arguments.collect())).with_title(template.title)
 }
 
-/// The prompt with its arguments put in.
+/// The prompt with its arguments filled in.
 pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let template = TEMPLATES.iter().find(|template| template.name == name);
     let template = template.ok_or_else(|| ErrorData::invalid_params(format!("no prompt is called '{name}'"), None))?;
@@ -84,7 +84,7 @@ pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorD
     Ok(result)
 }
 
-/// As a JSON string, so that a value cannot pass for the words around it.
+/// The argument as a JSON string, so that its text cannot pass for text of the prompt.
 fn argument(arguments: &JsonObject, name: &str, is_required: bool) -> Result<String, ErrorData> {
     let refused = |message: String| Err(ErrorData::invalid_params(message, None));
     match arguments.get(name) {

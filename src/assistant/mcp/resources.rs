@@ -17,7 +17,7 @@ use crate::state::{TextQuery, state_text};
 const LIST: &str = "notarium://notebooks";
 const JSON: &str = "application/json";
 
-/// What a URI names.
+/// Target of a resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     List,
@@ -27,7 +27,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// `None` for what is no address of ours.
+    /// Parses a URI; `None` if it is not one of ours.
     pub fn parse(uri: &str) -> Option<Self> {
         let rest = uri.strip_prefix(LIST)?;
         let parts: Vec<&str> = rest.split('/').collect();
@@ -69,7 +69,7 @@ pub fn listed(notebooks: &[Listed]) -> Vec<Resource> {
     std::iter::once(list).chain(each).collect()
 }
 
-/// What a URI names, as it is now.
+/// The current content of a URI.
 pub async fn read(
     host: &Arc<dyn Host>,
     visitor: &Visitor,
@@ -92,7 +92,7 @@ pub async fn read(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// As `get_notebook_state` renders it: as much of a large notebook as fits, with a notice.
+/// Renders like `get_notebook_state`: as much of a large notebook as fits, with a notice.
 fn state(notebook: &Document, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
     let cell_ids = cell_id.map(std::slice::from_ref);
     let query = TextQuery { include_outputs: true, cell_ids, most: MAX_RESULT_BYTES };

@@ -1,4 +1,4 @@
-//! How a call stands, as the protocol says it.
+//! Converts the state of a call into results and tasks of the protocol.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use super::tools::AWAIT;
 use crate::caller::Called;
 
-/// Milliseconds between two looks at a task that clients are asked to keep.
+/// Poll interval for tasks that clients are asked to keep.
 const POLL_INTERVAL_MS: u64 = 2_000;
 
-/// The client's answer about a call, ended or not. Waiting is no error.
+/// The result of a call for the client, ended or not. A waiting call is no error.
 pub fn result(called: &Called) -> CallToolResult {
     match called {
         Called::Ended { text, is_error, image, .. } => ended(text, *is_error, image.as_ref()),
@@ -56,7 +56,7 @@ fn with_facts(text: String, facts: Value) -> CallToolResult {
     result
 }
 
-/// A refusal that the model reads, and can act on.
+/// A refusal that the model can read and act on.
 pub fn refused(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message)])
 }
@@ -68,19 +68,19 @@ pub fn id_of(called: &Called) -> &ToolCallId {
     }
 }
 
-/// A value as text and as structure.
+/// A value as text and as structured content.
 pub fn value(value: &impl Serialize) -> CallToolResult {
     CallToolResult::structured(serde_json::to_value(value).unwrap_or_default())
 }
 
 // --- tasks ---
 
-/// The id of a call as a task: it needs no table, and outlives the connection.
+/// A call's id as a task: derived from its ids, so it needs no table and outlives the connection.
 pub fn task_id(notebook: &NotebookId, call_id: &ToolCallId) -> String {
     format!("{notebook}.{call_id}")
 }
 
-/// `None` for what is no task of ours.
+/// Parses a task id; `None` if it is not one of ours.
 pub fn call_of(task_id: &str) -> Option<(NotebookId, ToolCallId)> {
     let (notebook, call_id) = task_id.split_once('.')?;
     Some((notebook.parse().ok()?, call_id.parse().ok()?))

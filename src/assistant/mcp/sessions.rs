@@ -1,4 +1,4 @@
-//! Sessions of clients that speak a version of the protocol with sessions: whose they are, and how many there may be.
+//! Sessions of clients, in protocol versions that have them: their owners, and their limits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,11 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 
 use super::McpResponse;
 
-/// Sessions of one token; a further one ends the oldest, whose client may begin anew.
+/// Most sessions of one token; a further one ends the oldest, whose client may begin a new one.
 const MAX_PER_TOKEN: usize = 32;
-/// Sessions of all tokens together.
+/// Most sessions of all tokens together.
 const MAX_SESSIONS: usize = 2_000;
-/// A session that nobody uses ends.
+/// Idle time after which a session ends.
 const IDLE: Duration = Duration::from_secs(12 * 60 * 60);
 const SESSION_HEADER: &str = "mcp-session-id";
 
@@ -31,7 +31,7 @@ pub fn id_of(headers: &HeaderMap) -> Option<Arc<str>> {
     headers.get(SESSION_HEADER)?.to_str().ok().map(Arc::from)
 }
 
-/// As for a session that has ended: the client begins anew.
+/// Response as for an ended session, so that the client begins a new one.
 pub fn unknown() -> McpResponse {
     let mut response = Response::new(Full::from("Not Found: Session not found").boxed());
     *response.status_mut() = StatusCode::NOT_FOUND;
@@ -46,7 +46,7 @@ struct Owned {
 
 pub struct McpSessions {
     manager: Arc<LocalSessionManager>,
-    /// The oldest first.
+    /// Sessions with their tokens, oldest first.
     owned: Mutex<VecDeque<Owned>>,
 }
 
@@ -60,7 +60,7 @@ impl McpSessions {
         owned.iter().any(|one| *one.session == *session && one.token_id == *token_id)
     }
 
-    /// Notes a new session; forgets those that have ended, and ends those that are too many.
+    /// Records a new session, forgets ended ones, and ends those above the limits.
     pub async fn begun(&self, session: Arc<str>, token_id: TokenId) {
         let alive: Vec<Arc<str>> = self.manager.sessions.read().await.keys().cloned().collect();
         let surplus = {
@@ -70,7 +70,7 @@ impl McpSessions {
             surplus(&mut owned, &token_id)
         };
         for session in surplus {
-            // It has ended by itself meanwhile, if this fails.
+            // Fails only if the session has ended meanwhile.
             let _ = self.manager.close_session(&session).await;
         }
     }

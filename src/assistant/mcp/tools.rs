@@ -1,4 +1,4 @@
-//! The table of tools as the protocol lists it.
+//! The list of tools for the protocol.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,20 +8,20 @@ use notarium_core::{Document, Operation, Risk, Scope, Scopes};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// Waits on a call that waits for a person, or that goes on.
+/// Tool that waits on a call that waits for a person or is running.
 pub const AWAIT: &str = "await_confirmation";
 pub const LIST_NOTEBOOKS: &str = "list_notebooks";
 pub const CREATE_NOTEBOOK: &str = "create_notebook";
-/// The argument that says which notebook a call is for. It never reaches the tool.
+/// The argument with the notebook of a call. It is removed before the tool sees its arguments.
 pub const NOTEBOOK: &str = "notebook";
 
-/// Seconds that `await_confirmation` waits at most: clients give up on a request after about a minute.
+/// Longest wait of `await_confirmation` in seconds: clients give up on a request after about a minute.
 pub const MAX_AWAIT_SECONDS: u64 = 60;
 pub const DEFAULT_AWAIT_SECONDS: u64 = 45;
 
 static LISTED: LazyLock<Vec<Tool>> = LazyLock::new(|| TOOLS.iter().map(listed).chain([await_tool()]).collect());
 
-/// The tools that a token of these scopes can call.
+/// The tools that a token with these scopes can call.
 pub fn all(scopes: &Scopes) -> Vec<Tool> {
     let may_call = |tool: &&Tool| Row::find(&tool.name).is_none_or(|row| scopes.contains(&row.operation.scope()));
     LISTED.iter().filter(may_call).cloned().collect()
@@ -40,7 +40,7 @@ pub fn functions(notebook: &Document) -> impl Iterator<Item = Tool> {
     })
 }
 
-/// The scope that a call needs and the token lacks. A function that is not in the table runs in the kernel.
+/// The scope that a call needs and the token lacks. A function outside the table runs in the kernel.
 pub fn missing_scope(name: &str, arguments: &JsonObject, scopes: &Scopes) -> Option<Scope> {
     let own = Row::find(name).map_or(Operation::Run, |row| row.operation).scope();
     let runs = arguments.get("run") == Some(&Value::Bool(true));
@@ -57,7 +57,7 @@ fn listed(row: &Row) -> Tool {
     Tool::new(row.name, description, schema).with_title(row.summary).with_annotations(annotations(row.risk))
 }
 
-/// Hints for clients. What they do with them changes nothing about the gate.
+/// Hints for clients; they do not affect the gate.
 fn annotations(risk: Risk) -> ToolAnnotations {
     ToolAnnotations::new().read_only(risk == Risk::Read).destructive(risk >= Risk::Destructive).open_world(false)
 }
@@ -81,7 +81,7 @@ fn await_tool() -> Tool {
     Tool::new(AWAIT, description, schema).with_title("Wait for a call").with_annotations(annotations)
 }
 
-/// A schema of arguments that say also which notebook is meant.
+/// Adds the argument for the notebook to a schema.
 fn with_notebook(schema: Value) -> Arc<JsonObject> {
     let description =
         "The notebook: its id, or its title where only one has it. Left out: the notebook that the connection is for.";

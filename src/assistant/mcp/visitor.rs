@@ -1,4 +1,4 @@
-//! Who sends a message.
+//! The sender of a message: person, token and connection.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use notarium_core::{Actor, Document, NotebookId, Rejection, RejectionCode, Scope
 use super::Person;
 use crate::host::Host;
 
-/// Who sends a message, and for which notebook the connection is.
+/// The sender of a message, and the notebook of the connection.
 pub struct Visitor {
     pub person: Person,
     pub actor: Actor,
-    /// What the conversation is called.
+    /// Title of the conversation.
     pub title: String,
-    /// The connection reaches no other.
+    /// The only notebook that the connection reaches; absent: all.
     pub notebook: Option<NotebookId>,
 }
 
 impl Visitor {
-    /// Whether the connection and its token are good for the notebook.
+    /// True if the connection and its token permit access to the notebook.
     pub fn reaches(&self, notebook: &NotebookId) -> bool {
         self.notebook.as_ref().is_none_or(|own| own == notebook) && self.covers(notebook)
     }
 
-    /// Whether the token is good for the notebook.
+    /// True if the token permits access to the notebook.
     pub fn covers(&self, notebook: &NotebookId) -> bool {
         (self.person.covers)(notebook)
     }
@@ -35,7 +35,7 @@ impl Visitor {
         call.requested_by == self.actor || is_persons && self.person.scopes.contains(&Scope::Edit)
     }
 
-    /// The notebook, if person, token and connection allow it.
+    /// The notebook, if person, token and connection permit access.
     pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         if !self.reaches(notebook) {
             let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::text::truncated;
 
-/// Who reads this MIME type, if it is a chart's.
+/// The reader of this MIME type, if it is a chart's.
 pub(super) fn of_kind(kind: &str) -> Option<fn(&Value) -> String> {
     if kind.starts_with("application/vnd.plotly.") {
         Some(plotly)
@@ -44,7 +44,7 @@ fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
     value.get(field).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// A title is a text, or an object with one.
+/// A title: a text, or an object with one.
 fn title(value: Option<&Value>) -> Option<String> {
     let value = value?;
     let text = value.as_str().or_else(|| text(value, "text"))?;
@@ -109,7 +109,7 @@ fn vega_lite(chart: &Value) -> String {
     described(kinds, points, 1, &words)
 }
 
-/// The charts inside a chart: layers, and those beside each other.
+/// The charts inside a chart: layers, and concatenated ones.
 fn layers(chart: &Value) -> Vec<&Value> {
     let mut found = vec![chart];
     let mut at = 0;

@@ -3,10 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// Base64 that is decoded to find the size: a JPEG may carry a long preview before it says its own.
+/// Most base64 that is decoded to find the dimensions: a JPEG may contain a long thumbnail before them.
 pub(super) const MAX_HEADER_CHARACTERS: usize = 128 << 10;
 
-/// `[image: PNG, 640x480, 32 KB]`; `head` is how the value begins, `length` how long all of it is.
+/// `[image: PNG, 640x480, 32 KB]`; `head` is the beginning of the value, `length` its whole length.
 pub(super) fn describe(kind: &str, head: &[u8], length: u64) -> String {
     let name = kind.trim_start_matches("image/").split(['+', ';']).next().unwrap_or_default().to_ascii_uppercase();
     let is_text = name == "SVG";
@@ -16,14 +16,14 @@ pub(super) fn describe(kind: &str, head: &[u8], length: u64) -> String {
     format!("[image: {name}{dimensions}, {}]", super::size(bytes))
 }
 
-/// Bytes that a base64 text stands for, without decoding it.
+/// Bytes that a base64 text encodes, without decoding it.
 pub(super) fn decoded_length(base64: &str) -> u64 {
     let bytes = base64.as_bytes();
     let signs = bytes.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != b'=').count();
     signs as u64 * 3 / 4
 }
 
-/// As [`decoded_length`] when only the beginning is at hand; kernels break lines evenly.
+/// Like [`decoded_length`] when only the beginning is loaded; kernels break lines evenly.
 fn base64_bytes(head: &[u8], length: u64) -> u64 {
     let head_length = head.len() as u64;
     if head_length == length {
@@ -34,7 +34,7 @@ fn base64_bytes(head: &[u8], length: u64) -> u64 {
 
 fn decoded(head: &[u8]) -> Vec<u8> {
     let signs: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').collect();
-    // A piece that was cut may end inside a group of four; its last bits are of no use.
+    // A cut piece may end inside a group of four; its last bits are unusable.
     let whole = signs.len() / 4 * 4;
     STANDARD_NO_PAD.decode(&signs).or_else(|_| STANDARD_NO_PAD.decode(&signs[..whole])).unwrap_or_default()
 }
@@ -58,7 +58,7 @@ fn little(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Walks the segments to the frame header (SOF0 to SOF15 but DHT, JPG and DAC).
+/// Walks the segments to the frame header (SOF0 to SOF15 except DHT, JPG and DAC).
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
@@ -95,7 +95,7 @@ fn svg(text: &str) -> Option<(u32, u32)> {
         let value = tag.split_once(&format!(" {name}="))?.1;
         value.get(1..)?.split(value.chars().next()?).next()
     };
-    // Pixels of a picture: what is behind the point says nothing to a model.
+    // Whole pixels: a fraction is useless to a model.
     let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     let posted = || Some((number(attribute("width")?)?, number(attribute("height")?)?));
     let seen = || {

@@ -1,8 +1,8 @@
-//! DataFrames and Series, from the HTML and the text that pandas and polars show.
+//! DataFrames and Series, from the HTML and the text of pandas and polars.
 
 use super::text::{truncated, unescaped};
 
-/// `None` when the page is no data frame.
+/// Describes the table of a page; `None` if the page is no data frame.
 pub(super) fn of_html(html: &str) -> Option<String> {
     let start = html.find("class=\"dataframe").or_else(|| html.find("class='dataframe"))?;
     let table = &html[start..];
@@ -13,7 +13,7 @@ pub(super) fn of_html(html: &str) -> Option<String> {
     Some(described(shape, &columns))
 }
 
-/// The columns of the first row of the head, without the corner above the index.
+/// The column names in the first row of the head, without the corner above the index.
 fn header(table: &str) -> Vec<String> {
     let head = table.split_once("<thead").map_or("", |(_, rest)| rest).split("</thead>").next().unwrap_or_default();
     let row = head.split("</tr>").next().unwrap_or_default();
@@ -50,7 +50,7 @@ fn described((rows, width): (usize, usize), columns: &[String]) -> String {
     if names.is_empty() { words } else { format!("{words} columns: {}", truncated(&names)) }
 }
 
-/// A frame or a series in pandas' plain text; `None` when it is neither for sure.
+/// Describes a frame or a series in pandas' plain text; `None` if it is not certainly one.
 pub(super) fn of_text(text: &str) -> Option<String> {
     let last = text.trim_end().lines().next_back()?.trim();
     let is_frame = last.starts_with('[') && last.ends_with("columns]") || text.starts_with("shape: (");
@@ -63,7 +63,7 @@ pub(super) fn of_text(text: &str) -> Option<String> {
     is_series.then(|| series(text, last))
 }
 
-/// The columns that stand above a frame. A name with a blank cannot be told from two: two blanks part columns.
+/// The column names above a frame. Two blanks separate columns, so a name with two blanks counts as two.
 fn column_line(text: &str) -> Vec<String> {
     let line = text.lines().next().unwrap_or_default().trim_end_matches('\\');
     let names = line.split("  ").map(str::trim).filter(|name| !name.is_empty());

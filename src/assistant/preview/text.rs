@@ -1,20 +1,20 @@
-//! Texts: joined, without terminal codes, cut.
+//! Text of outputs: joins lines, removes terminal codes, cuts.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Characters (Unicode scalar values) of a text that a model is shown.
+/// Most characters (Unicode scalar values) of a text in a preview.
 pub const MAX_PREVIEW_CHARACTERS: usize = 500;
 const MARK: &str = "…[truncated]";
 
-/// The first 500 characters, and a mark when there were more.
+/// The first 500 characters, and a mark if there were more.
 pub fn truncated(text: &str) -> Cow<'_, str> {
     cut(text, MAX_PREVIEW_CHARACTERS)
 }
 
-/// The first `most` characters, and a mark when there were more.
+/// The first `most` characters, and a mark if there were more.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}{MARK}", &text[..end])),
@@ -22,7 +22,7 @@ pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A JSON string, or the array of lines that nbformat also allows; any other JSON as it stands.
+/// Joins a JSON string, or the array of lines that nbformat also allows; returns other JSON unchanged.
 pub(super) fn joined(raw: &RawValue) -> String {
     match serde_json::from_str(raw.get()) {
         Ok(Value::String(text)) => text,
@@ -41,7 +41,7 @@ pub(super) fn of_blob(bytes: &[u8], json: bool) -> String {
     }
 }
 
-/// What a terminal would show at the end: no codes, and of a line that was written over only its last state.
+/// The final text on a terminal: no codes, and only the last state of overwritten lines.
 pub(super) fn as_shown(text: &str) -> String {
     let text = without_escapes(text);
     if !text.contains('\r') {
@@ -51,7 +51,7 @@ pub(super) fn as_shown(text: &str) -> String {
     text.split('\n').map(last_state).collect::<Vec<_>>().join("\n")
 }
 
-/// Without ANSI escape sequences (ECMA-48: CSI, OSC and the two-character ones).
+/// Removes ANSI escape sequences (ECMA-48: CSI, OSC and the two-character ones).
 pub fn without_escapes(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -98,7 +98,7 @@ fn without_element(html: &str, name: &str) -> String {
     kept
 }
 
-/// The entities that pandas writes.
+/// Decodes the entities that pandas writes.
 pub(super) fn unescaped(html: &str) -> String {
     if !html.contains('&') {
         return html.to_owned();

@@ -40,7 +40,7 @@ impl Dialect for Messages {
         body.insert("max_tokens".into(), request.max_tokens.min(can.max_output_tokens).into());
         body.insert("stream".into(), true.into());
         if !request.system.is_empty() {
-            // Tools and system text are the same in every call of a conversation: they are read from the cache then.
+            // Tools and system text are the same in every call of a conversation, so later calls read them from the cache.
             let cache = json!({ "type": "ephemeral" });
             body.insert("system".into(), json!([{ "type": "text", "text": request.system, "cache_control": cache }]));
         }
@@ -82,7 +82,7 @@ fn message(message: &Message, can: &Capabilities, origin: &str) -> Option<Value>
 
 fn block(block: &Block, can: &Capabilities, origin: &str) -> Option<Value> {
     match block {
-        // Text of nothing but spaces is refused.
+        // The API refuses text of nothing but spaces.
         Block::Text { text } => (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text })),
         Block::Image { media_type, base64 } if can.images => {
             let source = json!({ "type": "base64", "media_type": media_type, "data": base64 });
@@ -95,7 +95,7 @@ fn block(block: &Block, can: &Capabilities, origin: &str) -> Option<Value> {
     }
 }
 
-/// Thinking of another model, or without a signature, would be refused.
+/// Leaves out thinking of another model, or without a signature: the API would refuse it.
 fn thought(thinking: &Thinking, origin: &str) -> Option<Value> {
     if thinking.origin != origin {
         return None;
@@ -122,7 +122,7 @@ fn tool_result(result: &ToolResult) -> Value {
     value
 }
 
-/// All that an event of the stream may have; `type` says what is to be expected.
+/// Fields of all stream events; `type` decides which are present.
 #[derive(Deserialize)]
 struct StreamEvent {
     #[serde(rename = "type", default)]
@@ -170,7 +170,7 @@ struct RawUsage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// Reads events; knows which index is which block. Kinds of blocks that we do not know have no entry.
+/// Reads events, and maps their indexes to blocks. Unknown kinds of blocks have no entry.
 #[derive(Default)]
 struct Events {
     blocks: BTreeMap<u64, usize>,
@@ -192,7 +192,7 @@ impl Decoder for Events {
             }
             "message_stop" => self.is_over = true,
             "error" => return Err(asked.failed_in_stream(&event.error.unwrap_or_default())),
-            // Pings, and what is yet to be invented.
+            // Pings, and unknown events.
             _ => {}
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Events {
         if let Some(signature) = started.signature.filter(|signature| !signature.is_empty()) {
             reply.sign(block, &signature);
         }
-        // `{}` announces that the arguments follow; compatible servers may send all of them here.
+        // `{}` announces that the arguments follow; compatible servers may send all of them in this event.
         if let Some(input) = started.input.filter(|input| !matches!(input.get().trim(), "{}" | "null")) {
             reply.grow(block, input.get());
         }
@@ -248,7 +248,7 @@ fn count(reply: &mut Assembler, usage: Option<RawUsage>) {
     let cached = usage.cache_read_input_tokens.unwrap_or_default();
     let written = usage.cache_creation_input_tokens.unwrap_or_default();
     reply.count(Usage {
-        // Anthropic counts the cached part apart.
+        // Anthropic counts cached tokens separately.
         input_tokens: usage.input_tokens.unwrap_or_default().saturating_add(cached).saturating_add(written),
         output_tokens: usage.output_tokens.unwrap_or_default(),
         cached_tokens: cached,

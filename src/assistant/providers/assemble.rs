@@ -1,4 +1,4 @@
-//! Builds a reply from the pieces that a stream brings, and renders each piece as an [`Event`]. Pure; both protocols use it.
+//! Builds a reply from the pieces of a stream, and renders each piece as an [`Event`]. Pure; both protocols use it.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use super::event::Event;
 use super::message::{Arguments, Block, Thinking, ToolCall};
 use super::reply::{Reply, StopReason, Usage};
 
-/// More blocks than this in one reply are an endless loop of the model, or an attack.
+/// Most blocks in one reply; more are an endless loop of the model, or an attack.
 pub(super) const MAX_BLOCKS: usize = 512;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct Growing {
 }
 
 impl Assembler {
-    /// `origin` is `provider/model`, which thinking is bound to.
+    /// `origin` is `provider/model`, to which thinking is bound.
     pub(super) fn new(origin: String) -> Self {
         Self { origin, ..Self::default() }
     }
@@ -39,7 +39,7 @@ impl Assembler {
         self.usage
     }
 
-    /// The model said why it stopped: what follows is of no consequence.
+    /// True once the model gave its stop reason: later bytes are not needed.
     pub(super) fn is_complete(&self) -> bool {
         self.stop.is_some()
     }
@@ -106,7 +106,7 @@ impl Assembler {
         }
     }
 
-    /// Keeps what the provider attached to a call and wants back.
+    /// Keeps data that the provider attached to a call and expects back.
     pub(super) fn attach(&mut self, block: usize, json: &str) {
         if let Some(Growing { block: Block::ToolCall(call), .. }) = self.blocks.get_mut(block) {
             call.extra = Some(json.to_owned());
@@ -125,7 +125,7 @@ impl Assembler {
         (0..self.blocks.len()).for_each(|block| self.close(block));
     }
 
-    /// Later reports complete earlier ones: providers count as they go.
+    /// Takes the maximum of all reports: providers repeat their counts as they grow.
     pub(super) fn count(&mut self, usage: Usage) {
         let known = self.usage.get_or_insert_default();
         known.input_tokens = known.input_tokens.max(usage.input_tokens);
@@ -137,12 +137,12 @@ impl Assembler {
         self.stop = Some(reason);
     }
 
-    /// Ends the reply: its last events, or that there is none.
+    /// Ends the reply: pushes its last events, or fails if it is empty.
     pub(super) fn finish(&mut self, attempts: u32) -> Result<(), ProviderError> {
         self.close_all();
         let has_call = self.blocks.iter().any(|growing| matches!(growing.block, Block::ToolCall(_)));
         let stop = match self.stop.take() {
-            // Gemini and Ollama say `stop` although they call.
+            // Gemini and Ollama report `stop` although there are calls.
             Some(StopReason::EndTurn) | None if has_call => StopReason::ToolUse,
             Some(reason) => reason,
             None => StopReason::EndTurn,
@@ -157,7 +157,7 @@ impl Assembler {
     }
 }
 
-/// Blocks that were opened and never filled are not kept; a signature without text is.
+/// True for a block with content. Empty blocks are dropped; a signature without text is kept.
 fn is_filled(block: &Block) -> bool {
     match block {
         Block::Text { text } => !text.is_empty(),

@@ -1,4 +1,4 @@
-//! One model call: attempts, the wait between them, and what is handed out.
+//! One model call: attempts, the pauses between them, and the events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use super::settings::ProviderSettings;
 use super::transport::{Attempt, CallLimits, RawStream};
 use super::{Counting, EventStream, Provider};
 
-/// What a model that takes no images reads in their place.
+/// Text in place of an image for a model that takes none.
 pub(super) const IMAGE_LEFT_OUT: &str = "[An image is left out: this model takes none.]";
 
-/// How one protocol writes a request and reads its stream.
+/// Request and stream format of one protocol.
 pub(super) trait Dialect: Send + Sync {
     fn path(&self) -> &'static str;
     fn headers(&self, key: Option<&Secret>) -> HeaderMap;
     /// `origin` is `provider/model`: thinking of another origin is left out.
     fn body(&self, request: &Request, can: &Capabilities, origin: &str) -> Map<String, Value>;
     fn decoder(&self) -> Box<dyn Decoder>;
-    /// Where the provider counts tokens, and the fields of a body that it wants for that.
+    /// Path for counting tokens, and the fields of its body, if the provider counts.
     fn counting(&self) -> Option<(&'static str, &'static [&'static str])>;
 }
 
@@ -38,11 +38,11 @@ pub(super) trait Dialect: Send + Sync {
 pub(super) trait Decoder: Send {
     /// `data` is the JSON text of one event.
     fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError>;
-    /// Nothing more is to come, although the bytes may go on.
+    /// True when no further event is expected, although bytes may follow.
     fn is_over(&self) -> bool;
 }
 
-/// Arguments as they go back to a model: servers refuse what does not parse, so that is wrapped.
+/// Arguments in the form for a model: servers refuse invalid JSON, so that is wrapped.
 pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
     match arguments.parse() {
         Ok(_) => arguments.text().to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
     }
 }
 
-/// Where calls go, and how.
+/// Address, key and settings of a provider's calls.
 #[derive(Clone)]
 pub(super) struct HttpProvider {
     pub(super) name: String,
@@ -119,24 +119,24 @@ impl HttpProvider {
     }
 }
 
-/// A call under way. Dropping it drops the connection.
+/// A running call. Dropping it drops the connection.
 struct Call {
     provider: HttpProvider,
     asked: Arc<Asked>,
     body: Map<String, Value>,
     origin: String,
     attempts: u32,
-    /// Before the next attempt.
+    /// Pause before the next attempt.
     wait: Option<Duration>,
     open: Option<Open>,
-    /// What ended the attempt, said once all that came before is said.
+    /// Error that ended the attempt, returned after all its events.
     failed: Option<ProviderError>,
-    /// Something of the present attempt was handed out: there is no other.
+    /// An event of the present attempt was handed out: no retry follows.
     handed_out: bool,
     is_done: bool,
 }
 
-/// An attempt whose answer streams.
+/// An attempt whose response is streaming.
 struct Open {
     stream: RawStream,
     decoder: Box<dyn Decoder>,
@@ -167,7 +167,7 @@ impl Call {
         event
     }
 
-    /// Another attempt is announced, or the call has failed.
+    /// Announces another attempt, or returns the failure of the call.
     fn after(&mut self, error: ProviderError) -> Result<Event, Failure> {
         let usage = self.open.take().and_then(|open| open.reply.usage());
         let wait = self.provider.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
@@ -185,7 +185,7 @@ impl Call {
         }
     }
 
-    /// Waits for one more step: the wait itself, the head of the answer, or an event.
+    /// Waits for one step: the pause, the head of the response, or an event.
     async fn advance(&mut self) -> Result<(), ProviderError> {
         if let Some(wait) = self.wait.take() {
             sleep(wait).await;
@@ -230,7 +230,7 @@ impl Open {
     async fn read_one(&mut self, asked: &Asked, limits: &CallLimits, attempts: u32) -> Result<(), ProviderError> {
         match self.next_data(limits).await {
             Ok(Some(data)) => self.read(&data, asked, attempts),
-            // The reply is whole: how its stream ends is of no consequence.
+            // The reply is complete, so an error at the end of its stream does not matter.
             _ if self.reply.is_complete() => self.reply.finish(attempts),
             Ok(None) => Err(ProviderError::CutStream {
                 provider: asked.provider.clone(),

@@ -1,9 +1,9 @@
-//! What providers and their models can do, as data. The names and limits were looked up in November 2026; all of them
-//! can be set otherwise in [`super::ProviderSettings`].
+//! Capabilities of providers and their models, as data. Names and limits are as of November 2026; all of them
+//! can be overridden in [`super::ProviderSettings`].
 
 use serde::{Deserialize, Serialize};
 
-/// Which provider's habits an endpoint has.
+/// Family of an endpoint, which decides its defaults and its models' capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -13,11 +13,11 @@ pub enum Family {
     Grok,
     Ollama,
     Vllm,
-    /// Anything else that speaks OpenAI's chat completions. Needs a base URL and a model.
+    /// Any other endpoint with OpenAI's chat completions. Needs a base URL and a model.
     Compatible,
 }
 
-/// The language of an endpoint.
+/// The protocol of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// `POST {base}/chat/completions`
@@ -26,17 +26,17 @@ pub enum Protocol {
     Messages,
 }
 
-/// How the tokens of a context are counted.
+/// Ways to count the tokens of a context.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TokenCounting {
-    /// Nobody counts for us: an estimate of so many characters a token, rounded up.
+    /// An estimate of this many characters per token, rounded up.
     Estimate { characters_per_token: f64 },
-    /// The provider counts (`POST {base}/messages/count_tokens`); the estimate serves until it has.
+    /// The provider counts (`POST {base}/messages/count_tokens`); until then the estimate serves.
     Endpoint { characters_per_token: f64 },
 }
 
 impl TokenCounting {
-    /// An estimate that errs on the high side for English and code.
+    /// An estimate that is usually too high for English and code.
     pub fn estimate(self, text: &str) -> u64 {
         let (Self::Estimate { characters_per_token } | Self::Endpoint { characters_per_token }) = self;
         // Characters of other scripts are about one token each.
@@ -46,27 +46,27 @@ impl TokenCounting {
     }
 }
 
-/// What one model can do.
+/// Capabilities of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capabilities {
-    /// Several tool calls in one reply. Where not, the request says so.
+    /// Several tool calls in one reply. If false, the request forbids them.
     pub parallel_calls: bool,
-    /// Uses the result of one call in the next, within a turn. Where not, several steps need one combined tool.
+    /// Uses the result of one call in the next, within a turn. If false, several steps need one combined tool.
     pub chaining: bool,
     /// Reads images.
     pub images: bool,
     pub token_counting: TokenCounting,
     /// The whole context in tokens, answer included.
     pub context_tokens: u32,
-    /// The most that it writes, in tokens.
+    /// Most tokens of a reply.
     pub max_output_tokens: u32,
-    /// Takes tools over chat completions only with `reasoning_effort: "none"`.
+    /// Accepts tools over chat completions only with `reasoning_effort: "none"`.
     pub tools_need_no_effort: bool,
     /// The limit is called `max_completion_tokens`, not `max_tokens`.
     pub completion_limit: bool,
 }
 
-/// What any server of chat completions is trusted with.
+/// Defaults for any server of chat completions.
 const CHAT: Capabilities = Capabilities {
     parallel_calls: true,
     chaining: true,
@@ -78,7 +78,7 @@ const CHAT: Capabilities = Capabilities {
     completion_limit: false,
 };
 
-/// Models that run at home: small contexts, and small models lose the thread of several calls.
+/// Models that run locally: small contexts, and small models handle several calls badly.
 const LOCAL: Capabilities = Capabilities {
     parallel_calls: false,
     chaining: false,
@@ -102,7 +102,7 @@ const CLAUDE: Capabilities = Capabilities {
     ..CHAT
 };
 
-/// The tokenizer of newer ones makes more tokens of the same text.
+/// Newer models have a tokenizer that makes more tokens of the same text.
 const CLAUDE_5: Capabilities = Capabilities {
     token_counting: TokenCounting::Endpoint { characters_per_token: 2.5 },
     context_tokens: 1_000_000,
@@ -110,7 +110,7 @@ const CLAUDE_5: Capabilities = Capabilities {
     ..CLAUDE
 };
 
-/// The row with the longest prefix of the model's name holds; the empty prefix is the family's own.
+/// The row with the longest matching prefix of the model's name applies; the empty prefix is the family's default.
 const MODELS: &[(Family, &str, Capabilities)] = &[
     (Family::Anthropic, "", CLAUDE),
     (Family::Anthropic, "claude-opus-5", CLAUDE_5),
@@ -136,14 +136,14 @@ const MODELS: &[(Family, &str, Capabilities)] = &[
     (Family::Compatible, "", Capabilities { images: false, context_tokens: 32_768, max_output_tokens: 8_192, ..CHAT }),
 ];
 
-/// What a family is by default.
+/// Defaults of a family.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FamilyDefaults {
     pub(super) name: &'static str,
     pub(super) protocol: Protocol,
     pub(super) base_url: Option<&'static str>,
     pub(super) model: Option<&'static str>,
-    /// Environment variables with the key, the first that is set.
+    /// Environment variables with the key; the first that is set is used.
     pub(super) key_variables: &'static [&'static str],
     pub(super) needs_key: bool,
 }
@@ -167,7 +167,7 @@ impl Family {
             }
             Self::Grok => ("grok", Chat, Some("https://api.x.ai/v1"), Some("grok-4.6"), &["XAI_API_KEY"]),
             Self::Ollama => ("ollama", Chat, Some("http://127.0.0.1:11434/v1"), Some("qwen3"), &[]),
-            // vLLM answers for the one model that it was started with.
+            // vLLM serves the one model that it was started with.
             Self::Vllm => ("vllm", Chat, Some("http://127.0.0.1:8000/v1"), None, &["VLLM_API_KEY"]),
             Self::Compatible => ("compatible", Chat, None, None, &[]),
         };
@@ -181,7 +181,7 @@ impl Family {
     }
 
     pub fn capabilities(self, model: &str) -> Capabilities {
-        // Gemini spells its models both ways.
+        // Gemini accepts model names with and without the prefix.
         let model = model.strip_prefix("models/").unwrap_or(model);
         let rows = MODELS.iter().filter(|(family, prefix, _)| *family == self && model.starts_with(prefix));
         rows.max_by_key(|(_, prefix, _)| prefix.len()).map_or(CHAT, |(_, _, capabilities)| *capabilities)
@@ -221,7 +221,7 @@ mod tests {
     fn estimates_err_on_the_high_side() {
         let counting = Family::OpenAi.capabilities("gpt-5.4").token_counting;
         assert_eq!(counting.estimate(""), 0);
-        // 9 tokens for cl100k, 9 characters of Cyrillic are 4.
+        // 9 tokens in cl100k, where 9 Cyrillic characters are 4.
         assert!(counting.estimate("The quick brown fox jumps over the lazy dog") >= 9);
         assert_eq!(counting.estimate("Привет мир"), 10);
     }

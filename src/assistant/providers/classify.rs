@@ -1,5 +1,5 @@
-//! From an HTTP answer that is no stream, or an error inside a stream, to a typed error. Providers spell their errors
-//! differently; what they mean is told from the status first and from words second.
+//! Turns an HTTP error response, or an error inside a stream, into a typed error. Providers spell their errors
+//! differently: the status decides first, words in the text second.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::secret::{Secret, redact};
 
 const MAX_DETAIL_CHARACTERS: usize = 500;
 
-/// Who was asked for what, for errors.
+/// Provider, model and key of a request, for error messages.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) provider: String,
@@ -22,7 +22,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// A provider's words, without keys and not too long.
+    /// A provider's message without keys, cut to 500 characters.
     pub(super) fn clean(&self, text: &str) -> String {
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let clean = redact(&flat, self.key.as_ref());
@@ -36,14 +36,14 @@ impl Asked {
         ProviderError::MalformedStream { provider: self.provider.clone(), detail: self.clean(detail) }
     }
 
-    /// What an answer with another status than 200 means.
+    /// The error for a response with another status than 200.
     pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
         let words = Words::of_body(body);
         let retry_after = retry_after(headers, Utc::now());
         self.error(status.as_u16(), &words, retry_after)
     }
 
-    /// What an error object inside a stream means.
+    /// The error for an error object inside a stream.
     pub(super) fn failed_in_stream(&self, error: &Value) -> ProviderError {
         let words = Words::of_error(error);
         let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -81,7 +81,7 @@ impl Asked {
     }
 }
 
-/// What a provider said, and all of it in lower case for looking for words.
+/// A provider's error message, and the whole error in lower case for matching.
 struct Words {
     message: String,
     all: String,
@@ -150,7 +150,7 @@ impl Words {
             || (self.all.contains("model") && self.have_any(&["does not exist", "is not found"]))
     }
 
-    /// The status that an error inside a stream would have had as an answer.
+    /// The status that an error inside a stream would have as a response.
     fn status(&self) -> u16 {
         let kinds: [(&str, u16); 6] = [
             ("overloaded", 529),
@@ -170,7 +170,7 @@ fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1_000.0);
     let seconds = millis.or_else(|| seconds_until(text("retry-after")?, now))?;
-    // A day is as good as never, and no number makes this panic.
+    // At most a day, so that no number can panic.
     Duration::try_from_secs_f64(seconds.clamp(0.0, 86_400.0)).ok()
 }
 

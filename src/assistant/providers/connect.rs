@@ -1,4 +1,4 @@
-//! From settings to a provider that can be asked.
+//! Makes a usable provider from settings.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn Provider>, SetupEr
     connect_with(settings, |name| std::env::var(name).ok(), RetryPolicy::default(), CallLimits::default())
 }
 
-/// [`connect`] with an environment, retries and limits of the caller's choice.
+/// Like [`connect`], with an environment, retries and limits of the caller's choice.
 pub fn connect_with(
     settings: &ProviderSettings,
     variable: impl Fn(&str) -> Option<String>,

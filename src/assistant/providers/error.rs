@@ -1,4 +1,4 @@
-//! What can go wrong in a model call, what to do about it, and whether to try again.
+//! Errors of a model call, with advice, and whether a retry can help.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use notarium_core::{Because, TurnFailure};
 
 use super::reply::{StopReason, Usage};
 
-/// Why a model call failed. Details are the provider's own words with keys blotted out, at most 500 characters.
+/// Cause of a model call's failure. Details are the provider's own words with keys masked, at most 500 characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
@@ -50,7 +50,7 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// Whether the same request may succeed later. An executed tool call is never part of what is repeated.
+    /// True if the same request may succeed later. Executed tool calls are never part of a retry.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { .. }
@@ -64,7 +64,7 @@ impl ProviderError {
         }
     }
 
-    /// How long the provider asked to wait.
+    /// Wait that the provider requested.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
@@ -72,7 +72,7 @@ impl ProviderError {
         }
     }
 
-    /// As the log says it.
+    /// The cause in the log's form.
     fn failure(&self) -> TurnFailure {
         match self {
             Self::WrongKey { .. } => TurnFailure::WrongKey,
@@ -92,7 +92,7 @@ impl ProviderError {
         }
     }
 
-    /// The failure and the words about it.
+    /// The cause and the message, for the log.
     pub fn because(&self) -> Because<TurnFailure> {
         Because::new(self.failure(), self.to_string())
     }
@@ -122,16 +122,16 @@ fn empty_advice(stop: &StopReason) -> &'static str {
     }
 }
 
-/// How a whole call failed, all attempts included.
+/// Failure of a whole call, after all attempts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct Failure {
     #[source]
     pub error: ProviderError,
-    /// How often it was tried; 1 is no retry.
+    /// Count of attempts; 1 means no retry.
     pub attempts: u32,
-    /// Whether deltas of the failed attempt were handed out: they are no answer.
+    /// True if deltas of the failed attempt were handed out: they are no answer.
     pub handed_out: bool,
-    /// The tokens of the last attempt as far as its provider had counted them.
+    /// Tokens of the last attempt, as far as its provider had counted them.
     pub usage: Option<Usage>,
 }

@@ -1,11 +1,11 @@
-//! What a model call streams.
+//! Events of a model call's stream.
 
 use std::time::Duration;
 
 use super::error::ProviderError;
 use super::reply::Reply;
 
-/// `block` is a position in [`Reply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
+/// Event of a stream. `block` is an index in [`Reply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// An attempt failed before anything was handed out; the next begins after `wait`.
@@ -28,15 +28,15 @@ pub enum Event {
         id: String,
         name: String,
     },
-    /// The next characters of the arguments: JSON only when all are there.
+    /// The next characters of the arguments, which are valid JSON only when complete.
     ArgumentsDelta {
         block: usize,
         text: String,
     },
-    /// The block is whole, but a call in it must not be executed before [`Event::Finished`]: the stream may still be cut.
+    /// The block is complete, but a call in it must not be executed before [`Event::Finished`]: the stream may still be cut.
     BlockStop {
         block: usize,
     },
-    /// The last event: everything, for the record.
+    /// The last event: the whole reply, for the record.
     Finished(Reply),
 }

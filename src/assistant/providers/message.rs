@@ -1,4 +1,4 @@
-//! What is sent to a model and what it answered, in no vendor's words. Serializable, so that a turn can be recorded.
+//! Requests to a model and its answers, in a vendor-neutral form. Serializable, so that a turn can be recorded.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ pub struct Request {
     pub system: String,
     pub messages: Vec<Message>,
     pub tools: Vec<Tool>,
-    /// The most tokens that the model may write, its thinking included.
+    /// Most tokens of the reply, thinking included.
     pub max_tokens: u32,
 }
 
@@ -28,7 +28,7 @@ pub struct Tool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// What people write, and the results of tools.
+    /// Messages of people, and results of tools.
     User,
     Assistant,
 }
@@ -65,9 +65,9 @@ pub enum Block {
     },
     /// An image. In messages of the role user only.
     Image {
-        /// As in `image/png`.
+        /// MIME type, such as `image/png`.
         media_type: String,
-        /// With padding.
+        /// Base64 with padding.
         base64: String,
     },
     Thinking(Thinking),
@@ -81,17 +81,17 @@ impl Block {
     }
 }
 
-/// What a model thought. Goes back word for word, and only to the model that thought it: its signature covers both.
+/// Thinking of a model. It is sent back unchanged, and only to the model that produced it: its signature covers both.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Thinking {
-    /// May be empty although there is a signature: some models keep the text to themselves.
+    /// May be empty despite a signature: some models hide the text.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// The data of a block that its provider encrypted; `text` is empty then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
-    /// `provider/model` that thought it.
+    /// `provider/model` that produced it.
     pub origin: String,
 }
 
@@ -101,7 +101,7 @@ pub struct ToolCall {
     pub id: String,
     pub name: String,
     pub arguments: Arguments,
-    /// JSON text of what else the provider attached and wants back word for word (Gemini's thought signature).
+    /// JSON text of other data that the provider attached and expects back unchanged (Gemini's thought signature).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
 }
@@ -129,12 +129,12 @@ impl Arguments {
         self.text.push_str(text);
     }
 
-    /// As the model wrote them; `{}` where it wrote nothing, as models do for tools without arguments.
+    /// The arguments as written; `{}` if the model wrote none, as models do for tools without arguments.
     pub fn text(&self) -> &str {
         if self.text.trim().is_empty() { "{}" } else { &self.text }
     }
 
-    /// The arguments as a JSON object, or for the model why they are none.
+    /// The arguments as a JSON object. The error is a sentence for the model.
     pub fn parse(&self) -> Result<Map<String, Value>, String> {
         serde_json::from_str(self.text()).map_err(|error| {
             format!("The arguments are not a JSON object ({error}). Call the tool again with valid JSON.")

@@ -1,5 +1,5 @@
-//! OpenAI's chat completions, as OpenAI, Gemini, Grok, Ollama and vLLM speak them: each leaves something out or spells
-//! it otherwise, so every field of an answer is optional here.
+//! OpenAI's chat completions, for OpenAI, Gemini, Grok, Ollama and vLLM. Each omits or renames some fields,
+//! so every field of an answer is optional here.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Dialect for ChatCompletions {
         // Servers refuse an empty list.
         if !request.tools.is_empty() {
             body.insert("tools".into(), request.tools.iter().map(tool).collect());
-            // Without tools, and by some reasoning models at all, the word is refused: it is said only where it matters.
+            // Sent only if needed: it is refused without tools, and by some reasoning models always.
             if !can.parallel_calls {
                 body.insert("parallel_tool_calls".into(), false.into());
             }
@@ -81,7 +81,7 @@ fn messages(request: &Request, can: &Capabilities) -> Vec<Value> {
     system.into_iter().chain(rest).collect()
 }
 
-/// Each result is a message of its own here, and comes before what the person wrote.
+/// Messages of the role user. Each result is a separate message, and comes before the person's text.
 fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
     let results = message.blocks.iter().filter_map(|block| match block {
         Block::ToolResult(result) => Some(tool_message(result)),
@@ -90,7 +90,7 @@ fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
     let parts: Vec<Value> = message.blocks.iter().filter_map(|block| user_part(block, can)).collect();
     let written = match parts.as_slice() {
         [] => None,
-        // The plain form is what every server understands.
+        // Every server understands the plain form.
         [only] if only["type"] == "text" => Some(json!({ "role": "user", "content": only["text"] })),
         _ => Some(json!({ "role": "user", "content": parts })),
     };
@@ -98,7 +98,7 @@ fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
 }
 
 fn tool_message(result: &ToolResult) -> Value {
-    // The protocol has no field for it.
+    // The protocol has no field for errors.
     let is_marked = !result.is_error || result.text.starts_with("Error");
     let text = if is_marked { result.text.clone() } else { format!("Error: {}", result.text) };
     json!({ "role": "tool", "tool_call_id": result.call_id, "content": text })
@@ -162,9 +162,9 @@ struct Choice {
 struct Delta {
     content: Option<Value>,
     refusal: Option<String>,
-    /// What vLLM, Ollama and DeepSeek call it …
+    /// Name of the field in vLLM, Ollama and DeepSeek …
     reasoning_content: Option<String>,
-    /// … and what newer versions of them do.
+    /// … and in newer versions of them.
     reasoning: Option<String>,
     tool_calls: Option<Vec<CallDelta>>,
 }
@@ -195,11 +195,11 @@ struct PromptDetails {
     cached_tokens: Option<u64>,
 }
 
-/// Reads chunks; knows which index is which block.
+/// Reads chunks, and maps their indexes to blocks.
 #[derive(Default)]
 struct Chunks {
     calls: BTreeMap<u64, OpenCall>,
-    /// It said in so many words that it will not; the reason to stop may be `stop` all the same.
+    /// The model refused in text; its stop reason may be `stop` all the same.
     has_refused: bool,
 }
 
@@ -217,7 +217,7 @@ impl Decoder for Chunks {
         if let Some(usage) = chunk.usage {
             reply.count(usage.into());
         }
-        // Only one answer was asked for.
+        // Only one choice was requested.
         if let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() {
             self.read_choice(choice, reply);
         }
@@ -225,7 +225,7 @@ impl Decoder for Chunks {
     }
 
     fn is_over(&self) -> bool {
-        // The usage follows the reason to stop.
+        // The usage follows the stop reason.
         false
     }
 }
@@ -253,7 +253,7 @@ impl Chunks {
         let index = delta.index.unwrap_or_else(|| self.implied_index(delta.id.as_deref()));
         let id = delta.id.filter(|id| !id.is_empty());
         let function = delta.function.unwrap_or(FunctionDelta { name: None, arguments: None });
-        // Ollama and Gemini send several calls under one index, each whole and with an id of its own.
+        // Ollama and Gemini send several calls under one index, each complete and with its own id.
         let known = self.calls.get(&index).filter(|open| id.as_ref().is_none_or(|id| *id == open.id));
         let block = match known {
             Some(open) => open.block,
@@ -264,13 +264,13 @@ impl Chunks {
         }
         match function.arguments {
             Some(Value::String(more)) => reply.grow(block, &more),
-            // Some servers send the object itself.
+            // Some servers send the object in place of its text.
             Some(object @ Value::Object(_)) => reply.grow(block, &object.to_string()),
             _ => {}
         }
     }
 
-    /// Without an index a new id is a new call, and no id means the last one.
+    /// The index of a call without one: a new id is a new call, and no id means the last call.
     fn implied_index(&self, id: Option<&str>) -> u64 {
         let next = self.calls.last_key_value().map_or(0, |(index, _)| index + 1);
         match id {
@@ -287,13 +287,13 @@ impl Chunks {
     }
 }
 
-/// For servers that give a call no id: the result has to name one.
+/// An id for servers that send none: the result must name one.
 fn own_id() -> String {
     let number = getrandom::u64().unwrap_or_default();
     format!("call_{number:016x}")
 }
 
-/// Adds to the last block if it is of the wanted kind, else to a new one.
+/// Adds to the last block if it is of the right kind, else to a new one.
 fn grow_last(
     reply: &mut Assembler,
     more: &str,
@@ -310,7 +310,7 @@ fn grow_last(
     reply.grow(block, more);
 }
 
-/// A string, or a list of parts with text.
+/// The text of a string, or of a list of parts.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

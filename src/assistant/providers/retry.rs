@@ -1,4 +1,4 @@
-//! When a failed attempt is repeated, and after how long. Pure: chance is an argument.
+//! Decides whether a failed attempt is retried, and after what pause. Pure: randomness is an argument.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use super::error::ProviderError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Attempts of one call, the first included.
+    /// Most attempts of one call, including the first.
     pub max_attempts: u32,
-    /// The longest wait before the second attempt; doubles with each further one.
+    /// Longest pause before the second attempt; doubles with each further one.
     pub first_wait: Duration,
-    /// No wait of our own choice is longer.
+    /// Longest pause of our own choice.
     pub max_wait: Duration,
-    /// A provider that asks for a longer wait is not waited for: the caller is told instead.
+    /// Longest pause that a provider may request; above it the call fails.
     pub max_retry_after: Duration,
 }
 
@@ -33,7 +33,7 @@ impl RetryPolicy {
         Self { max_attempts: 1, ..Self::default() }
     }
 
-    /// How long to wait before another attempt, or none if there is to be no other. `chance` is between 0 and 1.
+    /// Pause before another attempt; `None` if there is no further one. `chance` is between 0 and 1.
     pub fn wait_after(&self, attempt: u32, error: &ProviderError, chance: f64) -> Option<Duration> {
         if attempt >= self.max_attempts || !error.is_transient() {
             return None;
@@ -41,7 +41,7 @@ impl RetryPolicy {
         let own = self.backoff(attempt).mul_f64(0.5 + chance.clamp(0.0, 1.0) / 2.0);
         match error.retry_after() {
             Some(asked) if asked > self.max_retry_after => None,
-            // A little later than asked, so that all who were turned away do not come back at once.
+            // A little later than requested, so that refused clients do not all return at the same time.
             Some(asked) => Some(asked + self.first_wait.mul_f64(chance.clamp(0.0, 1.0) / 2.0)),
             None => Some(own),
         }

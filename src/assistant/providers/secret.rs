@@ -1,4 +1,4 @@
-//! Keys: where they come from, and how they stay out of everything else.
+//! API keys: where they are read, and how they are kept out of everything else.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,10 +9,10 @@ use notarium_core::mask::mask_keys;
 use secrecy::{ExposeSecret, SecretString};
 
 const MAX_KEY_BYTES: usize = 4_096;
-/// A key that is shorter would blot out ordinary words.
+/// Shorter keys are not masked: that would mask ordinary words.
 const MIN_REDACTED_BYTES: usize = 6;
 
-/// A key. It cannot be printed or serialized, and its memory is wiped.
+/// An API key. It cannot be printed or serialized, and its memory is wiped.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -33,7 +33,7 @@ pub enum SecretError {
 }
 
 impl Secret {
-    /// Takes a key from `source_name`, which is named in errors in its stead. Spaces around it are cut.
+    /// Takes a key from `source_name`, which errors name in place of the key. Spaces around it are cut.
     pub fn new(text: &str, source_name: &str) -> Result<Self, SecretError> {
         let key = text.trim();
         let is_usable =
@@ -57,16 +57,16 @@ impl Secret {
         Self::new(&text, &path.display().to_string())
     }
 
-    /// For the header of a request, and for nothing else.
+    /// The key, only for the header of a request.
     pub(super) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 }
 
-/// How keys of well-known providers begin: they are blotted out even if they are not ours.
+/// Prefixes of keys of well-known providers: such words are masked even if they are not our key.
 const KEY_PREFIXES: [&str; 5] = ["sk-", "xai-", "AIza", "gsk_", "hf_"];
 
-/// `text` without `secret` and without anything that looks like a key.
+/// `text` with `secret` and all words that look like keys masked.
 pub(super) fn redact(text: &str, secret: Option<&Secret>) -> String {
     let key = secret.map(Secret::expose).filter(|key| key.len() >= MIN_REDACTED_BYTES);
     let text = key.map_or_else(|| text.to_owned(), |key| text.replace(key, "[key]"));
@@ -80,7 +80,7 @@ fn is_key_character(character: char) -> bool {
 fn redact_word(word: &str) -> String {
     let end = word.trim_end_matches(|character| !is_key_character(character));
     let is_key = end.len() >= 8 && KEY_PREFIXES.iter().any(|prefix| end.starts_with(prefix));
-    // Of Notarium's own tokens the core knows the shape: a name that begins with `nt_` is none.
+    // The core recognises Notarium's own tokens: the prefix `nt_` alone is not one.
     let is_key = is_key || matches!(mask_keys(end), Cow::Owned(_));
     if is_key { format!("[key]{}", &word[end.len()..]) } else { word.to_owned() }
 }

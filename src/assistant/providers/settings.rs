@@ -1,4 +1,4 @@
-//! Which provider is called, where, and with which key.
+//! Settings of a provider: its family, address, model and key.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::capabilities::Family;
 use super::secret::{Secret, SecretError};
 
-/// One provider of the server's configuration. There is no field for a key: it comes from the environment or a file.
+/// Settings of one provider. There is no field for a key: it comes from the environment or a file.
 ///
 /// ```
 /// use notarium_assistant::providers::{Family, ProviderSettings};
@@ -23,25 +23,25 @@ use super::secret::{Secret, SecretError};
 #[serde(deny_unknown_fields)]
 pub struct ProviderSettings {
     pub family: Family,
-    /// The name in records; the family's where absent.
+    /// Name in records; absent: the family's name.
     pub name: Option<String>,
-    /// Up to and including `/v1`, without user, password, query or fragment.
+    /// Base URL up to and including `/v1`, without user, password, query or fragment.
     pub base_url: Option<String>,
     /// The default model.
     pub model: Option<String>,
-    /// An environment variable with the key, instead of the family's.
+    /// Environment variable with the key, in place of the family's.
     pub key_variable: Option<String>,
-    /// A file with the key that only its owner can read (mode 600). Counts before the environment.
+    /// File with the key that only its owner can read (mode 600). Takes precedence over the environment.
     pub key_file: Option<PathBuf>,
-    /// Where the table is wrong about the context of this model.
+    /// Overrides the table's context size for this model, in tokens.
     pub context_tokens: Option<u32>,
-    /// Where the table is wrong about images.
+    /// Overrides the table's entry for images.
     pub images: Option<bool>,
-    /// Where the table is wrong about several calls in one reply.
+    /// Overrides the table's entry for several calls in one reply.
     pub parallel_calls: Option<bool>,
-    /// Where the table is wrong about calls that follow from results of others.
+    /// Overrides the table's entry for calls that use results of earlier calls.
     pub chaining: Option<bool>,
-    /// Fields that are added to the body of every request, for instance `reasoning_effort`. They win over ours.
+    /// Fields that are added to the body of every request, for instance `reasoning_effort`. They override ours.
     #[serde(default)]
     pub extra_body: Map<String, Value>,
 }
@@ -104,7 +104,7 @@ fn check_base_url(url: &Url) -> Result<(), SetupError> {
     Err(SetupError::BadBaseUrl { reason: reason.to_owned() })
 }
 
-/// Why a provider cannot be used as it is configured.
+/// Reasons why a provider cannot be used as configured.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error("There is no key: set {variables}, or name a key_file.")]

@@ -1,4 +1,4 @@
-//! The way to a provider and back: one POST, a stream of server-sent events, limits on both.
+//! HTTP transport to a provider: one POST, a stream of server-sent events, and limits on both.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::error::ProviderError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
     pub connect_timeout: Duration,
-    /// The longest silence: before the first byte and between two. Models may think for minutes.
+    /// Longest silence, before the first byte and between two. Models may think for minutes.
     pub idle_timeout: Duration,
-    /// The longest attempt as a whole, however steadily bytes come in.
+    /// Longest attempt as a whole, even if bytes come steadily.
     pub max_duration: Duration,
     pub max_reply_bytes: u64,
     pub max_error_bytes: usize,
-    /// How long the end of the stream is waited for once the model has stopped: the usage may follow.
+    /// Wait for the end of the stream after the model has stopped: the usage may follow.
     pub end_wait: Duration,
 }
 
@@ -43,9 +43,9 @@ impl Default for CallLimits {
     }
 }
 
-/// One client for all calls of a provider. It follows no redirect: a key must not go where nobody configured it.
+/// One client for all calls of a provider. It follows no redirect, so that the key goes only to the configured address.
 pub(super) fn http_client(limits: &CallLimits) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails only if there is a TLS provider already, which is as good.
+    // Fails only if a TLS provider is already installed, which is equally good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(limits.connect_timeout)
@@ -57,7 +57,7 @@ pub(super) fn http_client(limits: &CallLimits) -> Result<reqwest::Client, reqwes
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderError>>> + Send>>;
 
-/// The events of an attempt as they arrive, the data of each.
+/// The events of an attempt as they arrive; yields the data of each.
 pub(super) struct RawStream {
     events: Events,
     received: Arc<AtomicU64>,
@@ -74,7 +74,7 @@ impl RawStream {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// The next event, or none at the end of the bytes, which need not be the end of the reply.
+    /// The data of the next event; `None` at the end of the bytes, which need not be the end of the reply.
     pub(super) async fn next(&mut self) -> Option<Result<String, ProviderError>> {
         loop {
             return match self.events.next().await? {
@@ -89,7 +89,7 @@ impl RawStream {
     }
 }
 
-/// The innermost cause says most ("connection refused"); the outer ones repeat the address.
+/// The innermost cause, which is the most precise ("connection refused"); outer ones repeat the address.
 fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
@@ -109,12 +109,12 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Begins now.
+    /// Starts the clock of the attempt.
     pub(super) fn new(http: reqwest::Client, limits: CallLimits, asked: Arc<Asked>) -> Self {
         Self { http, limits, deadline: Instant::now() + limits.max_duration, asked, received: Arc::default() }
     }
 
-    /// Reads an answer that is to be a stream.
+    /// Reads a response that must be a stream.
     pub(super) fn stream(self, answer: Response) -> Result<RawStream, ProviderError> {
         self.check_type(&answer)?;
         let (received, asked) = (self.received.clone(), self.asked.clone());
@@ -122,13 +122,13 @@ impl Attempt {
         Ok(RawStream { events: Box::pin(events), received, asked })
     }
 
-    /// Reads an answer that is one small JSON value.
+    /// Reads a response that is one small JSON value.
     pub(super) async fn value(self, answer: Response) -> Result<Value, ProviderError> {
         let body = self.small_body(answer).await;
         serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
     }
 
-    /// Sends the request, and waits for the head of an answer that is none of an error.
+    /// Sends the request, and waits for the head of a successful response.
     pub(super) async fn post(
         &self,
         path: &str,
@@ -144,7 +144,7 @@ impl Attempt {
         }
     }
 
-    /// Until when the next bytes are waited for.
+    /// Deadline for the next bytes.
     fn patience(&self) -> Instant {
         self.deadline.min(Instant::now() + self.limits.idle_timeout)
     }
@@ -171,7 +171,7 @@ impl Attempt {
         self.asked.refused(status, &headers, &body)
     }
 
-    /// The first bytes of a body, as many as arrive in time: of an error they say enough.
+    /// The first bytes of a body, as many as arrive in time: enough for an error message.
     async fn small_body(&self, answer: Response) -> Vec<u8> {
         let mut body = Vec::new();
         let mut bytes = std::pin::pin!(answer.bytes_stream());
@@ -184,7 +184,7 @@ impl Attempt {
         body
     }
 
-    /// A web page is what a wrong base URL often gives.
+    /// Refuses other content types: a wrong base URL often returns a web page.
     fn check_type(&self, answer: &Response) -> Result<(), ProviderError> {
         let found = answer.headers().get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_other =
@@ -195,7 +195,7 @@ impl Attempt {
         }
     }
 
-    /// The bytes with limits on their silence and their number.
+    /// Limits the silence and the number of bytes.
     fn limited(
         self,
         bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
@@ -209,7 +209,7 @@ impl Attempt {
         })
     }
 
-    /// Counts the bytes of the whole answer.
+    /// Counts the bytes of the whole response.
     fn counted(&self, bytes: reqwest::Result<Bytes>) -> Result<Bytes, ProviderError> {
         let (provider, max_bytes) = (self.asked.provider.clone(), self.limits.max_reply_bytes);
         let more = bytes.as_ref().map_or(0, Bytes::len) as u64;

@@ -1,5 +1,5 @@
-//! The functions that kernels have registered, for whoever is not offered them as tools: an outside assistant whose connection
-//! is for no notebook in particular calls them by these names.
+//! Functions that kernels have registered, for models that are not offered them as tools: an outside assistant whose connection
+//! is not limited to one notebook calls them by these names.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::preview::truncated;
 
-/// Characters of a description that is told in short.
+/// Most characters of a shortened description.
 const MAX_SHORT_DESCRIPTION: usize = 80;
 
 /// One function that can be called now.
@@ -16,7 +16,7 @@ const MAX_SHORT_DESCRIPTION: usize = 80;
 pub struct FunctionState<'a> {
     pub name: &'a str,
     pub description: Cow<'a, str>,
-    /// JSON Schema; absent where there is much to tell.
+    /// JSON Schema; absent in a shortened state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<&'a RawObject>,
 }
@@ -30,7 +30,7 @@ impl FunctionState<'_> {
     }
 }
 
-/// Those whose kernel is there.
+/// The functions whose kernel is running.
 pub(super) fn functions(notebook: &Document) -> Vec<FunctionState<'_>> {
     let callable = notebook.functions.values().filter(|known| known.kernel_session.is_some());
     let rendered = callable.map(|known| FunctionState {

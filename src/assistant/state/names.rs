@@ -1,4 +1,4 @@
-//! What cells read and write, kept between states: a cell is parsed once for each version of its source.
+//! Cache of the names that cells read and write: a cell is parsed once per version of its source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use notarium_judge::{CellNames, cell_names, sql_cell_names};
 pub struct KnownNames(BTreeMap<CellId, (Version, Option<CellNames>)>);
 
 impl KnownNames {
-    /// Parses what is new or changed and forgets what is gone. Only Python is parsed; other notebooks have no names.
+    /// Parses new and changed cells and forgets removed ones. Only Python is parsed; other notebooks have no names.
     pub fn refresh(&mut self, notebook: &Document, is_python: bool) {
-        // Both in the order of their ids: walked side by side, nothing is looked up.
+        // Both are sorted by id and walked in parallel, without lookups.
         let parsed = || notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, is_python));
         let versions = self.0.iter().map(|(id, (version, _))| (id, *version));
         if versions.eq(parsed().map(|(id, cell)| (id, cell.source_version))) {
@@ -31,12 +31,12 @@ impl KnownNames {
         self.0 = names.collect();
     }
 
-    /// `None` for a cell that does not parse, is no Python or was not there at the last refresh.
+    /// `None` for a cell that does not parse, is no Python, or was absent at the last refresh.
     pub fn of(&self, cell_id: &CellId) -> Option<&CellNames> {
         self.0.get(cell_id)?.1.as_ref()
     }
 
-    /// All cells whose names are known, in the order of their ids.
+    /// All cells whose names are known, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = (&CellId, &CellNames)> {
         self.0.iter().filter_map(|(id, (_, names))| Some((id, names.as_ref()?)))
     }
@@ -46,12 +46,12 @@ fn is_parsed(cell: &Cell, is_python: bool) -> bool {
     is_python && cell.content.cell_type.runs()
 }
 
-/// The names of one cell, parsed now; `None` as with [`KnownNames::of`].
+/// The names of one cell, parsed now; `None` as in [`KnownNames::of`].
 pub(super) fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
     is_parsed(cell, is_python).then(|| cell_names(&cell.content.text_to_run())).flatten()
 }
 
-/// Why cells of a reactive notebook are stale; nothing of another.
+/// Reasons why cells of a reactive notebook are stale; empty for other notebooks.
 pub(super) fn stale(notebook: &Document, is_python: bool) -> BTreeMap<CellId, String> {
     if notebook.reactivity == Reactivity::Off || !is_python {
         return BTreeMap::new();

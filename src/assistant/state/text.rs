@@ -1,6 +1,6 @@
-//! The state as the text of a result: all of it where it fits, else as many cells as do, with short sources and outputs.
+//! The state as text of a result: complete if it fits, else as many cells as fit, with short sources and outputs.
 //!
-//! What is left out is not looked at: cells are parsed, previewed and written one by one until the result is full, so a notebook
+//! Omitted cells cost nothing: cells are parsed, previewed and written one by one until the result is full. So a notebook
 //! of 10,000 cells costs little more than one of 100.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,22 +12,22 @@ use super::names::{names_of, stale};
 use super::{CellDetail, CellState, FunctionState, StateError, cell_state, frame, known};
 use crate::preview::ReadBlob;
 
-/// What the text of a cell has at least, beside its source.
+/// Least bytes of a cell's text beside its source.
 const MIN_CELL_BYTES: usize = 64;
-/// Kept for what stands around the cells.
+/// Bytes reserved for the fields around the cells.
 const FRAME_BYTES: usize = 2_000;
-/// Runs that are listed of a large notebook, of those that run and of those that wait.
+/// Most running, and most queued, executions that are listed of a large notebook.
 const MAX_LISTED_RUNS: usize = 20;
-/// Functions that are listed of a large notebook, their names and what they are for.
+/// Most functions that are listed of a large notebook, with shortened descriptions.
 const MAX_LISTED_FUNCTIONS: usize = 40;
 
-/// What `get_notebook_state` asks for.
+/// Arguments of `get_notebook_state`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TextQuery<'a> {
     pub include_outputs: bool,
-    /// These cells alone; `None` means all.
+    /// Only these cells; `None` means all.
     pub cell_ids: Option<&'a [CellId]>,
-    /// Bytes of the text.
+    /// Most bytes of the text.
     pub most: usize,
 }
 
@@ -48,9 +48,9 @@ pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Re
 struct Writer<'a> {
     notebook: &'a Document,
     is_python: bool,
-    /// Why cells of a reactive notebook are stale.
+    /// Reasons why cells of a reactive notebook are stale.
     stale: BTreeMap<CellId, String>,
-    /// `None`: outputs are not asked for.
+    /// `None`: outputs are not requested.
     blobs: Option<&'a ReadBlob<'a>>,
 }
 
@@ -63,14 +63,14 @@ impl Writer<'_> {
         serde_json::value::to_raw_value(&state).ok()
     }
 
-    /// Whether the sources alone fit: otherwise nothing needs to be written to know.
+    /// True if the sources alone fit: otherwise no cell needs to be rendered.
     fn may_fit(&self, wanted: &[&CellId], most: usize) -> bool {
         let mut sources =
             wanted.iter().filter_map(|id| self.notebook.cells.get(*id)).map(|cell| cell.content.source.len());
         sources.try_fold(most, |left, bytes| left.checked_sub(bytes + MIN_CELL_BYTES)).is_some()
     }
 
-    /// `None` when it does not fit.
+    /// The complete text; `None` if it does not fit.
     fn whole(&self, wanted: &[&CellId], most: usize) -> Option<String> {
         if !self.may_fit(wanted, most) {
             return None;
@@ -86,7 +86,7 @@ impl Writer<'_> {
         (text.len() <= most).then_some(text)
     }
 
-    /// The first cells, as many as fit, and words that say so.
+    /// The first cells, as many as fit, and a notice.
     fn shortened(&self, wanted: &[&CellId], most: usize) -> String {
         let mut state = frame(self.notebook, Vec::new());
         state.running.truncate(MAX_LISTED_RUNS);

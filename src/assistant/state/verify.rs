@@ -1,4 +1,4 @@
-//! How the cells of a batch went, in one text.
+//! Checks the cells of a batch and reports their results in one text.
 
 use notarium_core::{CellId, Document, Execution};
 use serde::Serialize;
@@ -6,26 +6,26 @@ use serde::Serialize;
 use super::CellStatus;
 use crate::preview::{Failure, ReadBlob, truncated};
 
-/// The result of a look at every cell that a batch touched.
+/// Result of checking every cell that a batch touched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// For the model.
+    /// Report for the model.
     pub text: String,
-    /// Whether every cell ran to its end without an error.
+    /// True if every cell ran to its end without an error.
     pub all_ok: bool,
-    /// Cells whose runs have not ended: look again, or say so.
+    /// Cells whose runs have not ended: check again, or tell the person.
     pub unfinished: Vec<CellId>,
 }
 
 enum Verdict {
-    /// It is not run: markdown, raw, a prompt.
+    /// Not a code cell: markdown, raw, a prompt.
     NotRun,
     Ok,
     Unfinished(&'static str),
     Failed(String),
 }
 
-/// Judges the cells that a batch touched, in the order given. Cells that are not run count only when they are gone.
+/// Judges the cells that a batch touched, in the order given. Cells that cannot run count only if they were removed.
 pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> Verification {
     let (mut ok, mut failed, mut waiting, mut unfinished) = (0, Vec::new(), Vec::new(), Vec::new());
     for id in touched {
@@ -83,7 +83,7 @@ fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
         CellStatus::Lost => because("lost, nobody knows how it ended"),
         CellStatus::Stale => Verdict::Failed("its source was changed after it ran: run it again".to_owned()),
         CellStatus::Error => Verdict::Failed(failure(execution, blobs)),
-        // A kernel may show an error and go on; a run that it calls ok is judged by what it shows.
+        // A kernel may show an error and continue, so a run with status ok is judged by its outputs.
         CellStatus::Ok if shows_failure(execution, blobs) => Verdict::Failed(failure(execution, blobs)),
         CellStatus::Ok => Verdict::Ok,
     }

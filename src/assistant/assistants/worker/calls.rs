@@ -30,7 +30,7 @@ impl Worker {
         }
     }
 
-    /// Starts a call for which the gate is open; what the core does not do itself is executed from here on.
+    /// Starts a call that has passed the gate; executes it here if the core does not.
     pub(super) async fn start(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
         let start = Command::StartToolCall { call_id: call_id.clone() };
         let ack = self.runtime.host.execute(actor, &self.id, &start).await?;
@@ -47,8 +47,7 @@ impl Worker {
         matches!(call.phase, ToolCallPhase::Started { .. }).then(|| call.clone())
     }
 
-    /// Takes up a call that has started: one that another process had begun, or one that this process claimed without learning
-    /// it.
+    /// Resumes a started call: another process had begun it, or this process's claim was accepted without an answer to it.
     pub(super) async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
         let Some(call) = self.started(call_id) else { return Ok(()) };
         let effects = Effects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
@@ -70,13 +69,13 @@ impl Worker {
         let update = self.update(&call_id, &call);
         let task = async move {
             let done = AssertUnwindSafe(updated(execute(task), update)).catch_unwind().await;
-            // Without a worker the call stays started in the log, and the next worker resumes it.
+            // Without the worker the call stays started in the log, and the next worker resumes it.
             let _ = reporter.send(Report::ToolCall(call_id, done.unwrap_or_else(|_| Done::fault())));
         };
         self.runtime.spawn(task);
     }
 
-    /// The notice for the turn's followers that the call takes long.
+    /// Sends the turn's followers a notice when the call takes long.
     pub(super) fn update(
         &self,
         call_id: &ToolCallId,
@@ -109,7 +108,7 @@ impl Worker {
         self.send_for(actor, &report).await
     }
 
-    /// For the assistant, or in the server's name when its person may do nothing any more.
+    /// Sends a command for the assistant, or in the server's name if its person has no rights here any more.
     pub(super) async fn send_for(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
         match self.send(actor, command).await {
             Err(rejection) if is_shut_out(&rejection) => self.send(&Actor::System, command).await,
@@ -127,7 +126,7 @@ impl Worker {
             && !is_over(rejection.code)
         {
             tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
-            // Told again when it can be written; until then it counts as being executed.
+            // Retried later; until then the call counts as executing.
             self.executing.insert(call_id.clone());
             let reporter = self.reporter.clone();
             self.runtime.spawn(async move {
@@ -137,7 +136,7 @@ impl Worker {
         }
     }
 
-    /// Calls that belong to no turn, or whose turn was stopped while they ran.
+    /// Continues calls that have no turn, or whose turn was stopped while they ran.
     pub(super) async fn carry_on_calls(&mut self) -> Progress {
         let of_no_turn =
             |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
@@ -170,7 +169,7 @@ impl Worker {
         progress
     }
 
-    /// A call without a turn that cannot start: taken back in the server's name, unless it may pass.
+    /// Handles a call without a turn that cannot start. It is withdrawn in the server's name, unless the refusal is transient.
     pub(super) async fn call_refused(&mut self, call_id: &ToolCallId, rejection: &Rejection) {
         if is_shut_out(rejection) || rejection.code == RejectionCode::NotebookArchived {
             let withdraw =

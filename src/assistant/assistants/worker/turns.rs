@@ -90,7 +90,7 @@ impl Worker {
         self.send(&acting.actor, &Command::ReportModelCall { turn_id, failure, detail, usage }).await
     }
 
-    /// A model call reports.
+    /// Handles the report of a model call.
     pub(super) async fn on_model_call_update(&mut self, turn_id: &TurnId, update: ModelCallUpdate) {
         let Some(acting) = self.acting(turn_id) else { return };
         let handled = match update {
