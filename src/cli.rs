@@ -1,7 +1,7 @@
-//! The commands: one file per group. Each has an `…Args` (what clap reads) and a `run` (what it does).
+//! The commands: one file per group. Each has an `…Args` (clap's arguments) and a function that runs it.
 //!
-//! What people read goes to standard output, everything about the program itself to standard error. Each failure is one
-//! sentence that says what to do, and an exit code: see [`Failure`].
+//! Output for people goes to standard output, everything about the program itself to standard error. Each failure is one
+//! sentence with advice, and an exit code: see [`Failure`].
 
 mod access;
 mod accounts;
@@ -61,7 +61,7 @@ use clap::{Args, Parser};
 pub use context::Context;
 pub use failure::Failure;
 
-/// The commands: for each what clap reads, and the function that does it. One `in notebook` gets that, others the context.
+/// The table of commands: each with its clap arguments and its function. `in notebook` commands get that, others the context.
 macro_rules! commands {
     (@args $args:ty) => { $args };
     (@args $args:ty, notebook) => { InNotebook<$args> };
@@ -82,7 +82,7 @@ macro_rules! commands {
     };
 }
 
-/// What a command ends with.
+/// Result of a command.
 pub type Ended = Result<(), Failure>;
 
 /// Notebooks that people, programs and AI assistants write together.
@@ -262,10 +262,10 @@ commands! {
 }
 
 impl Command {
-    /// What is logged when nobody says: long-lived programs tell what they do, commands only what is wrong.
+    /// The default log filter: long-lived programs log warnings, commands only errors.
     pub fn default_log(&self) -> &'static str {
         match self {
-            // The library tells of every kernel that ends as of a fault.
+            // The ZeroMQ library logs the normal end of a kernel as a warning.
             Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
             Self::Serve(_) => "warn",
             _ => "error",
@@ -273,7 +273,7 @@ impl Command {
     }
 }
 
-/// Does what was asked.
+/// Runs the command.
 pub async fn run(mut arguments: Arguments) -> Ended {
     if let Some(file) = &arguments.context.token_file {
         arguments.context.token = Some(command_line::token_in(file)?);

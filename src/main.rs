@@ -4,19 +4,19 @@ mod cli;
 
 use std::process::ExitCode;
 
-/// A room's memory is many small pieces that live briefly: glibc's allocator gives them back to the system and asks again.
+/// A room's memory is many small short-lived pieces, which glibc's allocator returns to the system and requests again.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Before any thread: the process that becomes a kernel enters namespaces of its own.
+    // Before any thread: a process that becomes a kernel enters separate namespaces.
     if let Some(code) = notarium_agent::sandbox::launcher::enter(std::env::args_os()) {
         return code;
     }
     if let Err(failure) = cli::command_line::without_secrets() {
         return failure.report();
     }
-    // First of all: mixed TLS features would make `wss://` panic otherwise.
+    // First of all: otherwise mixed TLS features would make `wss://` panic.
     notarium_agent::connection::install_tls_provider();
     let arguments = match cli::settings::arguments(std::env::args_os()) {
         Ok(arguments) => arguments,
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Err(error) => return cli::Failure::failed(format!("the runtime cannot start: {error}")).report(),
     };
     let ended = runtime.block_on(cli::run(arguments));
-    // A thread that still reads the terminal must not hold the program back.
+    // Not waited for: a thread may still be reading the terminal.
     runtime.shutdown_background();
     match ended {
         Ok(()) => ExitCode::SUCCESS,

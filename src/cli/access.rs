@@ -1,4 +1,4 @@
-//! Who may do what in a notebook: grants and share links.
+//! `access` and `share`: grants of a notebook, and share links.
 
 use clap::Subcommand;
 use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
@@ -10,7 +10,7 @@ use super::people::People;
 use super::values::{ROLES, after, one_of, parse_duration};
 use super::{Context, Ended, Failure, InNotebook, JsonArgs, find, print};
 
-/// `user:ID`, `agent:ID`, `workspace:ID`, `share_link:ID`, else a person's login.
+/// Parses `user:ID`, `agent:ID`, `workspace:ID` or `share_link:ID`; anything else is a person's login.
 pub async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
     let Some((kind, id)) = text.split_once(':') else {
         return Ok(Subject::User { id: find::person(client, text).await? });

@@ -1,4 +1,4 @@
-//! Tokens of programs and of runtime agents; the accounts of people, and what they use of the server.
+//! Tokens of programs and of runtime agents; accounts of people, and their usage of the server.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -285,7 +285,7 @@ impl UserCommand {
     }
 }
 
-/// The way back in where nobody can sign in any more: whoever may write the data folder may.
+/// Resets a sign-in without the server, if no administrator can sign in: write access to the data folder is enough.
 async fn reset_in_folder(data: &Path, login: Option<&str>, as_json: bool) -> Ended {
     if !data.join(DATABASE_FILE).is_file() {
         return Err(Failure::usage(format!(
@@ -357,7 +357,7 @@ async fn list_identities(client: &Client, user: &str, as_json: bool) -> Ended {
     .await
 }
 
-/// Takes over those of somebody's notebooks that are named; all where none is.
+/// Takes over the named notebooks of a person; all if none is named.
 async fn take_over(client: &Client, name: &str, to: Option<&str>, wanted: &[String]) -> Ended {
     let from = user(client, name).await?.id;
     let to = match to {
@@ -382,7 +382,7 @@ async fn take_over(client: &Client, name: &str, to: Option<&str>, wanted: &[Stri
     Ok(())
 }
 
-// --- what they use ---
+// --- usage ---
 
 #[derive(Debug, Args)]
 pub struct UsageArgs {

@@ -25,7 +25,7 @@ use super::serve::stopped;
 use super::settings::Size;
 use super::{Context, Ended, Failure, connections, sandbox};
 
-/// How long a program waits for its own agent before it goes on.
+/// Timeout for a program's own agent to be ready; then the program goes on.
 const READY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
@@ -67,14 +67,14 @@ pub struct KernelArgs {
     sandbox: SandboxArgs,
 }
 
-/// A wrong path would not be missed: another kernel would run the code.
+/// Checks that the folder exists: a wrong path would otherwise silently select another kernel.
 fn existing_folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such folder".to_owned()) }
 }
 
 impl KernelArgs {
-    /// What stands between the kernels and this machine; `own` are folders of Notarium's besides the usual ones.
+    /// The sandbox and connections of the kernels; `own` are folders of Notarium besides the usual ones.
     pub async fn kept(&self, kernel_paths: &[PathBuf], mut own: Vec<PathBuf>) -> Result<Kept, Failure> {
         let connections = self.connections.read()?;
         own.extend(self.connections.secret_files());
@@ -127,11 +127,11 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
     runtime::run(options, stopped(), print_notice).await.map_err(failure)
 }
 
-/// Without a sandbox code in a kernel reads what this account can read.
+/// Refuses to start if a stored login could confirm calls: without a sandbox, kernels can read everything of this account.
 async fn refuse_stored_right_to_confirm() -> Ended {
     let Config { server: Some(server), token: Some(token) } = Config::load()? else { return Ok(()) };
     let client = Client::new(Access { server: http_address(&server)?, token })?;
-    // A server that is away or knows the token no more: there is nothing to confirm with.
+    // If the server is unreachable or rejects the token, it cannot confirm anything.
     let may_confirm = client.get::<Me>("/api/me").await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
     if !may_confirm {
         return Ok(());
@@ -148,7 +148,7 @@ pub fn state_dir() -> Option<PathBuf> {
     dirs::state_dir().or_else(dirs::data_local_dir).map(|base| base.join("notarium"))
 }
 
-/// Where the private folders of kernels are. In none of theirs: each sees its own alone.
+/// Parent of the private folders of kernels. It is outside of them: each kernel sees only its own.
 pub fn runtime_dir() -> PathBuf {
     let base = dirs::runtime_dir().map(|base| base.join("notarium"));
     base.or_else(|| Some(state_dir()?.join("run"))).unwrap_or_else(std::env::temp_dir)
@@ -176,7 +176,7 @@ fn failure(error: AgentError) -> Failure {
     }
 }
 
-/// An agent in this process.
+/// A runtime agent in this process.
 pub struct LocalAgent {
     stop: oneshot::Sender<()>,
     ready: Arc<Notify>,
@@ -196,13 +196,13 @@ impl LocalAgent {
         Self { stop, ready, task: tokio::spawn(runtime::run(options, stopped.map(drop), notice)) }
     }
 
-    /// Until it can be asked for kernels, and has told of those that it lost in an earlier life. Not for ever: what is wrong with
-    /// it shows in its runs.
+    /// Waits until kernels can be requested and ends of lost kernels are reported, or until a timeout. Later faults
+    /// show in the runs.
     pub async fn ready(&self) {
         let _ = tokio::time::timeout(READY_PATIENCE, self.ready.notified()).await;
     }
 
-    /// Shuts its kernels down.
+    /// Shuts the agent's kernels down.
     pub async fn stop(self) -> Ended {
         let _ = self.stop.send(());
         match self.task.await {

@@ -1,4 +1,4 @@
-//! Assistants beside a server in the same process: which models they ask, and their host.
+//! Assistants beside a server in the same process: their models and their host.
 
 #[cfg(test)]
 mod tests;
@@ -44,12 +44,12 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// What this server's assistants are set up with; no provider is no mistake, only no assistant.
+    /// The configuration of this server's assistants. Without a provider there are no assistants, which is no error.
     pub fn config(&self) -> Result<AssistantsConfig, Failure> {
         Ok(AssistantsConfig { max_context_tokens: self.context_tokens, ..AssistantsConfig::new(self.models()?) })
     }
 
-    /// Files with keys, which kernels must not find.
+    /// Files with keys, which kernels must not read.
     pub fn secret_files(&self) -> Result<Vec<PathBuf>, Failure> {
         let settings = self.providers.as_deref().map(from_file).transpose()?.unwrap_or_default();
         Ok(settings.into_iter().filter_map(|settings| settings.key_file).collect())
@@ -71,13 +71,13 @@ impl ModelArgs {
     }
 }
 
-/// For people who choose one.
+/// The models that people can choose.
 pub fn offered(models: &Models) -> Vec<Model> {
     let offered = |(provider, model): (&str, &str)| Model { provider: provider.to_owned(), model: model.to_owned() };
     models.defaults().map(offered).collect()
 }
 
-/// Those with a key at hand. What runs on this machine is asked only when somebody names it.
+/// Providers whose key is set. Local providers are used only if they are named.
 fn with_keys() -> Vec<ProviderSettings> {
     let families = [Family::Anthropic, Family::OpenAi, Family::Gemini, Family::Grok];
     families.into_iter().map(ProviderSettings::new).filter(|settings| connect(settings).is_ok()).collect()
@@ -97,7 +97,7 @@ fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
     })
 }
 
-/// Carries the assistants of a server on and lets outside assistants in while `work` is done; then stops them, and the server.
+/// Runs the server's assistants and its MCP endpoint while `work` runs; then stops both, and the server.
 pub async fn beside(
     server: RunningServer,
     config: AssistantsConfig,
@@ -111,7 +111,7 @@ pub async fn beside(
     ended
 }
 
-/// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
+/// Starts the assistants of this server and its MCP endpoint. Stop them before the server.
 fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let host: Arc<dyn Host> = Arc::new(server.assistant_host());
     let assistants = Assistants::start(host.clone(), config);

@@ -1,4 +1,4 @@
-//! `backup` and `restore`: the data folder, copied while the server runs, and back.
+//! `backup` and `restore`: copy the data folder of a running server, and restore it.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub async fn restore(args: RestoreArgs, _: &Context) -> Ended {
     report("restored", &args.into, done)
 }
 
-/// What was copied, and what could not be.
+/// Reports copied and missing items.
 fn report(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> Ended {
     let done = done.map_err(|error| Failure::failed(error.to_string()))?;
     let BackedUp { notebooks, events, blobs, copied_blobs, lost } = done;

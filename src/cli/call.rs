@@ -1,4 +1,4 @@
-//! `call`: functions that kernels have registered, listed and called.
+//! `call`: lists and calls functions that kernels have registered.
 
 use clap::Args;
 use notarium_core::{ExecutionTarget, RawObject, Risk};
@@ -95,7 +95,7 @@ fn describe(function: &NotebookFunction, schema: &Value) -> Ended {
     Ok(())
 }
 
-/// What a parameter takes, in a word.
+/// The type of a parameter, in a word.
 fn kind(schema: &Value, parameter: &Value) -> String {
     let parameter = resolved(schema, parameter);
     if let Some(choices) = parameter["enum"].as_array() {
@@ -154,7 +154,7 @@ fn arguments(schema: &Value, whole: Option<&str>, named: &[String]) -> Result<Ma
     Ok(arguments)
 }
 
-/// A text of the command line as the schema wants it; the error says what it wants. What the schema does not name is JSON if it can be.
+/// Parses an argument by its schema; the error is the expected type. Without a type, the text is JSON if it can be parsed.
 fn typed(schema: &Value, parameter: &Value, text: &str, depth: usize) -> Result<Value, String> {
     let parameter = resolved(schema, parameter);
     let json = || serde_json::from_str::<Value>(text).ok();
@@ -163,7 +163,7 @@ fn typed(schema: &Value, parameter: &Value, text: &str, depth: usize) -> Result<
         return choices.iter().find(is_it).cloned().ok_or_else(|| kind(schema, parameter));
     }
     if let Some(kinds) = parameter["anyOf"].as_array().filter(|_| depth < 8) {
-        // A text fits wherever a text may stand: it is tried last.
+        // A text type accepts any text, so it is tried last.
         let is_text =
             |each: &&Value| resolved(schema, each)["type"] == "string" && resolved(schema, each)["enum"].is_null();
         let (texts, others): (Vec<_>, Vec<_>) = kinds.iter().partition(is_text);

@@ -1,4 +1,4 @@
-//! What assistants did, and what they may do unasked: calls, policy, grants, conversations.
+//! Records of assistants' calls, and their permissions: calls, policy, grants, conversations.
 
 use clap::Args;
 use notarium_core::{Command, ConversationId, Door, GrantId, Means, Millis, Open, Passed, Policy, Usage};
@@ -65,14 +65,14 @@ pub async fn calls(args: CallsArgs, notebook: NotebookClient) -> Ended {
     .await
 }
 
-/// Of the model call that asked for it: read and written.
+/// Tokens of the model call that requested the tool call: read and written.
 fn tokens(usage: Option<Usage>) -> String {
     let Some(usage) = usage else { return "–".to_owned() };
     let about = if usage.estimated { "about " } else { "" };
     format!("{about}{} + {}", usage.input_tokens, usage.output_tokens)
 }
 
-/// Who decided, or why nobody had to.
+/// The person, policy or grant that let the call pass.
 async fn through(people: &mut People, call: &Call) -> String {
     match (&call.decided_by, &call.passed_by) {
         (Some(actor), _) => {

@@ -15,7 +15,7 @@ use super::client::NotebookClient;
 use super::values::{CELL_TYPES, one_of};
 use super::{Context, Ended, Failure, InNotebook, JsonArgs, find, input, print};
 
-// --- where a source comes from ---
+// --- source of the text ---
 
 /// A source: on the command line, in a file, or on standard input.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// `None` where nothing was said.
+    /// The text; `None` if no source was given.
     async fn read(self) -> Result<Option<String>, Failure> {
         let text = match (self.source, self.file, self.stdin) {
             (Some(source), ..) => source,
@@ -111,7 +111,7 @@ fn read_change(json: &str) -> Result<ChangeSet, Failure> {
     serde_json::from_str(json).map_err(|error| Failure::usage(format!("--change: {error}")))
 }
 
-/// What is there now, and how to go on.
+/// An error with the cell's present text, and the command to overwrite it.
 async fn conflict(notebook: &NotebookClient, cell_id: &CellId, detail: &str) -> Failure {
     let Ok((_, cell)) = read_cell(notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
     let now = cell.cell_version;
@@ -121,7 +121,7 @@ async fn conflict(notebook: &NotebookClient, cell_id: &CellId, detail: &str) -> 
     ))
 }
 
-/// A live cell by its id, or a part of it.
+/// Reads a cell by its id, or a part of it.
 async fn read_cell(notebook: &NotebookClient, name: &str) -> Result<(CellId, Arc<Cell>), Failure> {
     if let Ok(id) = CellId::new(name) {
         match notebook.get::<CellAnswer>(&format!("/cells/{id}")).await {
@@ -229,7 +229,7 @@ pub enum CellCommand {
     Trash(InNotebook<JsonArgs>),
 }
 
-/// Marks that are yes or no, as they are called on the command line.
+/// Names of boolean marks on the command line.
 const MARKS: [&str; 6] = ["pinned", "skipped", "source-hidden", "outputs-hidden", "heading-collapsed", "exported"];
 
 #[derive(Debug, Args)]
@@ -247,7 +247,7 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// `None` where nothing was said.
+    /// The place; `None` if none was given.
     fn place(&self, state: &Document) -> Result<Option<Place>, Failure> {
         let cell = |name: &String| find::cell(state, name);
         Ok(match self {
@@ -325,7 +325,7 @@ impl CellCommand {
 async fn duplicate(notebook: &NotebookClient, name: &str) -> Result<Command, Failure> {
     let (cell_id, cell) = read_cell(notebook, name).await?;
     let CellContent { cell_type, source, metadata, attachments, flags, .. } = cell.content.clone();
-    // Both have the same fields, of which absent ones are as they are without them.
+    // Both types have the same fields; absent ones have their defaults.
     let flags = serde_json::to_value(flags).and_then(serde_json::from_value).unwrap_or_default();
     let place = Place::After(cell_id);
     let copy = InsertCell { cell_id: None, cell_type, source, place, metadata, attachments, flags, reply: None };
@@ -368,7 +368,7 @@ async fn add(
 
 async fn in_trash(notebook: &NotebookClient, name: &str) -> Result<CellId, Failure> {
     let trash: Trash = notebook.get("/trash").await?;
-    // What is not in the trash may be older than what it lists: the server knows.
+    // An id that is not listed may still be in the trash, beyond the list: the server checks it.
     find::cell_among(trash.cells.iter().map(|cell| &cell.cell_id), name)
         .or_else(|failure| CellId::new(name).map_err(|_| failure))
 }

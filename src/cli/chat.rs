@@ -1,4 +1,4 @@
-//! `chat`: asks an assistant, shows what it says and does as it comes, and asks back where it needs a person.
+//! `chat`: asks an assistant, streams its answer and calls, and asks for confirmations.
 
 mod again;
 mod attach;
@@ -23,7 +23,7 @@ use super::{Ended, Failure, confirm, print};
 use screen::{End, Screen};
 use stream::TurnStream;
 
-/// So long nothing is typed before a question is asked: what comes sooner was typed before it could be read.
+/// Silence before a question is asked: input before it was typed without seeing the question.
 const QUIET: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub async fn chat(args: ChatArgs, notebook: NotebookClient) -> Ended {
     }
 }
 
-/// The conversation to go on in; `None`: a new one.
+/// The conversation to continue; `None`: a new one.
 async fn conversation(notebook: &NotebookClient, wanted: &str) -> Result<Option<ConversationId>, Failure> {
     match wanted {
         "new" => Ok(None),
@@ -102,14 +102,14 @@ async fn conversation(notebook: &NotebookClient, wanted: &str) -> Result<Option<
     }
 }
 
-/// A call that this user is asked about.
+/// A call about which this user is asked.
 struct AskedCall {
     waiting: WaitingCall,
-    /// It was said no, and why is to be said.
+    /// The user said no, and is asked for the reason.
     is_no: bool,
 }
 
-/// What waits for this user in a turn: one call is asked about, the others stand behind it in the order they came.
+/// Calls of a turn that wait for this user: one is asked about, the others queue in order of arrival.
 #[derive(Default)]
 struct Questions {
     asked: Option<AskedCall>,
@@ -127,7 +127,7 @@ impl Questions {
         }
     }
 
-    /// Takes out a call that is decided; whether it was the one that is asked about.
+    /// Removes a decided call; returns true if it was the one being asked about.
     fn remove(&mut self, id: &str) -> bool {
         self.behind.retain(|behind| behind.as_str() != id);
         let was_asked = self.is_asked(id);
@@ -142,18 +142,18 @@ pub struct Chat {
     notebook: NotebookClient,
     conversation: Option<ConversationId>,
     model: Option<String>,
-    /// What goes with the next question.
+    /// Attachments of the next question.
     attachments: Vec<Attachment>,
     as_json: bool,
-    /// There is somebody at a terminal.
+    /// A person is at a terminal.
     asks: bool,
-    /// What is typed; from the first question on.
+    /// Input of the terminal, read from the first question on.
     typing: Typing,
     people: People,
 }
 
 impl Chat {
-    /// A new conversation, in words; whoever sits at the terminal is asked what needs a person.
+    /// A new conversation in text; a person at the terminal is asked for confirmations.
     pub fn new(notebook: NotebookClient) -> Self {
         Self {
             people: People::new(&notebook.client),
@@ -167,7 +167,7 @@ impl Chat {
         }
     }
 
-    /// Question after question, until the end of the input.
+    /// Asks questions until the end of the input.
     pub async fn converse(&mut self) -> Ended {
         loop {
             eprint!("> ");
@@ -195,7 +195,7 @@ impl Chat {
         self.ask(asked.text, asked.cell_id).await
     }
 
-    /// What is said, or a prompt cell, followed to the end of its answer.
+    /// Asks a question or runs a prompt cell, and follows the answer to its end.
     pub async fn ask(&mut self, text: Option<String>, cell_id: Option<CellId>) -> Ended {
         let (conversation, model) = (self.conversation.clone(), self.model.clone());
         let attachments = std::mem::take(&mut self.attachments);
@@ -245,7 +245,7 @@ impl Chat {
         }
     }
 
-    /// What an event means for the conversation, and for what is being asked.
+    /// Updates the conversation and the open questions by an event.
     async fn take(&mut self, event: &Value, questions: &mut Questions, screen: &mut Screen) -> Ended {
         match event["type"].as_str().unwrap_or_default() {
             "turn" => {
@@ -281,7 +281,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Goes on to the next call, once the one before it is decided.
+    /// Asks about the next call once the previous one is decided.
     async fn ask_next(&mut self, questions: &mut Questions, screen: &mut Screen) -> Ended {
         while questions.asked.is_none()
             && let Some(id) = questions.behind.pop_front()
@@ -291,7 +291,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Shows what waits for a person; asks, if this one may decide.
+    /// Shows a waiting call, and asks about it if this user may decide.
     async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<AskedCall>, Failure> {
         let Some((waiting, may_decide)) = confirm::in_full(&self.notebook, id).await? else {
             return Ok(None);
@@ -313,7 +313,7 @@ impl Chat {
         Ok(Some(AskedCall { waiting, is_no: false }))
     }
 
-    /// What was typed before a question is no answer to it.
+    /// Discards input from before a question.
     async fn forget_typed(&mut self) {
         let mut is_any = false;
         while let Ok(Some(_)) = tokio::time::timeout(QUIET, self.typing.line()).await {
@@ -324,7 +324,7 @@ impl Chat {
         }
     }
 
-    /// What was typed is the answer to what is asked.
+    /// Takes a line as the answer to the open question.
     async fn answered(&mut self, questions: &mut Questions, line: Option<String>, screen: &mut Screen) -> Ended {
         let Some(question) = &mut questions.asked else { return Ok(()) };
         let left = || Failure::failed("left: the call waits for `notarium confirm`, and the assistant for the call");
@@ -352,7 +352,7 @@ impl Chat {
     }
 }
 
-/// Whether by this event the assistant did something that can be undone.
+/// True if this event is the assistant's successful edit, which can be undone.
 fn changes(event: &Value) -> bool {
     let tool = || Tool::find(event["tool_name"].as_str().unwrap_or_default());
     event["type"] == "tool_result"

@@ -1,4 +1,4 @@
-//! REST requests, and what their refusals mean for people.
+//! REST requests, with their refusals as messages for people.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use super::session::FreshSession;
 use super::{Ended, Failure, find, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Of a request whose answer got lost.
+/// Most attempts of a request whose response was lost.
 const ATTEMPTS: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_millis(300);
-/// Names a change: sent twice under one key, it is made once.
+/// Key of a change: sent twice under one key, it is applied once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// Items of one page of a list.
+/// Page size of lists.
 const PAGE: usize = 200;
 
-/// Items of a list, and the parameter that asks for the next page.
+/// Items of a list, and the query parameter of the next page.
 type Page<T> = (Vec<T>, Option<(&'static str, String)>);
 
-/// A server, as one user.
+/// A server, with one user's token.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -45,7 +45,7 @@ impl Client {
         &self.access.server
     }
 
-    /// For the socket.
+    /// Options for a connection over the socket.
     pub fn connect_options(&self) -> ConnectOptions {
         ConnectOptions::new(&self.access.server, &self.access.token, PROGRAM)
     }
@@ -63,13 +63,13 @@ impl Client {
         }
     }
 
-    /// A request that makes its change once, however often it is sent.
+    /// A POST that is applied once, even if it is sent again.
     pub fn change_once(&self, path: &str) -> RequestBuilder {
         self.request(Method::POST, path).header(IDEMPOTENCY_KEY, ulid::Ulid::generate().to_string())
     }
 
-    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is a failure. What only a
-    /// fresh sign-in may do is done with one, for which the person at this terminal is asked.
+    /// Sends a request; any other status than success is a failure. It is retried after a lost response if that is safe. If it
+    /// needs a fresh sign-in, the person at this terminal is asked for one.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
         let unusable = |error: reqwest::Error| Failure::usage(format!("this cannot be asked for: {error}"));
         let request = request.build().map_err(unusable)?;
@@ -81,7 +81,7 @@ impl Client {
     }
 
     async fn sent_afresh(&self, mut request: Request, refused: Failure) -> Result<Response, Failure> {
-        // Boxed: asking who one is goes the same way.
+        // Boxed, because the sign-in itself sends requests through this function.
         let Some(token) = Box::pin(self.fresh.token(self)).await? else { return Err(refused) };
         let bearer = format!("Bearer {token}").parse().map_err(|_| refused)?;
         request.headers_mut().insert(reqwest::header::AUTHORIZATION, bearer);
@@ -115,7 +115,7 @@ impl Client {
         self.json(self.request(Method::GET, path)).await
     }
 
-    /// Sends a JSON body and reads the JSON that is made of it.
+    /// Sends a JSON body and reads the JSON response.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
         self.json(self.request(Method::POST, path).json(body)).await
     }
@@ -124,7 +124,7 @@ impl Client {
         self.send(self.request(Method::DELETE, path)).await.map(drop)
     }
 
-    /// The first `limit` items of a list that comes in pages.
+    /// The first `limit` items of a paged list.
     pub async fn pages<P: DeserializeOwned, T>(
         &self,
         path: &str,
@@ -162,7 +162,7 @@ impl Client {
         if problem.detail.is_empty() {
             problem.detail = format!("the server answered {status}: is this the address of a Notarium server?");
         }
-        // Without a token nobody is signed in who could do so again.
+        // The hint makes sense only with a token: without one, no user was signed in.
         if status == StatusCode::UNAUTHORIZED && !self.access.token.is_empty() {
             problem.detail.push_str(" (`notarium login` signs in again)");
         }
@@ -178,7 +178,7 @@ pub struct NotebookClient {
 }
 
 impl NotebookClient {
-    /// The path of something of this notebook, such as `/runs`.
+    /// A path below this notebook, such as `/runs`.
     pub fn path(&self, below: &str) -> String {
         format!("/api/notebooks/{}{below}", self.id)
     }
@@ -191,7 +191,7 @@ impl NotebookClient {
         self.client.post(&self.path(below), body).await
     }
 
-    /// Sends a command under an id of its own: applied once, however often it is sent.
+    /// Sends a command under a new id: applied once, even if it is sent again.
     pub async fn command(&self, command: &Command) -> Result<Answer, Failure> {
         let id: CommandId = ulid::Ulid::generate().into();
         let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
@@ -200,22 +200,22 @@ impl NotebookClient {
         self.client.json(request.json(&body)).await
     }
 
-    /// Sends a command, and says at which version the notebook is now.
+    /// Sends a command, and prints the notebook's new version.
     pub async fn change(&self, command: &Command) -> Ended {
         notebooks::report(&self.command(command).await?)
     }
 
-    /// As it was at a version, or is now.
+    /// The notebook at a version, or its current state.
     pub async fn state(&self, at: Option<Version>) -> Result<NotebookAnswer, Failure> {
         self.get(&at_version("", at)).await
     }
 
-    /// As it is now, without its outputs.
+    /// The current state without outputs.
     pub async fn outline(&self) -> Result<Arc<Document>, Failure> {
         Ok(self.get::<NotebookAnswer>("?outputs=false").await?.notebook)
     }
 
-    /// A live cell by its id, or an unmistakable part of it.
+    /// A cell by its id, or an unambiguous part of it.
     pub async fn cell(&self, name: &str) -> Result<CellId, Failure> {
         find::cell(&*self.outline().await?, name)
     }
@@ -224,29 +224,29 @@ impl NotebookClient {
         self.get("/kernels").await
     }
 
-    /// Events after a version, with all that is hashed.
+    /// Events after a version, in full, as they are hashed.
     pub async fn events(&self, after: Version, limit: usize) -> Result<EventPage, Failure> {
         self.get(&format!("/events?after={after}&limit={limit}")).await
     }
 }
 
-/// The path of something as it was at a version, or is now.
+/// A path with a version, or for the current state.
 pub fn at_version(path: &str, at: Option<Version>) -> String {
     at.map_or_else(|| path.to_owned(), |at| format!("{path}?at={at}"))
 }
 
-/// A path with those parameters that are given.
+/// A path with the given parameters.
 pub fn with_query(path: &str, parameters: &[(&str, Option<&str>)]) -> String {
     let given = parameters.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     format!("{path}?{}", form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish())
 }
 
-/// It changes nothing, or carries the id of its command.
+/// True if the request changes nothing, or has an idempotency key.
 fn is_repeatable(request: &Request) -> bool {
     request.method() == Method::GET || request.headers().contains_key(IDEMPOTENCY_KEY)
 }
 
-/// The cause at the bottom says most.
+/// The innermost cause, which is the most precise.
 fn innermost(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), innermost)
 }

@@ -1,4 +1,4 @@
-//! A secret on a command line is there for every program of the machine to read, and for kernels that Landlock alone keeps.
+//! Moves secrets from the command line to the environment: every program can read a command line, even kernels under Landlock alone.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -11,14 +11,14 @@ use notarium_agent::connections::has_password;
 use super::{Failure, connections};
 
 const OPTION: &str = "--token";
-/// What the program reads instead. No kernel is given it, and no process in a sandbox reads another's environment.
+/// Variable that replaces the option. Kernels do not inherit it, and sandboxed processes cannot read another's environment.
 const VARIABLE: &str = "NOTARIUM_TOKEN";
-/// `--connection NAME=URL`, where the URL holds a password.
+/// `--connection NAME=URL`, if the URL contains a password.
 const CONNECTION: &str = "--connection";
-/// Longer ones are none.
+/// Longest token in a file.
 const MAX_TOKEN_BYTES: usize = 4096;
 
-/// Starts this program anew, as the same process, where its command line has a secret: that moves to the environment.
+/// Restarts this program in the same process if its command line has a secret, which moves to the environment.
 pub fn without_secrets() -> Result<(), Failure> {
     let Some((arguments, secrets)) = split(std::env::args_os()) else { return Ok(()) };
     let failed = |error| Failure::failed(format!("secrets cannot be taken off the command line: {error}"));
@@ -31,7 +31,7 @@ pub fn without_secrets() -> Result<(), Failure> {
 /// Variables and their values.
 type Secrets = Vec<(OsString, OsString)>;
 
-/// The command line without its secrets, and these. The last one of a name counts.
+/// Splits the command line into arguments without secrets, and the secrets. The last secret of a name is used.
 fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Secrets)> {
     let (mut left, mut secrets, mut is_literal) = (Vec::new(), Vec::new(), false);
     let mut arguments = arguments;
@@ -47,7 +47,7 @@ fn split(arguments: impl Iterator<Item = OsString>) -> Option<(Vec<OsString>, Se
         });
         match given.and_then(|(option, value)| secret_of(option, &value)) {
             Some(secret) => secrets.push(secret),
-            // The parser says what is missing or wrong.
+            // The parser reports missing or wrong values.
             None => left.extend([argument].into_iter().chain(next)),
         }
     }
@@ -67,7 +67,7 @@ fn secret_of(option: &str, value: &OsStr) -> Option<(OsString, OsString)> {
     has_password(url).then(|| (connections::variable(name).into(), url.into()))
 }
 
-/// The first line of a file; of standard input for `-`.
+/// The first line of a file; for `-`, of standard input.
 pub fn token_in(file: &Path) -> Result<String, Failure> {
     let failed = |error| Failure::usage(format!("--token-file {}: {error}", file.display()));
     let mut source: Box<dyn Read> = match file == Path::new("-") {
@@ -75,7 +75,7 @@ pub fn token_in(file: &Path) -> Result<String, Failure> {
         false => Box::new(std::fs::File::open(file).map_err(failed)?),
     };
     let (mut token, mut byte) = (Vec::new(), [0]);
-    // One at a time: what follows on standard input is another reader's.
+    // Read byte by byte: later bytes of standard input belong to another reader.
     while token.len() < MAX_TOKEN_BYTES && source.read(&mut byte).map_err(failed)? > 0 && byte != *b"\n" {
         token.extend(byte);
     }

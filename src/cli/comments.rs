@@ -1,4 +1,4 @@
-//! Comments: say something about a cell or a part of its text, reply, settle.
+//! `comment` and `comments`: comment on a cell or a part of its text, reply, resolve.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ fn add(target: CommentTarget, text: &str, mentions: Vec<UserId>) -> Command {
     Command::AddComment(AddComment { target, text: text.to_owned(), mentions })
 }
 
-/// Whom it named before it goes on to name.
+/// An edited comment keeps its earlier mentions.
 fn edit(
     state: &Document,
     (thread_id, comment_id): (ThreadId, CommentId),
@@ -118,7 +118,7 @@ fn edit(
     Command::EditComment(EditComment { thread_id, comment_id, text: text.to_owned(), mentions })
 }
 
-/// Prints the thread of a comment that was posted.
+/// Sends the command; prints the thread of a new comment.
 async fn report(notebook: &NotebookClient, command: &Command) -> Ended {
     if !matches!(command, Command::AddComment(_)) {
         return notebook.change(command).await;
@@ -161,7 +161,7 @@ pub async fn comments(args: CommentsArgs, notebook: NotebookClient) -> Ended {
     Ok(())
 }
 
-/// From the top of the page to its end, those of the trash last; on one cell in the order in which they began.
+/// Threads in document order, those of the trash last; threads of one cell in order of time.
 fn in_order(state: &Document, is_all: bool) -> Vec<(&ThreadId, &Arc<Thread>)> {
     let places: BTreeMap<_, _> = state.order.iter().enumerate().map(|(place, id)| (id, place)).collect();
     let place = |thread: &Thread| places.get(&thread.cell_id).copied().unwrap_or(usize::MAX);

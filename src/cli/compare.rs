@@ -1,4 +1,4 @@
-//! What changed between two versions, and who wrote each line of a cell.
+//! `diff` and `blame`: changes between two versions, and the author of each line of a cell.
 
 use clap::Args;
 use notarium_core::{Cell, CellId, Document, Event, Millis, Stored, Version};
@@ -23,7 +23,7 @@ pub struct DiffArgs {
     json: bool,
 }
 
-/// What differs, in the order of the later version; deleted cells last.
+/// Differences between two versions, in the order of the later one; deleted cells last.
 #[derive(Debug, Default, Serialize)]
 struct Difference {
     from: Version,
@@ -36,7 +36,7 @@ struct Difference {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct CellDifference {
     cell_id: CellId,
-    /// Of `added`, `deleted`, `moved`, `edited`, `retyped`, `run`.
+    /// Any of `added`, `deleted`, `moved`, `edited`, `retyped`, `run`.
     changes: Vec<&'static str>,
     /// A unified diff of the source.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -163,13 +163,13 @@ impl Blame {
             recorded.event,
             Event::CellInserted(_) | Event::CellSourceEdited(_) | Event::CellDeleted(_) | Event::CellRestored(_)
         );
-        // Outputs and runs would be folded for nothing.
+        // Other events, such as outputs and runs, do not change text.
         if !is_text {
             self.state.version = recorded.envelope.version;
             return Ok(());
         }
         self.state.apply(&recorded);
-        // What was deleted keeps its authors for the day it comes back.
+        // A deleted cell keeps its authors, because it may be restored.
         if let Some(cell) = self.state.cells.get(&self.cell_id) {
             let source = cell.content.source.clone();
             self.rewrite(&source, stored);
@@ -177,7 +177,7 @@ impl Blame {
         Ok(())
     }
 
-    /// Lines that stay keep their author.
+    /// Replaces the lines; unchanged ones keep their author.
     fn rewrite(&mut self, source: &str, stored: &Stored) {
         let old: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         let new: Vec<&str> = source.split('\n').collect();

@@ -1,4 +1,4 @@
-//! The file that `login` and `up` write: which server, and the token for it. Only its owner may read it.
+//! The configuration file of `login` and `up`: a server and its token. Only its owner may read it.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Failure;
 
-/// Names another file than the one in the user's configuration folder.
+/// Environment variable that names another file than the one in the user's configuration folder.
 pub const CONFIG_VARIABLE: &str = "NOTARIUM_CONFIG";
 
-/// What is stored.
+/// Content of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Config {
@@ -41,7 +41,7 @@ impl Config {
         serde_json::from_str(&text).map_err(|error| unusable(&path, &error))
     }
 
-    /// Replaces the file as a whole, readable by its owner alone from the first byte on.
+    /// Replaces the file as a whole. From its first byte on, only its owner can read it.
     pub fn save(&self) -> Result<PathBuf, Failure> {
         let path = path()?;
         let text = serde_json::to_string_pretty(self).map_err(|error| unusable(&path, &error))?;

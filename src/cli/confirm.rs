@@ -1,4 +1,4 @@
-//! Decide on what assistants ask to do.
+//! `confirm`: decides on calls of assistants that wait.
 
 use clap::Args;
 use notarium_core::{Hash, ToolCallId};
@@ -36,7 +36,7 @@ pub struct ConfirmArgs {
 
 pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
     if !args.yes.is_empty() && !input::is_terminal() {
-        // Code in a kernel, and a script that a model wrote, have none.
+        // Code in a kernel has no terminal, and neither has a script that a model wrote.
         return Err(Failure::usage(
             "--yes is for a person at a terminal, and this is none: run it at one, or confirm on the page. (A program confirms over \
              REST, with a token that was given the scope confirm.)",
@@ -62,7 +62,7 @@ pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
     Ok(())
 }
 
-/// What waits in one notebook, or for this user everywhere.
+/// The waiting calls of one notebook, or of all for this user.
 async fn waiting(client: &Client, notebook: Option<&NotebookClient>) -> Result<Vec<WaitingCall>, Failure> {
     let Some(notebook) = notebook else {
         let everywhere: Confirmations = client.get("/api/confirmations").await?;
@@ -71,7 +71,7 @@ async fn waiting(client: &Client, notebook: Option<&NotebookClient>) -> Result<V
         }
         return Ok(everywhere.calls);
     };
-    // Those that wait stand on top of the first page, however short it is to be.
+    // Waiting calls are all on the first page, whatever its limit.
     let page: CallPage = notebook.get("/calls?state=waiting&limit=1").await?;
     let mut waiting = Vec::new();
     for call in page.calls {
@@ -80,14 +80,14 @@ async fn waiting(client: &Client, notebook: Option<&NotebookClient>) -> Result<V
     Ok(waiting)
 }
 
-/// A call that waits, and whether this user may decide on it. `None`: it has been decided meanwhile.
+/// A waiting call; true if this user may decide on it. `None`: it was decided meanwhile.
 pub async fn in_full(notebook: &NotebookClient, id: &ToolCallId) -> Result<Option<(WaitingCall, bool)>, Failure> {
     let CallInFull { title, call, confirmation, may_decide } = notebook.get(&format!("/calls/{id}")).await?;
     let notebook = notebook.id.clone();
     Ok(confirmation.map(|confirmation| (WaitingCall { notebook, title, call, confirmation }, may_decide)))
 }
 
-/// Where a call is, and what it is confirmed with. One that is over is found too: the server then says who decided.
+/// The notebook of a call, and the hash to confirm. An ended call is found too: the server then reports the decision.
 async fn located(
     client: &Client,
     notebook: Option<&NotebookClient>,
@@ -113,7 +113,7 @@ pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) ->
     notebooks::report(&answer)
 }
 
-// --- one by one ---
+// --- asking ---
 
 async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
     if waiting.is_empty() {
@@ -134,11 +134,11 @@ async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
     Ok(())
 }
 
-/// Whether to go on.
+/// Asks about one call. False: stop asking.
 async fn ask_one(client: &Client, waiting: &WaitingCall) -> Result<bool, Failure> {
     let WaitingCall { notebook, call, .. } = waiting;
     let notebook = client.notebook(notebook.clone());
-    // Somebody else may have been faster: that is said, and the next one is asked.
+    // If another person decided first, that is reported, and the next call follows.
     let decided = match input::ask("confirm? [y]es, [n]o, [s]kip, [q]uit: ", false).await?.as_str() {
         "y" | "yes" => say_yes(&notebook, &call.id, call.arguments_hash).await,
         "n" | "no" => {

@@ -1,4 +1,4 @@
-//! Connections to databases that the operator names, and where their URLs come from.
+//! Connections to databases that the operator names, and the sources of their URLs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use tokio::process::Command;
 
 use super::Failure;
 
-/// Variables `NOTARIUM_CONNECTION_WAREHOUSE` name connections.
+/// Prefix of variables that name connections, as in `NOTARIUM_CONNECTION_WAREHOUSE`.
 const PREFIX: &str = "NOTARIUM_CONNECTION_";
-/// What else begins so.
+/// Variables with the same prefix that name none.
 const OPTIONS: [&str; 2] = ["NOTARIUM_CONNECTION_WRITES", "NOTARIUM_CONNECTION_PYTHON"];
-/// A URL and nothing else.
+/// Largest file with a URL, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 10;
 
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// No error says a URL.
+    /// Reads the connections. No error contains a URL.
     pub fn read(&self) -> Result<Connections, Failure> {
         let mut urls = BTreeMap::new();
         for (name, url) in std::env::vars().filter(|(name, _)| !OPTIONS.contains(&name.as_str())) {
@@ -58,12 +58,12 @@ impl ConnectionArgs {
         Ok(Connections { list, python: self.python.clone() })
     }
 
-    /// Files with URLs, which kernels must not find.
+    /// Files with URLs, which kernels must not read.
     pub fn secret_files(&self) -> impl Iterator<Item = PathBuf> {
         self.connections.iter().filter_map(|given| Some(PathBuf::from(given.split_once("=@")?.1)))
     }
 
-    /// All that the brokers' Python loads code from. Kernels read it and do not write it.
+    /// Paths from which the brokers' Python loads code. Kernels can read but not write them.
     pub async fn places_of_drivers(
         &self,
         connections: &Connections,
@@ -105,7 +105,7 @@ pub fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.to_ascii_uppercase())
 }
 
-/// Without the variables that hold connections, whatever a person asked to pass on to kernels.
+/// Drops variables of connections from the names to pass on to kernels, even if a person listed them.
 pub fn harmless(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !name.starts_with(PREFIX)).cloned().collect()
 }
@@ -135,7 +135,7 @@ fn read_file(file: &Path) -> Result<String, String> {
     Ok(text.trim().to_owned())
 }
 
-/// The error is a reason.
+/// Paths from which a Python loads code. The error is a reason.
 async fn places_of(python: &Path) -> Result<Vec<PathBuf>, String> {
     let code = "import sys; print(*{sys.prefix, *filter(None, sys.path)}, sep='\\n')";
     let asked = Command::new(python).args(["-I", "-c", code]).stdin(Stdio::null()).kill_on_drop(true).output().await;

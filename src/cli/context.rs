@@ -1,4 +1,4 @@
-//! Which server a command talks to, and as whom.
+//! The server and the token of a command.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::client::{Client, NotebookClient};
 use super::config::Config;
 use super::{Failure, find};
 
-/// How the program calls itself.
+/// Name and version of this program, for servers.
 pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 
 /// What every command is given: which server, and how loud. Taken by every command, before or after its name.
@@ -33,7 +33,7 @@ pub struct Context {
 /// A server and the token for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// `http://…` or `https://…`, without a slash at its end.
+    /// `http://…` or `https://…`, without a trailing slash.
     pub server: String,
     pub token: String,
 }
@@ -45,7 +45,7 @@ impl Context {
         self.known_server()?.ok_or_else(|| Failure::usage(unknown))
     }
 
-    /// As [`Context::server`]; `None` where there is none.
+    /// Like [`Context::server`]; `None` if no server is known.
     pub fn known_server(&self) -> Result<Option<String>, Failure> {
         let server = match self.server.clone() {
             Some(server) => Some(server),
@@ -54,7 +54,7 @@ impl Context {
         server.as_deref().map(http_address).transpose()
     }
 
-    /// The server and a token. A stored token goes to the server that it was stored for, and to no other.
+    /// The server and a token. A stored token is used only for the server that it was stored for.
     pub fn access(&self) -> Result<Access, Failure> {
         let server = self.server()?;
         if let Some(token) = self.token.clone() {
@@ -70,18 +70,18 @@ impl Context {
         }
     }
 
-    /// A client for REST.
+    /// A REST client.
     pub fn client(&self) -> Result<Client, Failure> {
         Client::new(self.access()?)
     }
 
-    /// A notebook by its id, else by its title when exactly one has it.
+    /// A notebook by its id, else by its unique title.
     pub async fn notebook(&self, name: &str) -> Result<NotebookClient, Failure> {
         find::notebook(&self.client()?, name).await
     }
 }
 
-/// The address as HTTP: `ws` and `wss` are the same server.
+/// The server's HTTP address; `ws` and `wss` become `http` and `https`.
 pub fn http_address(server: &str) -> Result<String, Failure> {
     connection::http_address(server).map_err(|error| Failure::usage(error.to_string()))
 }

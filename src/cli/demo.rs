@@ -1,5 +1,5 @@
-//! `demo`: assistants at work, without a key and without a bill. Server, kernel and gates are real; the model is a script that is
-//! asked over real HTTP.
+//! `demo`: assistants without a key and without costs. Server, kernel and gates are real; the model is a script behind
+//! real HTTP.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use super::serve::{self, data_folder, stopped};
 use super::up::{Keys, client};
 use super::{Context, Ended, Failure, assistants, exec, input, python};
 
-/// What the script answers to.
+/// Sentences that the script answers.
 const SENTENCES: [&str; 5] = [
     "What's in this notebook?",
     "Add a cell that prints hello world",
@@ -26,7 +26,7 @@ const SENTENCES: [&str; 5] = [
     "Create a data analysis example with a chart",
     "Delete the first cell",
 ];
-/// The one for the example.
+/// The sentence for the example notebook.
 const CANCEL: &str = "Cancel order 7";
 
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
 
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
-    // In memory alone: nothing on the disk can confirm, whatever keeps the kernel.
+    // Kept in memory: kernels find nothing on the disk that could confirm calls.
     let keys = Keys::make(server).await?;
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
@@ -96,7 +96,7 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
 }
 
 async fn play_sentences(chat: &mut Chat) -> Ended {
-    // Elsewhere than on a terminal there is nobody to answer the question of the last one.
+    // The last sentence needs a confirmation, which only a terminal can give.
     let sentences = if input::is_terminal() { &SENTENCES[..] } else { &SENTENCES[..4] };
     for sentence in sentences {
         say(chat, sentence).await?;
@@ -104,7 +104,7 @@ async fn play_sentences(chat: &mut Chat) -> Ended {
     Ok(())
 }
 
-/// All cells run; then the assistant calls the function that they have registered.
+/// Runs all cells; then the assistant calls the function that they have registered.
 async fn play_example(notebook: NotebookClient, chat: &mut Chat) -> Ended {
     println!("\nIts cells run, each after those from which it reads:");
     exec::all(notebook).await?;
@@ -116,7 +116,7 @@ async fn say(chat: &mut Chat, sentence: &str) -> Ended {
     chat.ask(Some(sentence.to_owned()), None).await
 }
 
-/// A new notebook with a little in it.
+/// Creates a notebook with one cell.
 async fn notebook(client: &Client) -> Result<NotebookClient, Failure> {
     let made: Answer = client.post("/api/notebooks", &json!({"title": "Demo"})).await?;
     let notebook = client.notebook(made.notebook);
@@ -125,7 +125,7 @@ async fn notebook(client: &Client) -> Result<NotebookClient, Failure> {
     Ok(notebook)
 }
 
-/// The starter that has a bit of everything.
+/// Creates a notebook from the example template.
 async fn example(client: &Client) -> Result<NotebookClient, Failure> {
     let new = json!({"title": "Example", "template": {"starter": "example"}});
     let made: Answer = client.post("/api/notebooks", &new).await?;

@@ -66,7 +66,7 @@ async fn restart_all(notebook: &NotebookClient) -> Ended {
     Ok(())
 }
 
-/// Runs every code cell of a notebook, as `exec --all` does.
+/// Runs every code cell of a notebook, like `exec --all`.
 pub async fn all(notebook: NotebookClient) -> Ended {
     let args = ExecArgs { notebook: notebook.id.to_string(), all: true, ..ExecArgs::default() };
     run(&args, notebook).await
@@ -89,7 +89,7 @@ async fn run(args: &ExecArgs, notebook: NotebookClient) -> Ended {
     following.verdict(args.allow_errors)
 }
 
-/// Runs one target that has a name for people, and shows its outputs unless they are wanted otherwise; its id, and how it ended.
+/// Runs one target and shows its outputs, unless `is_quiet`. Returns its id and its result.
 pub async fn one(
     notebook: NotebookClient,
     (name, target): (String, ExecutionTarget),
@@ -123,23 +123,23 @@ fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTa
     Ok(cells.into_iter().map(target).collect())
 }
 
-/// One run that was asked for.
+/// One requested run.
 #[derive(Debug)]
 struct View {
     id: ExecutionId,
     name: String,
     status: ExecutionStatus,
     notice: Option<String>,
-    /// What its code asked in vain.
+    /// Prompt of an input request without an answer.
     unanswered: Option<String>,
 }
 
-/// The runs that were asked for, until all have ended.
+/// The requested runs, until all have ended.
 struct Following {
     notebook: NotebookClient,
     views: Vec<View>,
     is_cancelled: bool,
-    /// Outputs are not shown.
+    /// True: outputs are not shown.
     is_quiet: bool,
     questions: VecDeque<Question>,
     answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
@@ -173,7 +173,7 @@ impl Following {
         runs.follow(self.ids());
         let mut ack = sender.submit(CommandSender::message(&self.notebook.id, command)?);
         let mut is_acked = false;
-        // One that lives on while something else is waited for, or a Ctrl-C in that time would be missed.
+        // Created once for all waits: otherwise a Ctrl-C during another wait would be missed.
         let mut interrupted = pin!(tokio::signal::ctrl_c());
         while !self.views.iter().all(|view| view.status.is_finished()) {
             tokio::select! {
@@ -205,7 +205,7 @@ impl Following {
         Ok(())
     }
 
-    // --- what happens ---
+    // --- events ---
 
     async fn take(&mut self, update: RunUpdate) -> Ended {
         match update {
@@ -236,7 +236,7 @@ impl Following {
         for output in outputs {
             let shown = outputs::fetched(&self.notebook, output).await;
             match shown.is_alarming {
-                // Without a standard error nobody reads it.
+                // Ignored: without a standard error, no person reads it.
                 true => _ = std::io::stderr().write_all(shown.for_terminal().as_bytes()),
                 false => print::raw(&shown.for_terminal())?,
             }
@@ -254,7 +254,7 @@ impl Following {
         view.notice = notice;
     }
 
-    /// Says so when nobody is there to run it. The replica may not yet know what the ack knows: the server is asked.
+    /// Notes if no agent offers the kernel. Asks the server, because the replica may lag behind the ack.
     async fn explain_waiting(&self, runs: &mut Runs) -> Vec<RunUpdate> {
         let Ok(there) = self.notebook.kernels().await else { return Vec::new() };
         let is_wanted = |kernel: &&KernelSession| kernel.phase == KernelPhase::Requested;
@@ -269,16 +269,16 @@ impl Following {
         runs.reach(&there.status)
     }
 
-    // --- what the user does ---
+    // --- input of the user ---
 
-    /// The first time cancels what has not ended, the second time leaves.
+    /// Cancels unfinished runs the first time; leaves the second time.
     fn cancel(&mut self, has_signals: bool, sender: &CommandSender) -> Ended {
         if self.is_cancelled || !has_signals {
             return Err(Failure::failed("left: `notarium stop` stops what still runs"));
         }
         self.is_cancelled = true;
         print::note("cancelling …");
-        // What waits goes first, or it would begin when the one before it ends.
+        // In reverse order, so that no queued run begins when an earlier one ends.
         for view in self.views.iter().rev().filter(|view| !view.status.is_finished()) {
             let command = Command::CancelExecution { execution_id: view.id.clone() };
             drop(sender.submit(CommandSender::message(&self.notebook.id, &command)?));
@@ -292,7 +292,7 @@ impl Following {
             return;
         }
         let sender = self.answers.0.clone();
-        // A thread of its own: reading a terminal cannot be taken back.
+        // Reads on a separate thread, because reading a terminal cannot be cancelled.
         std::thread::spawn(move || {
             let line = input::read_line(&print::clean(&question.prompt), question.is_password);
             sender.blocking_send(line.ok().flatten())
@@ -315,7 +315,7 @@ impl Following {
         Ok(())
     }
 
-    // --- how it ended ---
+    // --- result ---
 
     fn verdict(&self, allow_errors: bool) -> Ended {
         let is_bad = |view: &&View| match view.status {

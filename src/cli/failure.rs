@@ -1,4 +1,4 @@
-//! How a command fails: one sentence that says what to do, and an exit code.
+//! Failures of commands: a sentence with advice, and an exit code.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -11,19 +11,19 @@ use reqwest::StatusCode;
 
 use super::print;
 
-/// Why a command did not do what was asked.
+/// Failure of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
-    /// What the server refused a request with, as in `conflict`.
+    /// Status and code of the server's refusal, for example `conflict`.
     pub refusal: Option<(StatusCode, String)>,
 }
 
 /// The exit code of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// 0: nobody reads the output any more, which is no failure.
+    /// 0: the reader of the output has closed it, which is no failure.
     ReaderGone = 0,
     /// 1: a run, a check or a request failed.
     Failed = 1,
@@ -31,7 +31,7 @@ pub enum FailureKind {
     Usage = 2,
     /// 3: no connection, or the server does not accept the token.
     Connection = 3,
-    /// 130, as shells have it: Ctrl-C (or SIGTERM) ended what was asked for.
+    /// 130, as in shells: Ctrl-C (or SIGTERM) ended the command.
     Interrupted = 130,
 }
 
@@ -56,14 +56,14 @@ impl Failure {
         Self::new(FailureKind::Interrupted, message)
     }
 
-    /// The server says no.
+    /// A refusal of the server.
     pub fn refused(status: StatusCode, problem: Problem) -> Self {
         let is_unknown = status == StatusCode::UNAUTHORIZED;
         let kind = if is_unknown { FailureKind::Connection } else { FailureKind::Failed };
         Self { refusal: Some((status, problem.code)), ..Self::new(kind, problem.detail) }
     }
 
-    /// The server's answer is not what this program knows.
+    /// The server's response has an unknown form.
     pub fn not_understood(error: serde_json::Error) -> Self {
         Self::failed(format!("the server's answer is not understood ({error}): is this program as new as it?"))
     }
@@ -72,12 +72,12 @@ impl Failure {
         self.refusal.as_ref().is_some_and(|(status, _)| *status == StatusCode::NOT_FOUND)
     }
 
-    /// Whether the server refused a request with this code.
+    /// True if the server refused a request with this code.
     pub fn has_code(&self, code: &str) -> bool {
         self.refusal.as_ref().is_some_and(|(_, refused)| refused == code)
     }
 
-    /// A file that was named cannot be read.
+    /// A named file cannot be read.
     pub fn unreadable(file: &Path, error: &io::Error) -> Self {
         let name = if file == Path::new("-") { "standard input".into() } else { file.to_string_lossy() };
         Self::usage(format!("{name} cannot be read: {}", spoken(error)))
@@ -92,22 +92,22 @@ impl Failure {
         Self::failed(format!("{} cannot be written: {reason}", file.display()))
     }
 
-    /// Nobody reads the output any more: the program ends, and says nothing.
+    /// The reader of the output has closed it: the program ends without a message.
     pub fn reader_gone() -> Self {
         Self::new(FailureKind::ReaderGone, "")
     }
 
-    /// Says it on standard error.
+    /// Prints the message on standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
         if self.kind != FailureKind::ReaderGone {
-            // Messages may quote foreign text.
+            // Messages may quote text of other people.
             print::note(format!("notarium: {}", print::clean_block(&self.message)));
         }
         ExitCode::from(self.kind as u8)
     }
 }
 
-/// What a file is not, in words; the system's where there are no better ones.
+/// The error in words; the system's words if there are no better ones.
 fn spoken(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => "there is no such file".to_owned(),

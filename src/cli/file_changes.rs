@@ -1,4 +1,4 @@
-//! Files beside a notebook get other names, go to the trash, and come back.
+//! `mv`, `rm` and the trash for files beside a notebook.
 
 use clap::{Args, Subcommand};
 use notarium_core::KernelSessionId;
@@ -104,7 +104,7 @@ async fn move_all(notebook: &NotebookClient, place: &Place, paths: &[String]) ->
         to.ends_with('/') || from.len() > 1 || about(notebook, to, place.kernel()).await?.is_some_and(is_there);
     for from in from {
         let to = if is_folder { format!("{}/{}", to.trim_end_matches('/'), name(from)) } else { to.clone() };
-        // The folder itself, named as `.` or `/`.
+        // The folder itself may be named `.` or `/`.
         let to = to.trim_start_matches('/').to_owned();
         let body = MoveFile { from: from.clone(), to, kernel: place.kernel.clone() };
         let moved: MovedFile = notebook.post("/files/move", &body).await?;

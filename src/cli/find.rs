@@ -1,4 +1,4 @@
-//! From what people type to ids: notebooks by title, cells by a part of their id, people by login.
+//! Resolves names to ids: notebooks by title, cells by a part of their id, people by login.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
 use super::client::{Client, NotebookClient, with_query};
 use super::{Failure, print};
 
-/// Notebooks that are looked through for a title.
+/// Most notebooks that are searched for a title.
 const MAX_LOOKED_THROUGH: usize = 5_000;
-/// Candidates that an ambiguous name lists.
+/// Most candidates in the error for an ambiguous name.
 const MAX_LISTED: usize = 10;
 
-/// All notebooks of a listing, the last changed first, up to `limit`. `text`: words that all stand in title or sources.
+/// Notebooks of a listing, last changed first, up to `limit`. `text`: words that must all be in title or sources.
 pub async fn list(
     client: &Client,
     text: Option<&str>,
@@ -27,7 +27,7 @@ pub async fn list(
     client.pages("/api/notebooks", &query, limit, split).await
 }
 
-/// A notebook by its id, else by its title when exactly one has it.
+/// A notebook by its id, else by its unique title.
 pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Failure> {
     if let Ok(id) = NotebookId::new(name) {
         let notebook = client.notebook(id);
@@ -39,7 +39,7 @@ pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Fai
     by_title(client, name).await.map(|id| client.notebook(id))
 }
 
-/// As [`notebook`], where one is named.
+/// Like [`notebook`], if a name is given.
 pub async fn named(client: &Client, name: Option<&str>) -> Result<Option<NotebookClient>, Failure> {
     match name {
         Some(name) => notebook(client, name).await.map(Some),
@@ -50,7 +50,7 @@ pub async fn named(client: &Client, name: Option<&str>) -> Result<Option<Noteboo
 async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
     let mut found = titled(client, title, Some(title)).await?;
     if found.is_empty() {
-        // The search knows words; a title may be none, and may be older than the search's list.
+        // The search finds words; a title may contain none, or be newer than the search index.
         found = titled(client, title, None).await?;
     }
     match found.as_slice() {
@@ -60,7 +60,7 @@ async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
     }
 }
 
-/// Notebooks of exactly this title; without one, of this title in other capitals.
+/// Notebooks with exactly this title; if there are none, with this title in other capitals.
 async fn titled(client: &Client, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
     let mut candidates = Vec::new();
     for archived in [false, true] {
@@ -83,24 +83,24 @@ fn ambiguous(title: &str, several: &[NotebookLine]) -> Failure {
     Failure::usage(format!("{} notebooks have the title '{title}': name one by its id{lines}", several.len()))
 }
 
-/// A live cell by its id, or by a beginning or an end of it that no other cell has.
+/// A cell by its id, or by a unique beginning or end of it.
 pub fn cell(notebook: &Document, name: &str) -> Result<CellId, Failure> {
     cell_among(notebook.order.iter(), name)
 }
 
-/// As [`cell`], among some.
+/// Like [`cell`], among the given cells.
 pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Result<CellId, Failure> {
     let nowhere = "no cell has that id: `notarium show` shows the ids, `notarium cell trash` those in the trash";
     among(cells, CellId::as_str, name, nowhere).cloned()
 }
 
-/// A thread by its id, or by a beginning or an end of it that no other thread has.
+/// A thread by its id, or by a unique beginning or end of it.
 pub fn thread(notebook: &Document, name: &str) -> Result<ThreadId, Failure> {
     let nowhere = "no thread has that id: `notarium comments --all` shows the ids";
     among(notebook.threads.keys(), ThreadId::as_str, name, nowhere).cloned()
 }
 
-/// A comment by its id, or by a beginning or an end of it that no other comment has; and its thread.
+/// A comment by its id, or by a unique beginning or end of it; and its thread.
 pub fn comment(notebook: &Document, name: &str) -> Result<(ThreadId, CommentId), Failure> {
     let comments = |(id, thread): (&ThreadId, &Arc<Thread>)| {
         thread.comments.iter().map(|comment| (id.clone(), comment.comment_id.clone())).collect::<Vec<_>>()
@@ -110,7 +110,7 @@ pub fn comment(notebook: &Document, name: &str) -> Result<(ThreadId, CommentId),
     among(all.iter(), |(_, id)| id.as_str(), name, nowhere).cloned()
 }
 
-/// The one with that id, else the only one whose id begins or ends with it.
+/// The item with that id, else the only one whose id begins or ends with it.
 fn among<'a, T>(
     all: impl Iterator<Item = &'a T>,
     id: fn(&T) -> &str,
@@ -132,7 +132,7 @@ fn among<'a, T>(
     }
 }
 
-/// A person by login, as the one who wants to share may ask for.
+/// A person by login, for sharing.
 pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
     match client.get::<Person>(&with_query("/api/people", &[("login", Some(login))])).await {
         Err(failure) if failure.is_not_found() => {

@@ -1,4 +1,4 @@
-//! One notebook, followed over the socket through every cut; and runs in it, followed to their ends.
+//! Follows one notebook over the socket across reconnects, and runs in it to their ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use super::people::{Asked, People};
 use super::progress::{Bars, follow_kernel};
 use super::{Ended, Failure, kernels, print};
 
-/// One notebook, followed.
+/// A followed notebook.
 pub struct Follower {
     connection: Connection,
     pub notebook: NotebookId,
@@ -31,7 +31,7 @@ impl Follower {
         Ok(Self { connection, notebook })
     }
 
-    /// The notebook, once its state has come.
+    /// The notebook's state; `None` before it has come.
     pub fn state(&self) -> Option<&Document> {
         self.connection.replica(&self.notebook)
     }
@@ -40,14 +40,14 @@ impl Follower {
         self.connection.sender()
     }
 
-    /// Asks for what kernels say beside the log; needed after each subscription.
+    /// Subscribes to messages of kernels that are not in the log; needed after each subscription.
     pub fn follow_progress(&self) {
         if let Some(state) = self.state() {
             state.kernels.keys().for_each(|kernel| follow_kernel(&self.sender(), &self.notebook, kernel));
         }
     }
 
-    /// What happens: `Connected` is told after a cut alone. Cancel safe.
+    /// The next event. `Connected` is returned only after a cut. Cancel safe.
     pub async fn next(&mut self) -> Result<ConnectionEvent, Failure> {
         let event = self.connection.next().await;
         match event {
@@ -58,7 +58,7 @@ impl Follower {
         Ok(event)
     }
 
-    /// Some messages end what this program does with the notebook.
+    /// Turns messages that end this program's access into failures.
     fn check(&self, message: &ServerMessage) -> Ended {
         match message {
             ServerMessage::Access { notebook, role: None } if *notebook == self.notebook => {
@@ -74,7 +74,7 @@ impl Follower {
     }
 }
 
-/// What happens to the followed runs.
+/// Updates of followed runs.
 #[derive(Debug)]
 pub enum RunUpdate {
     Started(ExecutionId),
@@ -82,13 +82,13 @@ pub enum RunUpdate {
     Asks(Question),
     Answered(ExecutionId),
     Ended(ExecutionId, End),
-    /// Words for people: the kernel, the connection.
+    /// A note for people about the kernel or the connection.
     Note(String),
-    /// A run has come further: [`Runs::bars`].
+    /// Progress of a run: [`Runs::bars`].
     Progress,
 }
 
-/// What a run wants to know on stdin.
+/// An input request of a run.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub id: ExecutionId,
@@ -96,7 +96,7 @@ pub struct Question {
     pub is_password: bool,
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     pub status: ExecutionStatus,
@@ -104,7 +104,7 @@ pub struct End {
 }
 
 impl End {
-    /// The end that an event is; else `None`.
+    /// The result in an event; `None` for other events.
     fn of(event: &Event) -> Option<Self> {
         let (status, notice) = match event {
             Event::ExecutionCompleted(event) if event.outcome == ExecutionOutcome::Ok => {
@@ -120,7 +120,7 @@ impl End {
     }
 }
 
-/// Asks for runs under ids that are chosen here, so that the events show whose they are before the ack does.
+/// Requests runs under ids that are chosen here, so that events can be matched before the ack.
 pub fn request(
     runs: impl Iterator<Item = (ExecutionId, ExecutionTarget)>,
     kernel: Option<&KernelSessionId>,
@@ -143,15 +143,15 @@ pub fn request(
 pub struct Runs {
     pub follower: Follower,
     notebook: NotebookClient,
-    /// Those that have not ended: the agent's last write that was passed on.
+    /// Unfinished runs, each with the last `seq` of the agent that was passed on.
     open: BTreeMap<ExecutionId, u64>,
     /// The last version whose events were passed on.
     seen: Version,
-    /// Kernels of followed runs whose agent is not there, as was said.
+    /// Kernels of followed runs whose agent is unreachable, as noted to the user.
     unreachable: BTreeSet<KernelSessionId>,
     asked: Asked,
     people: People,
-    /// How far the runs have come.
+    /// Progress bars of the runs.
     pub bars: Bars,
 }
 
@@ -175,17 +175,17 @@ impl Runs {
         Ok(self.follower.sender().command(&self.follower.notebook, command).await?.outcome)
     }
 
-    /// Follows runs; their ids are chosen before they are requested, so that the events show whose they are.
+    /// Follows runs; their ids are chosen before they are requested, so that events can be matched.
     pub fn follow(&mut self, ids: impl IntoIterator<Item = ExecutionId>) {
         self.open.extend(ids.into_iter().map(|id| (id, 0)));
     }
 
-    /// Whether all have ended.
+    /// True if all have ended.
     pub fn is_done(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// What an event of the follower means for the runs.
+    /// Updates of the runs from an event of the follower.
     pub async fn updates(&mut self, event: ConnectionEvent) -> Vec<RunUpdate> {
         match event {
             ConnectionEvent::Events { recorded, .. } => {
@@ -211,17 +211,17 @@ impl Runs {
         }
     }
 
-    /// Draws how far the followed runs have come.
+    /// Draws the progress bars of the followed runs.
     pub fn draw(&mut self) {
         let open = &self.open;
         self.bars.draw(|run| open.contains_key(run));
     }
 
-    /// Says once of a kernel that runs wait for that its agent is gone, and that it is back.
+    /// Notes once that the agent of an awaited kernel is unreachable, and once that it is back.
     pub fn reach(&mut self, kernels: &[KernelStatus]) -> Vec<RunUpdate> {
         let Some(state) = self.follower.state() else { return Vec::new() };
         let waits = |session: &KernelSessionId| {
-            // One that the replica does not know yet may wait for any of them.
+            // A run that the replica does not have yet may wait for any kernel.
             let its = |id| state.executions.get(id).is_none_or(|run| session_of(state, run) == Some(session));
             self.open.keys().any(its)
         };
@@ -275,13 +275,13 @@ impl Runs {
         }
     }
 
-    /// As in `Ann restarted the kernel`, where that led to this end.
+    /// A sentence such as `Ann restarted the kernel`, if that led to this end.
     async fn asked_for(&mut self, end: &Recorded) -> Option<String> {
         let (actor, did) = self.asked.led_to(end)?;
         Some(format!("{} {did}", self.people.name(actor).await))
     }
 
-    /// Whether this write of the agent was not passed on yet.
+    /// True if this write of the agent was not passed on yet.
     fn is_new(&mut self, id: &ExecutionId, output_seq: u64) -> bool {
         self.open.get_mut(id).is_some_and(|last| std::mem::replace(last, output_seq.max(*last)) < output_seq)
     }
@@ -291,7 +291,7 @@ impl Runs {
         RunUpdate::Ended(id, end)
     }
 
-    /// After a cut so long that a snapshot came instead of the events: what the runs did meanwhile.
+    /// Compares the runs with the state, after a cut so long that a snapshot replaced the events.
     async fn catch_up(&mut self) -> Vec<RunUpdate> {
         let Some(state) = self.follower.state().filter(|state| state.version > self.seen) else { return Vec::new() };
         self.seen = state.version;
@@ -300,7 +300,7 @@ impl Runs {
         for (id, execution) in open.collect::<Vec<_>>() {
             let execution = match execution {
                 Some(execution) => Some(execution),
-                // One that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
+                // The state no longer has the run. If the server has none either, its request was not received yet and is sent again.
                 None => self.notebook.get::<Run>(&format!("/runs/{id}")).await.ok().map(|run| run.execution),
             };
             if let Some(execution) = execution {

@@ -1,4 +1,4 @@
-//! How cells hang together: which reads what another leaves, what is stale, and whether runs follow that.
+//! `reactive` and `graph`: dependencies between cells, stale cells, and reactive execution.
 
 use clap::Args;
 use notarium_core::reactivity::{CellReport, LinkReport, NotebookGraph, Standing};
@@ -88,7 +88,7 @@ fn links(verb: &str, links: &[LinkReport], preposition: &str) -> Ended {
     })
 }
 
-/// How a cell stands, and why it is not fresh.
+/// A cell's status, and the reason if it is not fresh.
 pub fn standing(cell: &CellReport) -> String {
     let word = word(&cell.standing);
     let words = match &cell.why {
@@ -104,7 +104,7 @@ pub fn standing(cell: &CellReport) -> String {
     .to_string()
 }
 
-/// Graphviz: cells as boxes, an edge for what is read.
+/// Graphviz: cells as boxes, an edge per name that is read.
 fn dot(graph: &NotebookGraph) -> String {
     let mut lines = vec!["digraph notebook {".to_owned(), "  rankdir=LR; node [shape=box];".to_owned()];
     for cell in &graph.cells {
@@ -127,7 +127,7 @@ fn dot(graph: &NotebookGraph) -> String {
     lines.join("\n")
 }
 
-/// Ids and names have neither quotes nor controls.
+/// Quotes a text; ids and names have no control characters.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\\\""))
 }

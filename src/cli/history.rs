@@ -1,4 +1,4 @@
-//! The record: log, undo and redo, names of versions.
+//! `log`, `undo`, `redo` and `versions`.
 
 use clap::Args;
 use notarium_core::{CellId, Command, CorrelationId, Head, Stored, TurnId, Version};
@@ -9,12 +9,12 @@ use super::narrate::{NarratedEvent, Narrator};
 use super::notebooks::report;
 use super::{Ended, Failure, input, print};
 
-/// Events of one page of the record.
+/// Page size of the record.
 const PAGE: usize = 1_000;
-/// So many of the events of an undo or redo are shown.
+/// Most events of an undo or redo that are shown.
 const EVENTS_OF_STEP: Version = 10;
 
-/// Hands every event of the record after `after` to `visit`, page by page; returns the end of the record.
+/// Passes every event of the record after `after` to `visit`, page by page; returns the head of the record.
 pub async fn each_event(
     notebook: &NotebookClient,
     after: Version,
@@ -58,7 +58,7 @@ pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
     };
     let mut narrator = Narrator::new(&notebook.client);
     if !args.json && since > 0 {
-        // What the runs of the last events were about may stand before them.
+        // The subjects of the last events' runs may be in earlier events.
         narrator.learn(&*notebook.outline().await?);
     }
     let (mut after, mut left) = (since, args.limit);
@@ -80,7 +80,7 @@ pub async fn log(args: LogArgs, notebook: NotebookClient) -> Ended {
     Ok(())
 }
 
-/// The version after which so many events follow.
+/// The version that is followed by `count` events.
 async fn last_events(notebook: &NotebookClient, count: usize) -> Result<Version, Failure> {
     let head = notebook.events(0, 1).await?.head;
     Ok(head.version.saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
@@ -133,13 +133,13 @@ pub struct UndoArgs {
 
 pub async fn undo(UndoArgs { own, turn, call, import, yes }: UndoArgs, notebook: NotebookClient) -> Ended {
     let cell_id = own.cell_id(&notebook).await?;
-    // The undo group of all that a call does is the call.
+    // All effects of a call are one undo group, whose id is the call's.
     let correlation_id = if import { Some(beginning(&notebook, yes).await?) } else { call };
     let command = Command::Undo { steps: own.steps, correlation_id, turn_id: turn, cell_id };
     step(&notebook, &command).await
 }
 
-/// The group that made the notebook, if the person wants it undone.
+/// The undo group that created the notebook, if the person agrees.
 async fn beginning(notebook: &NotebookClient, yes: bool) -> Result<CorrelationId, Failure> {
     let page = notebook.events(0, 1).await?;
     let first = page.events.first().ok_or_else(|| Failure::failed("the notebook has no events"))?;
@@ -165,7 +165,7 @@ pub async fn redo(args: StepsArgs, notebook: NotebookClient) -> Ended {
     step(&notebook, &Command::Redo { steps: args.steps, cell_id }).await
 }
 
-/// Sends an undo or a redo, and says what it did: the last events of its command, and that there were more.
+/// Sends an undo or a redo, and shows the last events of its command, with a note if there were more.
 async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
     let answer = notebook.command(command).await?;
     let page = notebook.events(answer.version.saturating_sub(EVENTS_OF_STEP + 1), PAGE).await?;

@@ -1,4 +1,4 @@
-//! What people type, or a program pipes in.
+//! Input from people or from pipes.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -9,16 +9,16 @@ use tokio::sync::mpsc;
 
 use super::Failure;
 
-/// Whether there is somebody at a terminal.
+/// True if standard input is a terminal.
 pub fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks for a line and waits for it, without its line break; `None` at the end of the input. A secret is not shown as it is typed.
+/// Asks for a line and returns it without its line break; `None` at the end of the input. A secret is not echoed.
 pub fn read_line(prompt: &str, is_secret: bool) -> io::Result<Option<String>> {
-    // Before the prompt: who answers at once is neither shown nor lost.
+    // Begun before the prompt, so that a fast answer is neither shown nor lost.
     let unseen = (is_secret && is_terminal()).then(Unseen::begin).transpose()?;
-    // Without a standard error there is nobody to ask.
+    // Ignored: without a standard error the prompt cannot be shown.
     let _ = io::stderr().write_all(prompt.as_bytes());
     let mut line = String::new();
     let read = io::stdin().read_line(&mut line);
@@ -28,7 +28,7 @@ pub fn read_line(prompt: &str, is_secret: bool) -> io::Result<Option<String>> {
     Ok((read? > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-/// As long as it lives, the terminal does not show what is typed.
+/// Turns off the terminal's echo until it is dropped.
 struct Unseen(Termios);
 
 impl Unseen {
@@ -36,7 +36,7 @@ impl Unseen {
         let shown = termios::tcgetattr(io::stdin())?;
         let mut unseen = shown.clone();
         unseen.local_modes.remove(LocalModes::ECHO);
-        // Not `Flush`, which throws away what was typed already.
+        // Not `Flush`, which discards input that was typed already.
         termios::tcsetattr(io::stdin(), OptionalActions::Now, &unseen)?;
         Ok(Self(shown))
     }
@@ -48,7 +48,7 @@ impl Drop for Unseen {
     }
 }
 
-/// As [`read_line`], beside other tasks, without the blanks around it; empty at the end of the input.
+/// Like [`read_line`], beside other tasks, trimmed; empty at the end of the input.
 pub async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
     let asking = tokio::task::spawn_blocking(move || read_line(prompt, is_secret));
     let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
@@ -56,7 +56,7 @@ pub async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failur
     Ok(line.unwrap_or_default().trim().to_owned())
 }
 
-/// What a file holds, or standard input where its name is `-`.
+/// The content of a file, or of standard input for `-`.
 pub async fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = match file == Path::new("-") {
         true => {
@@ -68,22 +68,22 @@ pub async fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::unreadable(file, &error))
 }
 
-/// As [`bytes`], as text.
+/// Like [`bytes`], as UTF-8 text.
 pub async fn text(file: &Path) -> Result<String, Failure> {
     let no_text = |error| Failure::unreadable(file, &io::Error::new(io::ErrorKind::InvalidData, error));
     String::from_utf8(bytes(file).await?).map_err(no_text)
 }
 
-/// Lines of standard input, read one by one as they are asked for: between two a password can be asked for.
+/// Lines of standard input, each read only on request: so a password can be asked for in between.
 #[derive(Default)]
 pub struct Typing {
     reader: Option<(mpsc::Sender<()>, mpsc::Receiver<String>)>,
-    /// A line is being read that nobody has taken.
+    /// A line was requested from the reader and not taken yet.
     is_reading: bool,
 }
 
 impl Typing {
-    /// The next line that is typed; `None`: no more. What is typed ahead waits. Cancel safe.
+    /// The next line; `None` at the end. Lines typed ahead wait. Cancel safe.
     pub async fn line(&mut self) -> Option<String> {
         let (wanted, lines) = self.reader.get_or_insert_with(reader);
         if !self.is_reading {
@@ -96,7 +96,7 @@ impl Typing {
     }
 }
 
-/// A thread of its own: the program does not wait for a line that nobody types.
+/// Reads on a separate thread, so that the program can exit while a read is pending.
 fn reader() -> (mpsc::Sender<()>, mpsc::Receiver<String>) {
     let (wanted, mut asked) = mpsc::channel(1);
     let (sender, lines) = mpsc::channel(1);

@@ -14,10 +14,10 @@ use super::follow::Follower;
 use super::narrate::word;
 use super::{Context, Ended, Failure, InNotebook, JsonArgs, print, sandbox};
 
-/// Its agent answers at once.
+/// Timeout for the first measurement; agents measure as soon as a client follows.
 const MEASURED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Kernels that cannot be reached, and since when.
+/// Unreachable kernels, with the time since when.
 #[derive(Debug, Default)]
 pub struct Unreachable(BTreeMap<KernelSessionId, Option<Millis>>);
 
@@ -27,25 +27,25 @@ impl Unreachable {
         Self(gone.map(|status| (status.kernel_session.clone(), status.unreachable_since)).collect())
     }
 
-    /// Of a run that waits for such a kernel.
+    /// The note for a run that waits for such a kernel.
     pub fn of_run(&self, state: &Document, execution: &Execution) -> Option<String> {
         let since = self.0.get(session_of(state, execution)?)?;
         (!execution.status.is_finished()).then(|| format!("its kernel is {}", unreachable(*since)))
     }
 
-    /// What can be done, once for all of them.
+    /// Advice, once for all of them.
     pub fn advice(&self, notebook: &str) -> Option<String> {
         self.0.values().next().map(|since| advice(*since, notebook))
     }
 }
 
-/// As in `unreachable since 12:03:09`.
+/// A note such as `unreachable since 12:03:09`.
 fn unreachable(since: Option<Millis>) -> String {
     let since = since.map(|since| format!(" since {}", print::clock(since)));
     format!("unreachable{}", since.unwrap_or_default())
 }
 
-/// What people read where a kernel's agent is not there.
+/// Advice for people about a kernel whose agent is unreachable.
 pub fn advice(since: Option<Millis>, notebook: &str) -> String {
     let unreachable = unreachable(since);
     format!(
@@ -145,7 +145,7 @@ async fn list(called: &str, as_json: bool, context: &Context) -> Ended {
     Ok(())
 }
 
-/// Kernels are measured while somebody follows the notebook: this follows it until all that can be reached have been.
+/// Waits until all reachable kernels have measurements. Agents measure only while a client follows the notebook.
 async fn measured(notebook: &NotebookClient, mut status: Vec<KernelStatus>) -> Result<Vec<KernelStatus>, Failure> {
     let is_whole = |status: &[KernelStatus]| status.iter().all(|status| status.usage.is_some() || !status.reachable);
     let mut follower = Follower::enter(notebook).await?;
@@ -212,7 +212,7 @@ pub struct RestartArgs {
     elsewhere: bool,
 }
 
-/// A kernel, and what is known of all of them.
+/// A kernel, with the status of all kernels of its notebook.
 async fn find(args: &KernelArgs, context: &Context) -> Result<(NotebookClient, KernelSessionId, Kernels), Failure> {
     let notebook = context.notebook(&args.notebook).await?;
     let there = notebook.kernels().await?;
@@ -241,7 +241,7 @@ pub async fn restart(args: RestartArgs, context: &Context) -> Ended {
         true => Command::Batch {
             commands: vec![Command::ShutDownKernel { kernel_session }, Command::LaunchKernel { kernelspec }],
         },
-        // Of one that cannot be reached the server lets any agent launch the next.
+        // If the kernel is unreachable, the server lets any agent launch its successor.
         false => Command::RestartKernel { kernel_session },
     };
     notebook.change(&command).await

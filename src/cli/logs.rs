@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::Arguments;
 
-/// Starts to log. A filter that cannot be read is said, and the default taken.
+/// Starts logging. An invalid filter is reported, and the default used.
 pub fn install(arguments: &Arguments) {
     let default = arguments.command.default_log();
     let wanted = arguments.context.log.as_deref().unwrap_or(default);
@@ -18,7 +18,7 @@ pub fn install(arguments: &Arguments) {
     std::panic::set_hook(Box::new(log_fault));
 }
 
-/// A fault of this program. It ends the task that it is in; whoever started that says what follows.
+/// Logs a panic. It ends its task; the task's owner reports the consequences.
 fn log_fault(fault: &PanicHookInfo) {
     let place = fault.location().map(ToString::to_string).unwrap_or_default();
     let message = fault.payload_as_str().unwrap_or("no message");

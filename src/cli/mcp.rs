@@ -1,4 +1,4 @@
-//! `mcp`: an outside assistant's way in over standard input and output.
+//! `mcp`: bridge for outside assistants over standard input and output.
 
 use clap::Args;
 use notarium_assistant::mcp::{self, BridgeError, BridgeOptions};
@@ -11,7 +11,7 @@ use super::serve::Stop;
 use super::values::after;
 use super::{Context, Ended, Failure, find, print};
 
-/// How long the token lasts that a connection makes for itself, should it not live to revoke it.
+/// Lifetime of the token that a connection creates, in case it cannot revoke it.
 const TOKEN_LIFE_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
     ended
 }
 
-/// A token of a program that can confirm nothing is good as it is.
+/// True for a program's token without the right to confirm: it is passed on unchanged.
 fn is_for_assistants(me: &Me) -> bool {
     me.kind == "api" && me.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope))
 }

@@ -1,4 +1,4 @@
-//! Events in sentences for people: who did what.
+//! Describes events in sentences for people.
 
 mod assistants;
 
@@ -15,7 +15,7 @@ use super::people::{Asked, People};
 use super::print::{self, style};
 use assistants::Work;
 
-/// Describes events one after another, and remembers what later ones refer to.
+/// Describes events one after another, and remembers data for later ones.
 #[derive(Debug)]
 pub struct Narrator {
     people: People,
@@ -24,17 +24,17 @@ pub struct Narrator {
     work: Work,
 }
 
-/// What is remembered of a run until it ends.
+/// Data of a run until it ends.
 #[derive(Debug, Clone, Default)]
 struct Run {
-    /// As in `cell 3f2a`.
+    /// Name such as `cell 3f2a`.
     name: String,
     started_at: Option<Millis>,
-    /// It happened elsewhere.
+    /// The run was imported.
     is_imported: bool,
 }
 
-/// An event, typed where this program knows its type.
+/// An event, typed if this program knows its type.
 #[derive(Debug, Clone)]
 pub struct NarratedEvent {
     pub message: EventMessage,
@@ -52,7 +52,7 @@ impl Narrator {
         Self { people: People::new(client), runs: BTreeMap::new(), asked: Asked::default(), work: Work::default() }
     }
 
-    /// Remembers what a state knows.
+    /// Remembers the runs and assistants' work of a state.
     pub fn learn(&mut self, notebook: &Document) {
         self.work.learn(notebook);
         for (id, execution) in &notebook.executions {
@@ -60,7 +60,7 @@ impl Narrator {
         }
     }
 
-    /// One line: version, time, who, what.
+    /// One line: version, time, actor, sentence.
     pub async fn line(&mut self, event: &NarratedEvent, time: fn(Millis) -> String) -> String {
         let who = self.people.name(&event.message.actor).await;
         let what = match &event.recorded {
@@ -101,7 +101,7 @@ impl Narrator {
         }
     }
 
-    /// As in `Ann restarted the kernel`, where that led to this end; empty where this line names who wanted it.
+    /// A sentence such as `Ann restarted the kernel`, if that led to this end; empty if this line's actor requested it.
     async fn asked_for(&mut self, end: &Recorded) -> Option<String> {
         let (actor, did) = self.asked.led_to(end)?;
         if *actor != end.envelope.actor {
@@ -211,7 +211,7 @@ fn cell_name(id: &CellId) -> String {
     format!("cell {}", print::short(id.as_str()))
 }
 
-/// What is run.
+/// Name of a run's subject.
 pub fn subject_name(subject: &ExecutionSubject) -> String {
     match subject {
         ExecutionSubject::Cell { cell_id, .. } => cell_name(cell_id),
@@ -220,7 +220,7 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
     }
 }
 
-/// Functions that the new kernel lacks, and what to do.
+/// Functions that the new kernel lacks, with advice.
 fn missing_sentence(missing: &MissingFunctions) -> String {
     let names = print::clean(&missing.names.join(", "));
     match &missing.cell_id {
@@ -233,7 +233,7 @@ fn missing_sentence(missing: &MissingFunctions) -> String {
     }
 }
 
-/// A value of the wire that is one word.
+/// A value that is one word in JSON.
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

@@ -1,4 +1,4 @@
-//! Whole notebooks: list, make, import, export, rename, fork, archive; templates of new ones.
+//! Commands for whole notebooks: list, create, import, export, rename, fork, archive, templates.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use reqwest::Method;
 use super::client::{Client, NotebookClient, with_query};
 use super::{Context, Ended, Failure, NoArgs, find, input, print};
 
-/// The header by which the server names what an export lacks.
+/// Header with the hashes of blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 
-/// The header by which the server counts the threads of comments that an export leaves out.
+/// Header with the count of comment threads that an export leaves out.
 const LEFT_OUT_THREADS: &str = "notarium-left-out-threads";
 
 // --- ls ---
@@ -70,7 +70,7 @@ pub struct NewArgs {
 pub async fn new(args: NewArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let metadata = args.kernel.map_or_else(|| Ok(RawObject::default()), |name| kernel_metadata(&name))?;
-    // Chosen here: sent twice, it is made once.
+    // Chosen here, so that a repeated request creates one notebook.
     let id = Some(ulid::Ulid::generate().into());
     let template = match &args.template {
         Some(name) => Some(template(context, name).await?),
@@ -80,7 +80,7 @@ pub async fn new(args: NewArgs, context: &Context) -> Ended {
     made(&client.json(client.change_once("/api/notebooks").json(&new)).await?, args.json)
 }
 
-/// A notebook was made: its id.
+/// Prints the id of a created notebook.
 fn made(answer: &Answer, as_json: bool) -> Ended {
     match as_json {
         true => print::json(answer),
@@ -110,7 +110,7 @@ pub async fn unarchive(_: NoArgs, notebook: NotebookClient) -> Ended {
     notebook.change(&Command::UnarchiveNotebook {}).await
 }
 
-/// What a command did, for people.
+/// Prints the result of a command for people.
 pub fn report(answer: &Answer) -> Ended {
     for notice in &answer.outcome.notices {
         print::note(format!("note: {}", print::clean(notice)));
@@ -149,7 +149,7 @@ async fn all_templates(context: &Context) -> Result<Templates, Failure> {
     context.client()?.get("/api/templates").await
 }
 
-/// A starter by its id, else a notebook by its id or title.
+/// A starter template by its id, else a notebook by its id or title.
 async fn template(context: &Context, name: &str) -> Result<TemplateChoice, Failure> {
     if all_templates(context).await?.starters.iter().any(|starter| starter.id == name) {
         return Ok(TemplateChoice::Starter(name.to_owned()));
@@ -220,7 +220,7 @@ pub struct ImportArgs {
     json: bool,
 }
 
-/// Every file is tried; how the first one failed is the exit code.
+/// Imports every file; the first failure sets the exit code.
 pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     if args.title.is_some() && args.files.len() > 1 {
         return Err(Failure::usage("--title is for one file: import the files one by one"));
@@ -253,7 +253,7 @@ async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Resul
         .map_err(|failure| Failure { message: format!("{}: {}", file.display(), failure.message), ..failure })
 }
 
-/// Makes a notebook of what a file holds.
+/// Creates a notebook from a file's content.
 pub async fn import_content(
     client: &Client,
     file: &Path,
@@ -329,12 +329,12 @@ pub async fn export(args: ExportArgs, notebook: NotebookClient) -> Ended {
     complete(missing)
 }
 
-/// A notebook as a file.
+/// An exported notebook.
 pub struct Exported {
     pub content: Bytes,
-    /// The hashes of large outputs that the server could not read.
+    /// Hashes of large outputs that the server could not read.
     pub missing: Vec<String>,
-    /// Threads of comments, which no file holds.
+    /// Count of comment threads, which files cannot hold.
     pub threads: usize,
 }
 
@@ -360,7 +360,7 @@ pub async fn exported(
     Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing, threads })
 }
 
-/// What was written is whole, or the failure says what it lacks.
+/// Fails if the written file lacks outputs.
 pub fn complete(missing: Vec<String>) -> Ended {
     if missing.is_empty() {
         return Ok(());
@@ -372,7 +372,7 @@ pub fn complete(missing: Vec<String>) -> Ended {
     )))
 }
 
-/// As a whole or not at all: a file of the same name stays until the new one is complete.
+/// Writes a file atomically: a file of the same name stays until the new one is complete.
 pub async fn write_file(file: &Path, content: &[u8]) -> Ended {
     let beside = file.with_extension(format!("{}.part", std::process::id()));
     let written = async {

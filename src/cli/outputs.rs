@@ -1,4 +1,4 @@
-//! Outputs as text: what a terminal can show of them, and what there is beside it.
+//! Renders outputs as text for a terminal, with a note of other formats.
 
 use notarium_core::{BlobPart, Output};
 use reqwest::Method;
@@ -7,21 +7,21 @@ use serde_json::Value;
 use super::client::NotebookClient;
 use super::print::{self, style};
 
-/// A text that is larger stays on the server; what is shown names it.
+/// Largest text that is fetched, in bytes; larger ones are only named.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
 
-/// An output in parts: the text that can be shown, and a remark on what cannot.
+/// An output in parts: its text, and a note of the parts that cannot be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
     pub text: String,
-    /// As in `image/png, 12 KiB`.
+    /// A note such as `image/png, 12 KiB`.
     pub rest: Option<String>,
-    /// It came on stderr, or is an error.
+    /// True for stderr and errors.
     pub is_alarming: bool,
 }
 
 impl Shown {
-    /// Ready for the terminal, with a line break at its end.
+    /// Text for the terminal, with a line break at its end.
     pub fn for_terminal(&self) -> String {
         let mut text = print::clean_block(&returned(&self.text));
         if let Some(rest) = &self.rest {
@@ -39,7 +39,7 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// A carriage return takes back what stands before it on its line, as on a terminal.
+/// Applies carriage returns: each discards the text before it on its line, as on a terminal.
 fn returned(text: &str) -> String {
     if !text.contains('\r') {
         return text.to_owned();
@@ -48,13 +48,13 @@ fn returned(text: &str) -> String {
     text.split('\n').map(last_state).collect::<Vec<_>>().join("\n")
 }
 
-/// What a terminal shows of an output, from what stands in the event alone.
+/// The text of an output from its event alone.
 pub fn shown(output: &Output) -> Shown {
     let content = serde_json::from_str(output.content.get()).unwrap_or(Value::Null);
     shown_of(&content, &output.blobs)
 }
 
-/// As [`shown`], with the texts that stand in blobs.
+/// Like [`shown`], with texts that are stored in blobs.
 pub async fn fetched(notebook: &NotebookClient, output: &Output) -> Shown {
     let mut content = serde_json::from_str(output.content.get()).unwrap_or(Value::Null);
     let mut missing = Vec::new();
@@ -84,7 +84,7 @@ async fn blob_text(notebook: &NotebookClient, blob: &BlobPart) -> Option<Value> 
     }
 }
 
-/// Puts a value where a pointer says, making the last step if it is not there.
+/// Sets the value at a pointer; creates its last step if missing.
 fn put(content: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = content.pointer_mut(pointer) {
         *place = value;
@@ -108,7 +108,7 @@ fn shown_of(content: &Value, missing: &[BlobPart]) -> Shown {
     }
 }
 
-/// A text, or lines that are one text.
+/// A text, or the joined lines of one.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -128,7 +128,7 @@ fn error_text(content: &Value) -> String {
     text
 }
 
-/// A MIME bundle: plain text where there is some, and the names of what else there is.
+/// A MIME bundle: its plain text if there is one, and the names of other types.
 fn bundle(data: &Value, missing: &[BlobPart]) -> Shown {
     let Some(data) = data.as_object() else { return Shown { rest: rest_of(&[], missing), ..Shown::default() } };
     let best = ["text/plain", "text/markdown", "text/latex"].into_iter().find(|name| data.contains_key(*name));

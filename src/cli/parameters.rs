@@ -1,17 +1,17 @@
-//! Parameters for a headless run, as papermill has them: a cell after the one tagged `parameters`. Pure.
+//! Parameters for a headless run, as in papermill: a cell after the one tagged `parameters`. Pure.
 
 use notarium_wire::ipynb::{Document, DocumentCell};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// `name=value`.
+/// A parameter `name=value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub name: String,
     pub value: Value,
 }
 
-/// Reads `name=value`: JSON and Python's `True`, `False`, `None` are what they say, anything else is text.
+/// Parses `name=value`: JSON values and Python's `True`, `False`, `None` are recognised, anything else is text.
 pub fn parse(text: &str) -> Result<Parameter, String> {
     let (name, value) = split(text)?;
     let value = match value {
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<Parameter, String> {
     Ok(Parameter { name, value })
 }
 
-/// Reads `name=value`, the value being text whatever it looks like.
+/// Parses `name=value` with any value as text.
 pub fn parse_text(text: &str) -> Result<Parameter, String> {
     split(text).map(|(name, value)| Parameter { name, value: Value::String(value.to_owned()) })
 }
@@ -36,7 +36,7 @@ fn split(text: &str) -> Result<(String, &str), String> {
     if is_name { Ok((name.to_owned(), value)) } else { Err(format!("'{name}' is no variable name: write name=value")) }
 }
 
-/// Puts the parameters into the document: in place of a cell that an earlier run injected, else after the cell tagged
+/// Inserts a cell with the parameters: in place of a cell that an earlier run injected, else after the cell tagged
 /// `parameters`, else first. `language` is the kernel's.
 pub fn inject(document: &mut Document, parameters: &[Parameter], language: &str) -> Result<(), String> {
     if parameters.is_empty() {
@@ -74,19 +74,19 @@ fn tags() -> notarium_wire::ipynb::Object {
     [("tags".to_owned(), tags)].into()
 }
 
-/// Whether nbformat's `metadata.tags` of the cell has this tag.
+/// True if nbformat's `metadata.tags` of the cell has this tag.
 pub fn has_tag(cell: &DocumentCell, tag: &str) -> bool {
     let tags = cell.metadata.get("tags").and_then(|tags| serde_json::from_str::<Vec<String>>(tags.get()).ok());
     tags.is_some_and(|tags| tags.iter().any(|known| known == tag))
 }
 
-/// How a language writes what JSON has.
+/// A language's syntax for JSON values.
 struct Language {
-    /// Nothing, yes and no.
+    /// Words for null, true and false.
     words: [&'static str; 3],
     list: [&'static str; 2],
     map: [&'static str; 3],
-    /// In texts, where it may interpolate.
+    /// The dollar sign in texts, escaped if the language interpolates.
     dollar: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The names behind the ids of events, which have ids alone; and who asked for the end of a kernel or a run: the event that led
-//! to it says so, or the end itself does.
+//! Resolves ids in events to names. Also finds the actor who requested the end of a kernel or run, from the event that led to it
+//! or from the end itself.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use super::client::Client;
 use super::print;
 
-/// Names that were asked for. What cannot be found out is called by its id.
+/// Cache of names. Unresolved actors are named by their ids.
 #[derive(Debug)]
 pub struct People {
     client: Client,
@@ -28,7 +28,7 @@ impl People {
         Self { client: client.clone(), users, guests, agents: OnceCell::new(), workspaces: OnceCell::new() }
     }
 
-    /// What somebody is called.
+    /// The name of an actor.
     pub async fn name(&mut self, actor: &Actor) -> String {
         let name = match actor {
             Actor::User { id } => self.user(id).await,
@@ -40,7 +40,7 @@ impl People {
         print::clean(&name)
     }
 
-    /// Whom an access list names.
+    /// The name of a subject in an access list.
     pub async fn subject(&mut self, subject: &Subject) -> String {
         let name = match subject {
             Subject::User { id } => self.user(id).await,
@@ -77,7 +77,7 @@ impl People {
 
     async fn agent(&mut self, id: &AgentId) -> String {
         let asking = async || {
-            // For those who made it; others see the id.
+            // Listed only for their creator; other users see the id.
             let tokens: Vec<Token> = self.client.get("/api/agents").await.unwrap_or_default();
             tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect()
         };
@@ -87,7 +87,7 @@ impl People {
 
     async fn workspace(&mut self, id: &WorkspaceId) -> String {
         let asking = async || {
-            // For its members; others see the id.
+            // Listed only for members; other users see the id.
             let workspaces: Vec<Workspace> = self.client.get("/api/workspaces").await.unwrap_or_default();
             workspaces.into_iter().map(|workspace| (workspace.id, workspace.name)).collect()
         };
@@ -96,16 +96,16 @@ impl People {
     }
 }
 
-// --- who wanted an end ---
+// --- actors of ends ---
 
-/// Who asked for what may lead to an end, as the events told.
+/// Actors of requests that may lead to an end.
 #[derive(Debug, Default)]
 pub struct Asked {
     by: BTreeMap<EventId, Actor>,
 }
 
 impl Asked {
-    /// Remembers what may lead to an end.
+    /// Remembers a request that may lead to an end.
     pub fn note(&mut self, recorded: &Recorded) {
         if let Event::KernelRestartRequested(_)
         | Event::KernelShutdownRequested(_)
@@ -116,7 +116,7 @@ impl Asked {
         }
     }
 
-    /// Who did what, so that it ended. `None`: nobody asked for it, or that was before the first event that was noted.
+    /// Actor and action that led to an end. `None`: it was not requested, or before the first noted event.
     pub fn led_to<'a>(&'a self, end: &'a Recorded) -> Option<(&'a Actor, &'static str)> {
         let did = match &end.event {
             Event::ExecutionCancelled(event) => did(*event.cause.known()?)?,
@@ -129,7 +129,7 @@ impl Asked {
             _ => return None,
         };
         let leading = end.envelope.causation_id.as_ref().and_then(|id| self.by.get(id));
-        // A run that waited ends by the command of who did not want it.
+        // A queued run ends directly by the command of the person who cancels it.
         let is_own = matches!(end.event, Event::ExecutionCancelled(_)) && is_person(&end.envelope.actor);
         let author = is_own.then_some(&end.envelope.actor);
         Some((leading.or(author)?, did))
@@ -140,7 +140,7 @@ fn is_person(actor: &Actor) -> bool {
     matches!(actor, Actor::User { .. } | Actor::Guest { .. } | Actor::Assistant { .. })
 }
 
-/// What somebody did who wanted this end, as in `restarted the kernel`.
+/// The action that leads to this end, for example `restarted the kernel`.
 pub fn did(cause: EndCause) -> Option<&'static str> {
     Some(match cause {
         EndCause::Requested => "cancelled it",

@@ -1,5 +1,5 @@
-//! What people see on standard output: lines, tables, JSON, times, sizes. Nothing that comes from a notebook reaches the
-//! terminal as a control sequence, but for colours where colours are wanted.
+//! Prints to standard output: lines, tables, JSON, times, sizes. Text of notebooks never reaches the terminal as a control
+//! sequence, except colours where they are enabled.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -10,26 +10,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::Millis;
 use serde::Serialize;
 
-/// Text that stands out, where standard output shows colours: a terminal, and the user has not said no
+/// Styles text if standard output shows colours: it is a terminal, and the user has not disabled them
 /// (<https://no-color.org>).
 pub use console::style;
 
 use super::{Ended, Failure};
 
-/// Longest cell of a table, in columns.
+/// Widest column of a table, in characters.
 const MAX_COLUMN_WIDTH: usize = 60;
 
-/// Writes a line. A reader that went away (`notarium log | head`) ends the program without complaint.
+/// Prints a line. If the reader has closed the pipe (`notarium log | head`), the program ends without an error.
 pub fn line(text: impl Display) -> Ended {
     raw(&format!("{text}\n"))
 }
 
-/// Writes text as it is.
+/// Prints text unchanged.
 pub fn raw(text: &str) -> Ended {
     bytes(text.as_bytes())
 }
 
-/// Writes bytes and hands them on at once.
+/// Prints bytes and flushes.
 pub fn bytes(bytes: &[u8]) -> Ended {
     let mut output = std::io::stdout().lock();
     output.write_all(bytes).and_then(|()| output.flush()).map_err(|error| match error.kind() {
@@ -38,51 +38,51 @@ pub fn bytes(bytes: &[u8]) -> Ended {
     })
 }
 
-/// A line of a server, which goes on when nobody reads it any more.
+/// Prints a line of a server, which continues even if the output was closed.
 pub fn announce(text: impl Display) {
     let _ = bytes(format!("{text}\n").as_bytes());
 }
 
-/// A remark for people, on standard error.
+/// Prints a remark for people on standard error.
 pub fn note(text: impl Display) {
-    // Without a standard error nobody reads it.
+    // Ignored: without a standard error, no person reads it.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// As [`note`], at the end of what may fail.
+/// Like [`note`], as the result of a command.
 pub fn noted(text: impl Display) -> Ended {
     note(text);
     Ok(())
 }
 
-/// A line on standard error, where that is a terminal, that says how far something has come.
+/// A progress line on standard error, if that is a terminal.
 pub fn progress(bar: ProgressBar, template: &str) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// As [`progress`], of what nobody knows the length of.
+/// Like [`progress`], for an unknown length.
 pub fn spinner() -> ProgressBar {
     let bar = progress(ProgressBar::new_spinner(), "{spinner} {msg} ({elapsed})");
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
 
-/// Writes the lines of a text, each behind a margin.
+/// Prints the lines of a text, each after a margin.
 pub fn block(margin: &str, text: &str) -> Ended {
     text.lines().try_for_each(|text| line(format!("{margin}{text}")))
 }
 
-/// A value as JSON, with line breaks.
+/// Prints a value as indented JSON.
 pub fn json(value: &impl Serialize) -> Ended {
     line(serde_json::to_string_pretty(value).map_err(unprintable)?)
 }
 
-/// A value as JSON on one line.
+/// Prints a value as JSON on one line.
 pub fn json_line(value: &impl Serialize) -> Ended {
     line(serde_json::to_string(value).map_err(unprintable)?)
 }
 
-/// What was made, as JSON or as its secret alone on standard output, so that a script can take it.
+/// Prints a created item as JSON, or only its secret on standard output, so that a script can read it.
 pub fn secret(made: &impl Serialize, secret: &str, as_json: bool, remark: &str) -> Ended {
     if as_json {
         return json(made);
@@ -95,14 +95,14 @@ fn unprintable(error: serde_json::Error) -> Failure {
     Failure::failed(format!("this cannot be shown as JSON: {error}"))
 }
 
-// --- foreign text ---
+// --- text of other people ---
 
-/// One line of foreign text: every control character becomes a blank.
+/// One line of untrusted text: every control character becomes a blank.
 pub fn clean(text: &str) -> String {
     text.chars().map(|character| if is_unsafe(character) { ' ' } else { character }).collect()
 }
 
-/// Foreign text of several lines. Colours stay where they are shown; every other control sequence goes.
+/// Untrusted text of several lines. Colours stay if they are enabled; every other control sequence is removed.
 pub fn clean_block(text: &str) -> String {
     clean_block_for(text, colors_enabled())
 }
@@ -127,7 +127,7 @@ fn clean_block_for(text: &str, keeps_colours: bool) -> String {
     cleaned
 }
 
-/// Text of others of which nothing may be hidden, for who is to decide on it: also colours and controls are shown, as marks.
+/// Untrusted text for a decision, with nothing hidden: colours and controls are shown as marks.
 pub fn shown_whole(text: &str) -> String {
     let mark = |character| if character == '\x1b' { '␛' } else { '\u{fffd}' };
     let shown =
@@ -135,12 +135,12 @@ pub fn shown_whole(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Controls, and the marks that turn the direction of what follows.
+/// True for control characters, and for marks that change the direction of text.
 fn is_unsafe(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Bytes of the control sequence (`ESC [ … letter`) at the start, and whether it sets colours; 0 where there is none.
+/// Length in bytes of the control sequence (`ESC [ … letter`) at the start, and whether it sets colours; 0 if there is none.
 fn escape_sequence(text: &str) -> (usize, bool) {
     let Some(rest) = text.strip_prefix("\x1b[") else { return (0, false) };
     let parameters = rest.bytes().take_while(|byte| (0x20..0x40).contains(byte)).count();
@@ -152,7 +152,7 @@ fn escape_sequence(text: &str) -> (usize, bool) {
 
 // --- tables ---
 
-/// A list as JSON, or as a table with a row for each item, as wide as it needs to be; `empty` where there are none.
+/// Prints a list as JSON, or as a table with a row per item, as wide as needed; prints `empty` if there are none.
 pub async fn list<T: Serialize, const N: usize>(
     items: &[T],
     as_json: bool,
@@ -183,19 +183,19 @@ fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> String {
     cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
-/// At most so many columns; what is cut off is marked.
+/// At most `columns` columns; a cut is marked.
 pub fn shorten(text: &str, columns: usize) -> String {
     console::truncate_str(text, columns, "…").into_owned()
 }
 
-// --- words ---
+// --- times and sizes ---
 
 /// A time in the local zone: `2026-11-22T01:24:15+01:00`.
 pub fn time(at: Millis) -> String {
     local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%dT%H:%M:%S%:z").to_string())
 }
 
-/// The time of day for people who watch: `01:24:15`.
+/// The time of day: `01:24:15`.
 pub fn clock(at: Millis) -> String {
     local(at).map_or_else(|| format!("{at} ms"), |time| time.format("%H:%M:%S").to_string())
 }
@@ -229,9 +229,9 @@ pub fn count(number: usize, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
-/// The start of a long id, for people; enough to tell those of one notebook apart.
+/// A short form of a long id, for people; unique enough within one notebook.
 pub fn short(id: &str) -> &str {
-    // ULIDs begin with their time: the end tells them apart.
+    // ULIDs begin with their time, so the end distinguishes them.
     if id.len() > 12 { &id[id.len() - 6..] } else { id }
 }
 

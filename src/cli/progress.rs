@@ -1,4 +1,4 @@
-//! How far runs have come, as a line on the terminal that is drawn over and over. Beside the log: nothing of it stays.
+//! Progress of runs, as a line on the terminal that is redrawn. Not part of the log.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::print;
 
 const BAR_WIDTH: usize = 24;
 
-/// What is under way, by comm, the last to change last.
+/// Open progress, by comm. The most recently changed one is shown.
 #[derive(Debug, Default)]
 pub struct Bars {
     bars: BTreeMap<(KernelSessionId, String), Bar>,
@@ -27,7 +27,7 @@ struct Bar {
     changed: u64,
 }
 
-/// As a kernel says it; every field may be left out of a change.
+/// State in a kernel's message; every field may be absent in a change.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct State {
@@ -55,13 +55,13 @@ impl State {
     }
 }
 
-/// Asks for what a kernel says beside the log; after each subscription, and of each new kernel.
+/// Subscribes to a kernel's messages outside the log; needed after each subscription, and for each new kernel.
 pub fn follow_kernel(sender: &CommandSender, notebook: &NotebookId, kernel: &KernelSessionId) {
     sender.ephemeral(ClientMessage::FollowComms { notebook: notebook.clone(), kernel_session: kernel.clone() });
 }
 
 impl Bars {
-    /// What the server says beside the log; false where it is about something else.
+    /// Takes a message about comms; false for other messages.
     pub fn hear(&mut self, message: &ServerMessage) -> bool {
         match message {
             ServerMessage::Comms { kernel_session, comms, .. } => {
@@ -106,13 +106,13 @@ impl Bars {
         }
     }
 
-    /// Of the runs that are wanted the one that moved last.
+    /// The line of the most recently changed progress among the wanted runs.
     fn line(&self, is_wanted: impl Fn(&ExecutionId) -> bool) -> Option<String> {
         let wanted = self.bars.values().filter(|bar| bar.run.as_ref().is_none_or(&is_wanted));
         wanted.max_by_key(|bar| bar.changed).map(|bar| bar.state.line())
     }
 
-    /// Draws it anew where a person looks on; nothing elsewhere.
+    /// Redraws the line if standard error is a terminal.
     pub fn draw(&mut self, is_wanted: impl Fn(&ExecutionId) -> bool) {
         let terminal = Term::stderr();
         if !terminal.is_term() {
@@ -126,7 +126,7 @@ impl Bars {
         }
     }
 
-    /// Before anything else is written.
+    /// Erases the line; call before any other output.
     pub fn erase(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
             let _ = Term::stderr().clear_line();

@@ -1,4 +1,4 @@
-//! Proof: is the record whole, does it lead to what the server shows, are its blobs what they were?
+//! `verify` and `replay`: check that the record is complete, leads to the server's state, and has all its blobs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::client::NotebookClient;
 use super::history::each_event;
 use super::{Context, Ended, Failure, input, print};
 
-/// What the server refuses a page of events with that begins with one it cannot read.
+/// Code of the server's refusal of a page of events that begins with an unreadable one.
 const UNREADABLE: &str = "damaged";
 const OTHER_STATE: &str =
     "the server shows another state than its record leads to: report it, and keep the record (notarium log --json)";
@@ -58,7 +58,7 @@ fn parse_expected(text: &str) -> Result<(Version, Hash), String> {
     parsed.ok_or_else(|| "write VERSION:HASH with the 64 hexadecimal digits that `notarium verify` printed".to_owned())
 }
 
-/// Follows a record event by event: the chain, and what was expected on its way.
+/// Verifies a record event by event: the hash chain, and expected hashes on the way.
 struct Proof {
     head: Head,
     expected: Vec<(Version, Hash)>,
@@ -66,7 +66,7 @@ struct Proof {
 }
 
 impl Proof {
-    /// What stands after a break proves nothing.
+    /// Takes the next event; after a break nothing is checked.
     fn next(&mut self, stored: &Stored) {
         if self.broken.is_some() {
             return;
@@ -82,7 +82,7 @@ impl Proof {
         }
     }
 
-    /// What the whole of it lacks: the server's own end, or a version that was expected.
+    /// Checks the end of the record: against the server's head, and for expected versions that are missing.
     fn finish(&mut self, end: Option<Head>) {
         if self.broken.is_some() {
             return;
@@ -105,14 +105,14 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let (mut state, mut is_known, mut named) = (None, true, BTreeSet::new());
     let visit = |stored: &Stored| {
         proof.next(stored);
-        // Events that this program does not know lead to no state here.
+        // Unknown events cannot be folded, so no state is computed.
         is_known = is_known && fold(&mut state, stored).is_ok();
         named.extend(named_in(stored.payload.get()));
         Ok(())
     };
     let served = each_recorded(&args.record, context, visit).await;
     let served = match served {
-        // What stands before it is proven, and is said.
+        // The events before it are verified and reported.
         Err(failure) if failure.has_code(UNREADABLE) => {
             proof.broken.get_or_insert(failure.message);
             None
@@ -137,7 +137,7 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     told(verified, args.blobs.then_some(named.len()), args.record.json)
 }
 
-/// Prints what was found; what is wrong is a failure.
+/// Prints the result; a problem is a failure.
 fn told(verified: Verification, blobs: Option<usize>, as_json: bool) -> Ended {
     let Verification { version, hash, .. } = verified;
     if as_json {
@@ -152,14 +152,14 @@ fn told(verified: Verification, blobs: Option<usize>, as_json: bool) -> Ended {
     verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
 }
 
-/// The hash of the state that the server shows at a version; `None` where no server was asked.
+/// The hash of the server's state at a version; `None` if the record is from a file.
 async fn served_hash(served: Option<&(NotebookClient, Head)>, version: Version) -> Result<Option<Hash>, Failure> {
     let Some((notebook, _)) = served else { return Ok(None) };
-    // It may have moved on since.
+    // The notebook may have changed since, so the version is named.
     hash_of(&notebook.state(Some(version)).await?.notebook).map(Some)
 }
 
-/// Hands every event of a record to `visit`. Where it is on a server: the notebook, and the end that the server says.
+/// Passes every event of a record to `visit`. Returns the notebook and its head if the record is on a server.
 async fn each_recorded(
     args: &RecordArgs,
     context: &Context,
@@ -186,7 +186,7 @@ async fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
     let read =
         |(index, line)| serde_json::from_str(line).map_err(|error| unusable(&format!("line {}: {error}", index + 1)));
     let record: Vec<Stored> = lines.map(read).collect::<Result<_, _>>()?;
-    // Nothing would be proven, and that must not look like a proof.
+    // An empty record proves nothing, and must not look like a proof.
     if record.is_empty() { Err(unusable(&"it has no events")) } else { Ok(record) }
 }
 
@@ -197,7 +197,7 @@ struct Replayed {
     version: Version,
     /// SHA-256 of the state's JSON, built here.
     state_hash: Hash,
-    /// The same of the state that the server shows; absent for a file.
+    /// The same hash of the server's state; absent for a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     server_state_hash: Option<Hash>,
     same: bool,
@@ -231,9 +231,9 @@ fn hash_of(state: &Document) -> Result<Hash, Failure> {
     Ok(Hash(Sha256::digest(json).into()))
 }
 
-// --- the blobs that a record names ---
+// --- blobs of a record ---
 
-/// What is wrong with those that are named, in one sentence that names each.
+/// Problems of the named blobs, in one sentence; `None` if there are none.
 async fn blob_problem(notebook: &NotebookClient, named: &BTreeSet<Hash>) -> Result<Option<String>, Failure> {
     let mut wrong = Vec::new();
     for sha256 in named {

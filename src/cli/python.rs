@@ -1,4 +1,4 @@
-//! A Python with ipykernel, made when the machine has no Jupyter kernel.
+//! A Python environment with ipykernel, created if the machine has no Jupyter kernel.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,11 +8,11 @@ use tokio::process::Command;
 
 use super::{Failure, print};
 
-/// The environment's folder in the data folder.
+/// Name of the environment's folder in the data folder.
 const ENVIRONMENT: &str = "python";
 
-/// Where to look for kernelspecs: the given places, then the environment in the data folder. Makes that when there is
-/// no kernel anywhere, with a line that says so.
+/// Search path of kernelspecs: the given folders, then the environment in the data folder. Creates that environment if there is
+/// no kernel anywhere, and prints a line about it.
 pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
     let paths = places(given, data);
     if discover(&paths).kernelspecs.is_empty() {
@@ -21,7 +21,7 @@ pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>
     Ok(paths)
 }
 
-/// The given places, then the environment in the data folder, which need not be there yet.
+/// The given folders, then the environment in the data folder, which may be missing.
 pub fn places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
     [given, &[data.join(ENVIRONMENT)]].concat()
 }

@@ -1,4 +1,4 @@
-//! `run`: executes a notebook file from top to bottom, and writes what came out.
+//! `run`: executes a notebook file from top to bottom, and writes the result.
 
 mod embedded;
 
@@ -22,7 +22,7 @@ use super::serve::Stop;
 use super::{Context, Ended, Failure, outputs, print};
 use embedded::{Embedded, choose_kernel};
 
-/// How long interrupted runs may take to end before the file is written without their end.
+/// Timeout for interrupted runs to end; then the file is written without their end.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ impl RunArgs {
     }
 }
 
-/// Before hours of work, not after: there is a place for what comes out.
+/// Checks before the run, which may take hours, that the output can be written.
 fn check_output(output: &Path) -> Ended {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let found = std::fs::read_dir(folder).map(|_| ()).and_then(|()| match output.is_dir() {
@@ -72,10 +72,10 @@ fn check_output(output: &Path) -> Ended {
     found.map_err(|error| Failure { kind: FailureKind::Usage, ..Failure::unwritable(output, &error) })
 }
 
-/// A cell that is to be executed.
+/// A cell to execute.
 struct Step {
     cell_id: CellId,
-    /// nbconvert's tag `raises-exception`: an error is what it is to show.
+    /// nbconvert's tag `raises-exception`: an error is expected.
     may_fail: bool,
 }
 
@@ -111,7 +111,7 @@ fn read(bytes: &[u8], path: &Path) -> Result<Document, Failure> {
     Ok(imported.document)
 }
 
-/// Without the outputs of earlier runs, and with the parameters.
+/// Removes the outputs of earlier runs, and adds the parameters.
 fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
     for cell in document.cells.iter_mut().filter(|cell| is_executed(cell)) {
         cell.outputs.clear();
@@ -121,7 +121,7 @@ fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
     parameters::inject(document, &given, language).map_err(Failure::failed)
 }
 
-/// As `nbclient` has it: code that is not blank, but for what is tagged `skip-execution`.
+/// As in `nbclient`: true for code that is not blank, except cells tagged `skip-execution`.
 fn is_executed(cell: &ipynb::DocumentCell) -> bool {
     matches!(cell.cell_type.as_str(), "code" | "sql")
         && !cell.source.trim().is_empty()
@@ -137,7 +137,7 @@ fn steps(document: &Document) -> Result<Vec<Step>, Failure> {
     executed.map(step).collect()
 }
 
-/// Imports, executes, and writes the file whatever happened.
+/// Imports and executes the notebook, and writes the file in any case.
 async fn execute(args: &RunArgs, document: &Document, client: &Client, kernelspec: Option<String>) -> Ended {
     let mut stop = Stop::listen();
     let steps = steps(document)?;
@@ -165,7 +165,7 @@ async fn execute_steps(
     let progress = ProgressBar::new(steps.len() as u64);
     let progress = print::progress(progress, "{bar:30} {pos}/{len} cells {elapsed} {msg}");
     let mut failures = Failures::default();
-    // A cell that may fail must not stop those behind it: they are requested when it has ended.
+    // A cell that may fail must not stop later cells: they are requested when it has ended.
     for group in steps.split_inclusive(|step| step.may_fail) {
         let cells: Vec<(ExecutionId, &Step)> = group.iter().map(|step| (ulid::Ulid::generate().into(), step)).collect();
         runs.follow(cells.iter().map(|(id, _)| id.clone()));
@@ -181,7 +181,7 @@ async fn execute_steps(
     failures.report(&args.file)
 }
 
-/// Follows until all have ended. Ctrl-C interrupts what runs and cancels what waits.
+/// Follows runs until all have ended. Ctrl-C interrupts the running one and cancels queued ones.
 async fn follow_group(
     runs: &mut Runs,
     cells: &[(ExecutionId, &Step)],
@@ -213,7 +213,7 @@ async fn follow_group(
                     failures.questions.insert(execution_id.clone(), prompt);
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
-                // Above the bar; also where there is none, as in a pipe.
+                // Printed above the bar, and also without one, as in a pipe.
                 RunUpdate::Note(note) => progress.suspend(|| eprintln!("{note}")),
                 RunUpdate::Started(_) | RunUpdate::Answered(_) | RunUpdate::Progress => {}
             }
@@ -222,7 +222,7 @@ async fn follow_group(
     Ok(())
 }
 
-/// Stops everything, and waits a little for the ends.
+/// Stops everything, and waits for the ends up to a timeout.
 async fn interrupt(runs: &mut Runs) -> Ended {
     runs.command(&Command::StopAll {}).await?;
     let ends = async {
@@ -235,13 +235,13 @@ async fn interrupt(runs: &mut Runs) -> Ended {
     tokio::time::timeout(INTERRUPT_PATIENCE, ends).await.unwrap_or(Ok(()))
 }
 
-// --- what failed, and what is said of it ---
+// --- failures ---
 
-/// Errors that were seen, and those that count.
+/// Errors of all cells, and the failures that count.
 #[derive(Debug, Default)]
 struct Failures {
     tracebacks: BTreeMap<ExecutionId, String>,
-    /// What the code asked for, and was interrupted because nobody can answer.
+    /// Prompts of runs that were cancelled because no person can answer.
     questions: BTreeMap<ExecutionId, String>,
     counted: Vec<String>,
     is_interrupted: bool,
@@ -254,7 +254,7 @@ impl Failures {
         }
     }
 
-    /// A cell ended. Those that were cancelled behind a failure add nothing.
+    /// Takes the end of a cell. Cells that were cancelled after a failure do not count.
     fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
         let (traceback, question) = (self.tracebacks.remove(id), self.questions.remove(id));
         let adds_nothing = end.status == ExecutionStatus::Cancelled && !self.counted.is_empty();
@@ -276,7 +276,7 @@ impl Failures {
         self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));
     }
 
-    /// Whether nothing more is to be run.
+    /// True if no further cell may run.
     fn is_final(&self) -> bool {
         self.is_interrupted || !self.counted.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Runs of the past, and an end to those that go on.
+//! `runs`, `cancel` and `stop`: lists and compares past runs, and ends current ones.
 
 use std::collections::BTreeMap;
 
@@ -54,21 +54,21 @@ async fn list(notebook: &NotebookClient, args: &RunsArgs) -> Ended {
     print::list(&runs, args.json, "no runs: `notarium exec` runs cells", headings, async |run| {
         let Run { id, execution, .. } = run;
         let who = people.name(&execution.requested_by).await;
-        // Columns are cleaned: without its colours it says the same.
+        // Table cells are cleaned of control sequences, so colours are removed first.
         let ended = console::strip_ansi_codes(&facts(run, &mut people).await).into_owned();
         [id.to_string(), subject_name(&execution.subject), who, print::time(execution.requested_at), ended]
     })
     .await
 }
 
-/// How it stands, and whether it can go on.
+/// The status of a run, with a note if its kernel is unreachable.
 async fn facts(run: &Run, people: &mut People) -> String {
     let gone = run.unreachable_since.map(|since| format!(", its kernel is unreachable since {}", print::clock(since)));
     let end = end(run, people).await;
     format!("{}{}", show::run_facts(&run.execution, end), gone.unwrap_or_default())
 }
 
-/// The end of a run of the state, with who wanted it where the record tells that.
+/// The end of a run in a sentence, with the actor who requested it if the record has one.
 pub async fn told_end(
     notebook: &NotebookClient,
     people: &mut People,
@@ -84,7 +84,7 @@ pub async fn told_end(
     }
 }
 
-/// An odd end in a sentence, with the name of who wanted it.
+/// An unusual end in a sentence, with the actor who requested it.
 async fn end(run: &Run, people: &mut People) -> Option<String> {
     let did = run.execution.end_cause.as_ref().and_then(|cause| did(*cause.known()?));
     match (&run.ended_by, did) {

@@ -1,4 +1,4 @@
-//! What kernels may reach of this machine.
+//! `--kernel-sandbox`: restricts the access of kernels to this machine.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use notarium_core::RawObject;
 
 use super::{Ended, Failure, config, print, serve};
 
-/// This very program, whatever lies under its name by now.
+/// This program, even if its file was replaced.
 const LAUNCHER: &str = "/proc/self/exe";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,20 +47,20 @@ pub struct SandboxArgs {
     sandbox: Wanted,
 }
 
-/// What this machine's kernels are kept from, and by what.
+/// Restrictions of this machine's kernels.
 pub struct Kept {
-    /// Places that tools of assistants refuse, and that the sandbox covers.
+    /// Paths that tools of assistants refuse, and that the sandbox hides.
     pub hidden: Vec<PathBuf>,
-    /// Places that kernels do not write where there is a sandbox, and nobody's uploads anywhere.
+    /// Paths that sandboxed kernels cannot write; uploads never can.
     pub read_only: Vec<PathBuf>,
-    /// `Err`: there is none, and why.
+    /// `Err`: the reason why there is no sandbox.
     pub sandbox: Result<Sandbox, String>,
     /// Databases that SQL cells can name.
     pub connections: Arc<Connections>,
 }
 
 impl Kept {
-    /// Whether what can confirm is out of the kernels' reach, wherever it is kept.
+    /// True if kernels cannot reach the credentials that confirm calls.
     pub fn holds(&self) -> bool {
         self.sandbox.as_ref().is_ok_and(|sandbox| sandbox.standing().holds())
     }
@@ -71,21 +71,21 @@ impl Kept {
     }
 }
 
-/// What a kernel works with, and what it must not find.
+/// Paths and variables that a kernel uses, and paths that it must not find.
 pub struct Surroundings<'a> {
     pub working_dir: &'a Path,
-    /// Where its programs are.
+    /// Paths of the kernel's programs.
     pub kernel_paths: &'a [PathBuf],
     /// Notarium's own folders, and files of tokens, besides the usual ones.
     pub own: Vec<PathBuf>,
     /// Variables that kernels get.
     pub passed: &'a [String],
-    /// What the brokers of connections run: who could write it would have the credentials.
+    /// Code of the connections' brokers: a kernel that could write it would get the credentials.
     pub drivers: Vec<PathBuf>,
 }
 
 impl SandboxArgs {
-    /// What this machine's kernels are kept from.
+    /// Determines the restrictions of this machine's kernels.
     pub async fn kept(&self, around: &Surroundings<'_>) -> Result<Kept, Failure> {
         let own = own_places(around)?;
         let plan = self.plan(around, &own)?;
@@ -145,12 +145,12 @@ impl SandboxArgs {
     }
 }
 
-/// Without links, where it is there.
+/// The path without links; unchanged if it does not exist.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Notarium's own folders. They are made, so that what comes into them later is hidden too.
+/// Notarium's own folders. Missing ones are created, so that their later content is hidden too.
 fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
     let mut own = around.own.clone();
     own.extend(serve::data_folder());
@@ -165,7 +165,7 @@ fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
     Ok(own)
 }
 
-/// A file that is replaced cannot be hidden for long; its folder can.
+/// The folder of the configuration file. Hiding the file alone would end when it is replaced.
 fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf, Failure> {
     let file = std::path::absolute(configuration).unwrap_or_else(|_| configuration.to_owned());
     let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
@@ -182,7 +182,7 @@ fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf,
     Ok(folder)
 }
 
-/// Without a sandbox nothing keeps code from its own working folder.
+/// Refuses own folders below the working folder: without a sandbox, code could reach them.
 fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
     let working_dir = real(working_dir);
     let inside = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&working_dir));
@@ -198,7 +198,7 @@ fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
     }
 }
 
-/// One line for people: what stands between kernels and this machine.
+/// The restrictions of kernels in one line for people.
 fn sentence(found: Result<&Standing, &str>) -> String {
     match found {
         Ok(standing) if standing.holds() => format!("in a sandbox ({}: {})", standing.word(), standing.by.join(", ")),
@@ -211,19 +211,19 @@ fn sentence(found: Result<&Standing, &str>) -> String {
     }
 }
 
-/// The same of a kernel, as the record has it.
+/// Like [`sentence`], from the record of a kernel.
 pub fn recorded(sandbox: &RawObject) -> String {
     let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
     sentence(standing.as_ref().map_err(|_| "none was recorded"))
 }
 
-/// The same in a word or two.
+/// Like [`recorded`], in one to four words.
 pub fn recorded_word(sandbox: &RawObject) -> String {
     let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
     standing.map_or_else(|_| "none".to_owned(), |standing| standing.word().to_owned())
 }
 
-/// `notarium agent --check`.
+/// Prints `notarium agent --check`.
 pub fn show(kept: &Kept) -> Ended {
     print::line(format!("Kernels run {}", kept.sentence()))?;
     let Ok(sandbox) = &kept.sandbox else {

@@ -15,7 +15,7 @@ use super::print::announce;
 use super::settings::Settings;
 use super::{Context, Ended, Failure, session};
 
-/// What people read who want everything in another place.
+/// Environment variable of the data folder, named in advice.
 pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
 
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub enum ConfirmWith {
 }
 
 impl ConfirmWith {
-    /// One line for people.
+    /// The setting in one line for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Session => "a session is enough (so keep kernels in a sandbox: notarium agent --check)",
@@ -78,14 +78,14 @@ impl ConfirmWith {
     }
 }
 
-/// `localhost` is an address too.
+/// Parses an address; `localhost` is accepted too.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let numeric = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
     let say = "write address and port, as in 127.0.0.1:8787, [::1]:8787 or, for every network, 0.0.0.0:8787";
     numeric.parse().map_err(|_| say.to_owned())
 }
 
-/// One address is a network too.
+/// Parses a network; a single address is accepted too.
 fn network(text: &str) -> Result<IpNet, String> {
     let one = || text.parse::<IpAddr>().map(IpNet::from);
     text.parse()
@@ -94,7 +94,7 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 impl PlaceArgs {
-    /// A file with a key of the server, which kernels must not find.
+    /// The file with the server's OIDC secret, which kernels must not read.
     pub fn secret_file(&self) -> Option<PathBuf> {
         self.oidc.secret_file()
     }
@@ -102,11 +102,11 @@ impl PlaceArgs {
     /// The data folder: `--data`, else the user's own.
     pub fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.data.clone().map_or_else(data_folder, Ok)?;
-        // As people find it from another folder too.
+        // Absolute, because people use it from other folders.
         Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    /// `models`: what assistants beside the server ask; none: nobody carries their turns on.
+    /// Starts the server. `models`: the models of the assistants; empty: there are no assistants.
     pub async fn start(&self, folder: &Path, models: Vec<Model>) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         config.listen = self.listen;
@@ -117,7 +117,7 @@ impl PlaceArgs {
         config.public_url.clone_from(&self.public_url);
         config.oidc = self.oidc.settings()?;
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
-        // A host may be reached with and without TLS in front.
+        // A host may be reached with TLS (through a proxy) and without.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
         config.allowed_origins = self.allow_origin.iter().cloned().chain(hosts).collect();
         start(config).await
@@ -158,12 +158,12 @@ pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     .await
 }
 
-/// Ready on Ctrl-C or SIGTERM.
+/// Waits for Ctrl-C or SIGTERM.
 pub async fn stopped() {
     Stop::listen().asked().await;
 }
 
-/// Ctrl-C and SIGTERM, heard from the moment on that this is made: none is missed while something else is waited for.
+/// Listens for Ctrl-C and SIGTERM from its creation on, so that none is missed during other waits.
 pub struct Stop([Option<Signal>; 2]);
 
 impl Stop {
@@ -171,7 +171,7 @@ impl Stop {
         Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
     }
 
-    /// Until the next one, or the one that has come already. Cancel safe.
+    /// Waits for the next signal, or returns for an earlier one. Cancel safe.
     pub async fn asked(&mut self) {
         let [interrupt, terminate] = &mut self.0;
         tokio::select! {
@@ -184,14 +184,14 @@ impl Stop {
 async fn heard(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => _ = signal.recv().await,
-        // The system would not let us listen: its own way of ending processes stays.
+        // Without a handler, the system's default action ends the process.
         None => std::future::pending().await,
     }
 }
 
 // --- signing in with OpenID Connect ---
 
-/// Holds the client's secret; an argument would be seen by everybody on the machine.
+/// Environment variable of the client's secret; an argument would be visible to every user of the machine.
 const SECRET_VARIABLE: &str = "NOTARIUM_OIDC_CLIENT_SECRET";
 
 #[derive(Debug, Clone, Args)]
@@ -217,12 +217,12 @@ pub struct OidcArgs {
 }
 
 impl OidcArgs {
-    /// The file with the client's secret, which kernels must not find.
+    /// The file with the client's secret, which kernels must not read.
     fn secret_file(&self) -> Option<PathBuf> {
         self.oidc_client_secret_file.clone()
     }
 
-    /// `None` where no provider is named.
+    /// The settings; `None` if no provider is named.
     pub fn settings(&self) -> Result<Option<OidcSettings>, Failure> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let Some(issuer) = set(&self.oidc_issuer) else {

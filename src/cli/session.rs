@@ -1,4 +1,4 @@
-//! Signing in and out, here and in a browser, and who one is.
+//! `login`, `logout`, `whoami` and `link`: sessions here and in a browser.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use super::context::{Access, http_address};
 use super::narrate::word;
 use super::{Context, Ended, Failure, JsonArgs, NoArgs, find, input, print};
 
-/// What the list of sessions calls one of this program.
+/// Label of this program's sessions.
 const LABEL: &str = "notarium login";
-/// A little less than the server's 15 minutes.
+/// Reuse of a fresh sign-in; slightly shorter than the server's 15 minutes.
 const KEPT: Duration = Duration::from_secs(14 * 60 + 30);
-/// What the list of sessions calls one of these.
+/// Label of sessions after asking for the password again.
 const FRESH_LABEL: &str = "notarium, password asked";
 const ATTEMPTS: u32 = 3;
 
@@ -63,7 +63,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
     print::noted(format!("signed in to {server} as {name}; stored in {}", path.display()))
 }
 
-/// Whom the stored token signs in to this server as; `None` where it is for another server, or good no more.
+/// The user of the stored token on this server; `None` if the token is for another server or no longer valid.
 async fn signed_in(server: &str) -> Result<Option<Me>, Failure> {
     let stored = Config::load()?;
     let stored_for = stored.server.as_deref().map(http_address).transpose()?;
@@ -72,7 +72,7 @@ async fn signed_in(server: &str) -> Result<Option<Me>, Failure> {
     Ok(client.get("/api/me").await.ok())
 }
 
-/// Asks before somebody else takes the place of who is signed in, and before anything is used up.
+/// Asks before another user replaces the one who is signed in, and before a one-time token is used up.
 async fn may_replace(server: &str, stored: Option<Me>, is_same: impl Fn(&Me) -> bool) -> Ended {
     let Some(me) = stored.filter(|me| !is_same(me)) else { return Ok(()) };
     let name = print::clean(&me.name);
@@ -89,7 +89,7 @@ async fn may_replace(server: &str, stored: Option<Me>, is_same: impl Fn(&Me) -> 
     }
 }
 
-/// A token that was given: kept as it is, or exchanged when it is good for one exchange only.
+/// Signs in with a given token: stores it, or exchanges it if it is a one-time token.
 async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
     let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
     let found = client.get::<Me>("/api/me").await;
@@ -119,13 +119,13 @@ fn stranger(server: &str) -> Result<Client, Failure> {
     Client::new(Access { server: server.to_owned(), token: String::new() })
 }
 
-/// The provider of OpenID Connect that the server has; an older server knows no such question.
+/// The server's OpenID Connect provider; `None` also for an older server without this request.
 async fn provider(server: &str) -> Result<Option<OidcOption>, Failure> {
     let options: Option<SignInOptions> = stranger(server)?.get("/api/session/options").await.ok();
     Ok(options.and_then(|options| options.oidc))
 }
 
-/// A provider signs people in on the page alone: how they come from there to here.
+/// Explains how to sign in with a provider, which works only on the page.
 async fn tell_of_provider(server: &str) -> Ended {
     if let Some(oidc) = provider(server).await? {
         let (name, origin) = (print::clean(&oidc.name), print::clean(&oidc.origin));
@@ -138,13 +138,13 @@ async fn tell_of_provider(server: &str) -> Ended {
 }
 
 async fn one_time(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
-    // Whose the token is comes out when it is used up.
+    // The token's user is unknown until it is used up.
     may_replace(server, stored, |_| false).await?;
     let token = ask("one-time token: ", true).await?;
     exchange_one_time(server, &token, args).await
 }
 
-/// Asks for what the token's exchange needs: a password, and a login and a name where the person has none.
+/// Asks for the inputs of the token's exchange: a password, and a login and a name if the person has none.
 async fn exchange_one_time(server: &str, token: &str, args: &LoginArgs) -> Result<String, Failure> {
     let needs: OneTimeUse = stranger(server)?.post("/api/session/one-time", &json!({ "token": token })).await?;
     let login = match &args.login {
@@ -181,7 +181,7 @@ async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
     }
 }
 
-/// Ends the session on the server, where there is one to end, and forgets it here.
+/// Ends the session on the server, if there is one, and deletes it here.
 pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     let stored = Config::load()?;
     if stored.token.is_none() {
@@ -191,7 +191,7 @@ pub async fn logout(_: NoArgs, _: &Context) -> Ended {
     let access = Access { server: http_address(&server)?, token: stored.token.clone().unwrap_or_default() };
     Config { token: None, ..stored }.save()?;
     let client = Client::new(access)?;
-    // A token of a program is one that others may use: it is forgotten here, and stays good.
+    // A program's token may be in use elsewhere: it is deleted here but stays valid.
     let me: Result<Me, Failure> = client.get("/api/me").await;
     let is_session = me.as_ref().is_ok_and(|me| me.kind == "session");
     match is_session {
@@ -217,14 +217,14 @@ pub async fn whoami(args: JsonArgs, context: &Context) -> Ended {
     print::line(format!("until   {}", print::optional_time(me.expires_at)))
 }
 
-// --- again, where nothing that is kept on the disk confirms ---
+// --- fresh sign-in, if stored sessions cannot confirm ---
 
-/// The session of a fresh sign-in, in the memory of this process alone.
+/// The session of a fresh sign-in, only in this process's memory.
 #[derive(Debug, Clone, Default)]
 pub struct FreshSession(Arc<Mutex<Option<(String, Instant)>>>);
 
 impl FreshSession {
-    /// The token of a fresh sign-in; `None`: the server asks for none, so the refusal has another reason.
+    /// The token of a fresh sign-in; `None`: the server needs none, so the refusal has another reason.
     pub async fn token(&self, client: &Client) -> Result<Option<String>, Failure> {
         let mut kept = self.0.lock().await;
         if let Some((token, _)) = kept.as_ref().filter(|(_, since)| since.elapsed() < KEPT) {
@@ -240,7 +240,7 @@ impl FreshSession {
     }
 }
 
-/// What somebody does who has none: a provider asks on the page alone.
+/// An error with advice for a user without a password: a provider can ask only on the page.
 async fn without_password(server: &str) -> Result<String, Failure> {
     Err(Failure::failed(match provider(server).await? {
         Some(oidc) => format!(
@@ -298,7 +298,7 @@ pub async fn link(args: LinkArgs, context: &Context) -> Ended {
     print::noted(format!("it opens one browser, once, until {}", print::optional_time(made.expires_at)))
 }
 
-/// What stands behind the # stays in the browser, which drops it from the address.
+/// The link to sign in a browser. The part after the # is not sent, and the page removes it from the address.
 pub fn link_to(server: &str, token: &str, notebook: Option<&NotebookId>) -> String {
     let place = notebook.map(|notebook| format!("&notebook={notebook}")).unwrap_or_default();
     format!("{server}/#token={token}{place}")

@@ -1,6 +1,6 @@
-//! The numbers that an operator may set, and the file that may set every option of `serve` and `up`.
+//! Settings of the server, and the file of `--config`, which can set every option of `serve` and `up`.
 //!
-//! An option counts from the first place that names it: the command line, the environment, the file of `--config`.
+//! Precedence of sources: the command line, the environment, the file of `--config`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use toml_edit::{DocumentMut, Item, Value};
 use super::values::parse_duration;
 use super::{Arguments, Failure};
 
-/// Numbers of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.
+/// Number of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(u64);
 
@@ -30,7 +30,7 @@ impl FromStr for Size {
         let unit = units.into_iter().find_map(|(name, shift)| Some((text.strip_suffix(name)?, shift)));
         let (number, shift) = unit.unwrap_or((text, 0));
         let number: u64 = number.trim().parse().map_err(|_| explained())?;
-        // As much as every machine can count.
+        // At most 1 TiB, which every platform can count.
         number.checked_mul(1 << shift).filter(|bytes| (1..=1 << 40).contains(bytes)).map(Self).ok_or_else(explained)
     }
 }
@@ -161,7 +161,7 @@ impl Settings {
     }
 }
 
-/// Reads the command line; where a file of `--config` is named, with what that says and nothing else does.
+/// Parses the command line, with the options of `--config`'s file that are not given otherwise.
 pub fn arguments(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, Failure> {
     let mut line: Vec<OsString> = line.into_iter().collect();
     let mut matches = Arguments::command().get_matches_from(&line);
@@ -178,7 +178,7 @@ pub fn arguments(line: impl IntoIterator<Item = OsString>) -> Result<Arguments, 
     Arguments::from_arg_matches(&matches).map_err(|error| error.exit())
 }
 
-/// The options of the file that nobody gave otherwise, as they are written on the command line.
+/// Options of the file that are not given otherwise, in the form of a command line.
 fn of_file(file: &Path, command: &str, given: &ArgMatches) -> Result<Vec<OsString>, Failure> {
     let wrong = |what: String| Failure::usage(format!("{}: {what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;

@@ -1,4 +1,4 @@
-//! A notebook as text, with its outputs previewed.
+//! `show`: a notebook as text, with previews of its outputs.
 
 use clap::Args;
 use notarium_core::reactivity::{CellReport, NotebookGraph, Standing};
@@ -15,9 +15,9 @@ use super::print::style;
 use super::runs::told_end;
 use super::{Context, Ended, graph, outputs, print, sandbox};
 
-/// Lines of an output that a preview shows.
+/// Most lines of an output in a preview.
 const PREVIEW_LINES: usize = 10;
-/// Of a run that a file or a copy tells of.
+/// Note for an imported or copied run.
 const IMPORTED: &str = ", brought from elsewhere: not run here";
 
 #[derive(Debug, Args)]
@@ -124,7 +124,7 @@ fn cell_heading(
     print::line(format!("\n{id}  {}", facts.join(", ")))
 }
 
-/// How a run stands, as in `[3] ok after 0.42 s`; with what is odd about its end.
+/// The status of a run, such as `[3] ok after 0.42 s`; with a note on an unusual end.
 pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
     let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
     let asks = execution.pending_input.is_some() && !execution.status.is_finished();
@@ -141,7 +141,7 @@ pub fn run_facts(execution: &Execution, end: Option<String>) -> String {
     format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
 }
 
-/// How the reply to a prompt stands, as in `answer failed (no key)`.
+/// The status of a prompt's reply, such as `answer failed (no key)`.
 fn reply_facts(reply: &Reply) -> String {
     let status = match reply.status.known() {
         Some(ReplyStatus::Running) => style("being answered").yellow(),

@@ -22,7 +22,7 @@ use super::sandbox::Kept;
 use super::serve::{ConfirmWith, PlaceArgs, Stop};
 use super::{Context, Ended, Failure, python, session};
 
-/// What `up` keeps in the data folder, for its owner alone.
+/// File of `up`'s keys in the data folder; only its owner can read it.
 const KEYS_FILE: &str = "up.json";
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub struct UpArgs {
 }
 
 impl UpArgs {
-    /// The data, and files with keys of the server and of its assistants.
+    /// The data folder, and files with keys of the server and of its assistants.
     fn own(&self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         let files = self.models.secret_files()?.into_iter().chain(self.place.secret_file());
         Ok([folder.to_owned()].into_iter().chain(files.filter(|file| file.is_file())).collect())
@@ -54,7 +54,7 @@ pub async fn up(args: UpArgs, _: &Context) -> Ended {
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
     let paths = python::places(&args.kernels.kernel_paths, folder);
     let kept = args.kernels.kept(&paths, args.own(folder)?).await?;
-    // What lies on the disk confirms nothing where kernels could read it.
+    // If kernels could read the disk, stored sessions must not be able to confirm.
     let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
@@ -67,7 +67,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         agent = start_kernels(args, folder, server, &keys) => agent,
         () = stop.asked() => return Ok(()),
     };
-    // A notebook can be read and written without a kernel.
+    // Notebooks can be read and written without a kernel.
     let agent = agent.inspect_err(|failure| eprintln!("No kernels: {failure}")).ok();
     stop.asked().await;
     eprintln!("stopping");
@@ -77,10 +77,10 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     }
 }
 
-/// Makes the commands of this machine know the server.
+/// Stores the server's address and a token for the commands on this machine.
 fn login(server: &RunningServer, keys: &Keys) -> Ended {
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
-    // One that cannot be read is no login.
+    // An unreadable configuration is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
     login.save()?;
     if let Some(words) = replaced {
@@ -122,14 +122,14 @@ async fn print_invitation(
     Ok(())
 }
 
-/// Whether what is printed stays where the output was led to.
+/// True if standard output is a file.
 fn is_kept_in_a_file() -> bool {
     let output = std::io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
     output.and_then(|output| output.metadata()).is_ok_and(|found| found.is_file())
 }
 
-/// The agent of this machine, with a Python kernel that is installed first where there is none: half a minute in which
-/// the page is open already.
+/// Starts this machine's agent. Installs a Python kernel first if there is none, which takes half a minute while
+/// the page is already open.
 async fn start_kernels(
     args: &UpArgs,
     folder: &Path,
@@ -145,7 +145,7 @@ async fn start_kernels(
     Ok(agent)
 }
 
-/// Who has no password is told how to choose one: at a terminal alone, because a file of what was printed could be read.
+/// Explains how to choose a password if the owner has none. Only on a terminal, because a file of the output could be read.
 async fn print_way_to_a_password(server: &RunningServer) -> Ended {
     let accounts = &server.app().accounts;
     let users = accounts.store().users(None, 2).await.map_err(anyhow::Error::from)?;
@@ -164,14 +164,14 @@ async fn print_way_to_a_password(server: &RunningServer) -> Ended {
     Ok(())
 }
 
-/// What there is to say when the login of another server goes. A session that moved to another port is the same login.
+/// The note if a login of another server is replaced. A session whose port changed is the same login.
 fn replaced(before: &Config, now: &Config) -> Option<String> {
     let server = before.server.as_ref().filter(|server| Some(*server) != now.server.as_ref())?;
     let is_lost = before.token.is_some() && before.token != now.token;
     is_lost.then(|| format!("You were logged in at {server}: to work there again, notarium login --server {server}"))
 }
 
-/// The tokens of the person at this machine and of its agent.
+/// Tokens of the person at this machine and of its agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Keys {
     pub session: String,
@@ -179,14 +179,14 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Those of last time while they are good, else new ones.
+    /// The stored keys if they are valid, else new ones.
     pub async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
         let (file, accounts) = (folder.join(KEYS_FILE), &server.app().accounts);
         if let Some(keys) = Self::read(&file) {
             if is_session_as_wanted(server, &keys.session).await && accounts.authenticate(&keys.agent).await.is_ok() {
                 return Ok(keys);
             }
-            // Other processes may have read it.
+            // Other processes may have read the old token.
             let _ = client(server, &keys.session)?.delete("/api/session").await;
         }
         let keys = Self::make(server).await?;
@@ -200,12 +200,12 @@ impl Keys {
         serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
     }
 
-    /// Signs in as the owner, and lets an agent in.
+    /// Signs in as the owner, and creates an agent's token.
     pub async fn make(server: &RunningServer) -> Result<Self, Failure> {
         let accounts = &server.app().accounts;
         let owner = match &server.owner_token {
             Some(token) => token.clone(),
-            // Whoever may write the data folder may become its owner again.
+            // Write access to the data folder is enough to become its owner.
             None => {
                 issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?.text.reveal()
             }
@@ -222,7 +222,7 @@ impl Keys {
         Ok(Self { session: signed_in.text.reveal(), agent: agent.text.reveal() })
     }
 
-    /// A link that opens one browser, once.
+    /// A link that signs one browser in, once.
     pub async fn link(&self, server: &RunningServer, notebook: Option<&NotebookId>) -> Result<String, Failure> {
         let accounts = &server.app().accounts;
         let who = accounts.authenticate(&self.session).await.map_err(anyhow::Error::from)?;
@@ -230,7 +230,7 @@ impl Keys {
         Ok(session::link_to(&server.url(), &token.text.reveal(), notebook))
     }
 
-    /// An agent in this process, for a server in this process.
+    /// Starts an agent in this process, for a server in this process.
     pub fn start_agent(
         &self,
         server: &RunningServer,
@@ -244,7 +244,7 @@ impl Keys {
     }
 }
 
-/// One that could confirm is not kept where it must not, and one that could never does not stay where it may.
+/// True if the stored session fits the setting: it can confirm exactly if stored sessions may.
 async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
     let accounts = &server.app().accounts;
     let Ok(who) = accounts.authenticate(token).await else { return false };
@@ -252,7 +252,7 @@ async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
     stored.is_some_and(|token| token.scopes.scopes().contains(&Scope::Confirm) != accounts.asks_again())
 }
 
-/// REST of a server in this process.
+/// A REST client for a server in this process.
 pub fn client(server: &RunningServer, token: &str) -> Result<Client, Failure> {
     Client::new(Access { server: server.url(), token: token.to_owned() })
 }

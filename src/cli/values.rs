@@ -1,4 +1,4 @@
-//! Values as people write them on the command line.
+//! Parsers of values on the command line.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ pub const SCOPES: [&str; 6] = ["read", "edit", "run", "confirm", "manage", "admi
 pub const REACTIVITIES: [&str; 3] = ["off", "lazy", "eager"];
 pub const POLICIES: [&str; 3] = ["guarded", "ask-for-every-edit", "trusted"];
 
-/// One value of a type, by its name on the wire.
+/// Parses a value of a type by its name on the wire.
 pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
@@ -21,14 +21,14 @@ where
     PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(Value::String(name.replace('-', "_"))))
 }
 
-/// A length of time as people write it: `30m`, `12h`, `7d`, `2w`; in milliseconds.
+/// Parses a duration such as `30m`, `12h`, `7d`, `2w`; in milliseconds.
 pub fn parse_duration(text: &str) -> Result<Millis, String> {
     let length = humantime::parse_duration(text).ok().and_then(|length| Millis::try_from(length.as_millis()).ok());
     let explained = || format!("'{text}' is no length of time: write for instance 30m, 12h, 7d or 2w");
     length.filter(|length| *length > 0).ok_or_else(explained)
 }
 
-/// The time after a length of time from now.
+/// The time that is `length` milliseconds from now.
 pub fn after(length: Millis) -> Millis {
     now().saturating_add(length)
 }

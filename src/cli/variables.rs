@@ -1,4 +1,4 @@
-//! `variables`: what a notebook's kernel holds, or the rows of one of its tables.
+//! `variables`: lists the variables of a notebook's kernel, or shows rows of one of its tables.
 
 use clap::Args;
 use notarium_core::KernelSessionId;
@@ -64,7 +64,7 @@ async fn ask(args: &VariablesArgs, notebook: &NotebookClient, read: ReadTable) -
     notebook.post("/table", &AskTable { read, kernel: args.kernel.clone() }).await
 }
 
-/// Its columns are asked for first: a question names one by its place.
+/// The sort order by a column's name. The columns are requested first, because a question names one by its index.
 async fn sorted_by(
     args: &VariablesArgs,
     notebook: &NotebookClient,
@@ -105,7 +105,7 @@ async fn list(args: &VariablesArgs, notebook: &NotebookClient) -> Ended {
     Ok(())
 }
 
-/// In columns as wide as their longest value, cut at 40 characters.
+/// Prints columns as wide as their longest value, cut at 40 characters.
 fn show(page: &TablePage) -> Ended {
     const MAX_WIDTH: usize = 40;
     let cut = |text: &str| {

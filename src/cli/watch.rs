@@ -1,4 +1,4 @@
-//! `watch`: what everybody does in a notebook, live, across reconnects and without a gap.
+//! `watch`: shows all activity in a notebook live, across reconnects and without a gap.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -49,7 +49,7 @@ pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
     };
     let mut checker = args.check.then(Checker::default);
     let mut quiet = tokio::time::interval(CHECK_EVERY);
-    // One that lives on while an event is shown, or a Ctrl-C in that time would be missed.
+    // Created once: otherwise a Ctrl-C while an event is shown would be missed.
     let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
@@ -78,11 +78,11 @@ pub async fn watch(args: WatchArgs, notebook: NotebookClient) -> Ended {
 
 struct Watcher {
     notebook: NotebookClient,
-    /// The last version that was shown; `None` until it is known where to begin.
+    /// The last version that was shown; `None` until the start is known.
     shown: Option<Version>,
     as_json: bool,
     narrator: Narrator,
-    /// Who is here: names by connection.
+    /// Names of present people by connection.
     here: BTreeMap<String, String>,
     bars: Bars,
 }
@@ -109,7 +109,7 @@ impl Watcher {
         }
     }
 
-    /// What happened before the state that came, and was not shown, is read from the record.
+    /// Reads events from the record that are older than the received state and were not shown.
     async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Document>) -> Ended {
         let held = state.map_or(message.version, |state| state.version);
         if message.diverged {
@@ -156,7 +156,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Each version once.
+    /// Shows each version once.
     async fn show(&mut self, event: NarratedEvent) -> Ended {
         let version = event.message.version;
         if self.shown.is_some_and(|last| version <= last) {
@@ -169,7 +169,7 @@ impl Watcher {
         }
     }
 
-    // --- beside the log ---
+    // --- messages outside the log ---
 
     fn message(&mut self, message: ServerMessage) -> Ended {
         match message {
@@ -216,15 +216,15 @@ impl Watcher {
     }
 }
 
-// --- --check: is the state that was folded here the server's? ---
+// --- --check: compares the state that was folded here with the server's ---
 
-/// Where something happened, the server is asked that often.
+/// Interval of checks while there are changes.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
 
-/// Asks for the server's digest, one question at a time.
+/// Requests the server's digest, one check at a time.
 #[derive(Debug, Default)]
 struct Checker {
-    /// The version of the last question.
+    /// The version of the last check.
     asked: Version,
     is_waiting: bool,
     answers: u64,
@@ -238,7 +238,7 @@ impl Checker {
                 self.answered(answer);
             }
             ConnectionEvent::Subscribed(message) => {
-                // A question before a cut is lost with its connection.
+                // A check is lost if its connection is cut.
                 self.is_waiting = false;
                 let own = message.digest.and_then(|_| follower.state()?.digest().ok());
                 if own.is_some()
@@ -253,12 +253,12 @@ impl Checker {
         }
     }
 
-    /// Asks about the state that is held now, unless that was asked, or an answer is to come.
+    /// Requests a check of the present state, unless it was checked or an answer is pending.
     fn ask(&mut self, follower: &Follower) {
         let Some(state) = follower.state().filter(|state| state.version > self.asked && !self.is_waiting) else {
             return;
         };
-        // What has no canonical form has no digest, here as there.
+        // A state without a canonical form has no digest, here or on the server.
         let Ok(digest) = state.digest() else { return };
         (self.asked, self.is_waiting) = (state.version, true);
         let (notebook, version) = (follower.notebook.clone(), state.version);
@@ -277,7 +277,7 @@ impl Checker {
         print::note(format!("at version {version} the state here is not the server's: the server's takes its place"));
     }
 
-    /// What it came to.
+    /// The result of all checks.
     fn end(self) -> Ended {
         let Checker { answers, differences, .. } = self;
         let told = format!("compared {answers} times with the server, {differences} differences");

@@ -135,7 +135,7 @@ pub async fn upload(args: UploadArgs, notebook: NotebookClient) -> Ended {
     Ok(())
 }
 
-/// What stands there; `None`: nothing.
+/// Describes the file at a path; `None` if there is none.
 pub async fn about(notebook: &NotebookClient, path: &str, kernel: Option<&str>) -> Result<Option<FileEntry>, Failure> {
     match notebook.get::<FileEntry>(&with_query("/files/about", &[("path", Some(path)), ("kernel", kernel)])).await {
         Ok(entry) => Ok(Some(entry)),
@@ -158,7 +158,7 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
     if !found.is_file() {
         return Err(Failure::usage(format!("{} is no file: name a file", file.display())));
     }
-    // Asked before the bytes go: an answer in the middle of them may not be heard.
+    // Checked before the upload: a client may not see a response in the middle of it.
     if !args.overwrite && about(notebook, to, id(&args.kernel)).await?.is_some() {
         let message = format!("'{to}' exists: --overwrite replaces it, --to gives this file another name");
         return Err(Failure::failed(message));
@@ -180,7 +180,7 @@ async fn store(notebook: &NotebookClient, args: &UploadArgs, file: &Path, to: &s
     print::noted(format!("{verb} {} ({}, sha256 {sha256})", print::clean(&path), print::size(size_bytes)))
 }
 
-/// A line on standard error, where that is a terminal.
+/// A progress line on standard error, if that is a terminal.
 fn progress(size: u64, name: &str) -> ProgressBar {
     let template = "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}";
     print::progress(ProgressBar::new(size), template).with_message(print::clean(name))
@@ -227,7 +227,7 @@ async fn to_standard_output(mut answer: reqwest::Response) -> Ended {
     Ok(())
 }
 
-/// As a whole or not at all: a file of the same name stays until the new one is complete.
+/// Writes a file atomically: a file of the same name stays until the new one is complete.
 async fn to_file(answer: reqwest::Response, output: &Path) -> Ended {
     let bar = progress(answer.content_length().unwrap_or_default(), &output.to_string_lossy());
     let mut name = output.as_os_str().to_owned();

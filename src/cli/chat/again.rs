@@ -1,4 +1,4 @@
-//! `chat --again`: the last question once more, where its turn failed or was stopped.
+//! `chat --again`: repeats the last question if its turn failed or was stopped.
 
 use notarium_core::{Actor, Attachment, CellId, ConversationId, MessageBlock, MessageRole, Open};
 use notarium_wire::rest::{Me, Message, MessagePage, TurnPage, TurnStatus, TurnSummary};
@@ -6,7 +6,7 @@ use notarium_wire::rest::{Me, Message, MessagePage, TurnPage, TurnStatus, TurnSu
 use crate::cli::Failure;
 use crate::cli::client::NotebookClient;
 
-/// A question that was asked before.
+/// An earlier question.
 pub struct Asked {
     pub conversation: ConversationId,
     pub text: Option<String>,
@@ -14,7 +14,7 @@ pub struct Asked {
     pub attachments: Vec<Attachment>,
 }
 
-/// Your last question, of one conversation or of all in the notebook.
+/// The user's last question, in one conversation or in all of the notebook.
 pub async fn last_question(notebook: &NotebookClient, conversation: Option<&ConversationId>) -> Result<Asked, Failure> {
     let me: Me = notebook.client.get("/api/me").await?;
     let turn = last_turn(notebook, conversation, &me.actor).await?;

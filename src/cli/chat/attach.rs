@@ -1,4 +1,4 @@
-//! `--attach`: pictures and text that go with a question.
+//! `--attach`: pictures and text files for a question.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub async fn upload(notebook: &NotebookClient, file: &Path) -> Result<Attachment
     Ok(Attachment { sha256, size_bytes, media_type, name })
 }
 
-/// By what is in it: a name may say anything.
+/// The MIME type by content, because a file's name is unreliable.
 fn media_type(name: &str, bytes: &[u8]) -> String {
     let pictures: [(&[u8], &str); 4] = [
         (b"\x89PNG\r\n\x1a\n", "image/png"),

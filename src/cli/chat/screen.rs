@@ -1,4 +1,4 @@
-//! What people see of a turn: the text on standard output, all else on standard error.
+//! Shows a turn to people: text on standard output, everything else on standard error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::cli::print::{self, style};
 use crate::cli::{Ended, Failure};
 
-/// Longest piece of arguments or results on a line.
+/// Longest excerpt of arguments or results on a line.
 const MAX_SHOWN: usize = 120;
 
-/// How a turn ended.
+/// Result of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Done,
@@ -18,14 +18,14 @@ pub enum End {
     Failed(String),
 }
 
-/// What is on the screen.
+/// State of the screen.
 #[derive(Debug, Default)]
 pub struct Screen {
     as_json: bool,
     is_within_line: bool,
-    /// Blocks of text that were begun.
+    /// Text blocks that were begun.
     begun: BTreeSet<Block>,
-    /// The texts of the present attempt, and those of the one before it that failed.
+    /// Texts of the present attempt, and those of the previous, failed one.
     written: BTreeMap<Block, String>,
     failed: BTreeMap<Block, String>,
 }
@@ -38,7 +38,7 @@ impl Screen {
         Self { as_json, ..Self::default() }
     }
 
-    /// Shows one event; the end, when it is one.
+    /// Shows one event; returns the turn's end if it is one.
     pub fn show(&mut self, event: &Value) -> Result<Option<End>, Failure> {
         if self.as_json {
             print::json_line(event)?;
@@ -54,13 +54,13 @@ impl Screen {
         })
     }
 
-    /// A remark between the texts.
+    /// Shows a remark between the texts.
     pub fn note(&mut self, text: &str) -> Ended {
         self.end_line()?;
         print::noted(text)
     }
 
-    /// Begins a new line where the text has not ended one.
+    /// Begins a new line if the text has not ended one.
     pub fn end_line(&mut self) -> Ended {
         if std::mem::take(&mut self.is_within_line) {
             print::raw("\n")?;
@@ -97,7 +97,7 @@ impl Screen {
     }
 
     fn write(&mut self, block: Block, text: &str) -> Ended {
-        // Text of a failed attempt is kept where no other follows: it stands on the screen already.
+        // The text of a failed attempt is final if no other attempt follows, and it is on the screen already.
         if self.failed.remove(&block).is_some_and(|failed| failed == text) {
             return Ok(());
         }
@@ -117,7 +117,7 @@ fn block_of(event: &Value) -> Block {
     (event["model_call"].as_u64().unwrap_or(0), event["block"].as_u64().unwrap_or(0))
 }
 
-/// The first line, no longer than fits.
+/// The first line, cut to [`MAX_SHOWN`] characters.
 fn short(text: &str) -> String {
     let mut lines = text.lines();
     let line = print::clean(lines.next().unwrap_or_default());

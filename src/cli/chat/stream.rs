@@ -12,9 +12,9 @@ use crate::cli::Failure;
 use crate::cli::client::NotebookClient;
 use crate::cli::failure::FailureKind;
 
-/// Connections that are tried again without one event between them.
+/// Most consecutive reconnects without an event in between.
 const MAX_RECONNECTS: u32 = 8;
-/// Before the first one; each further waits twice as long, at most [`MAX_PAUSE`].
+/// Pause before the first reconnect; it doubles each time, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
@@ -31,18 +31,18 @@ pub struct TurnStream {
 type Events = BoxStream<'static, Result<Event, EventStreamError<reqwest::Error>>>;
 
 impl TurnStream {
-    /// From the answer to a question.
+    /// A stream from the response to a question.
     pub fn new(notebook: NotebookClient, response: Response) -> Self {
         let (last_id, turn) = (String::new(), String::new());
         Self { notebook, events: Some(events_of(response)), last_id, turn, reconnects: 0 }
     }
 
-    /// The turn, once its first event has come.
+    /// The turn's id; empty until its first event has come.
     pub fn turn(&self) -> &str {
         &self.turn
     }
 
-    /// The next event; `None`: there are no more. Cancel safe.
+    /// The next event; `None` at the end. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<Value>, Failure> {
         loop {
             let Some(events) = &mut self.events else {
@@ -64,7 +64,7 @@ impl TurnStream {
         }
     }
 
-    /// Joins the turn again where it was left. False: everything has come.
+    /// Rejoins the turn after the last event. False: all events have come.
     async fn reconnect(&mut self) -> Result<bool, Failure> {
         if self.turn.is_empty() || self.reconnects == MAX_RECONNECTS {
             let message =
@@ -79,7 +79,7 @@ impl TurnStream {
         match self.notebook.client.send(request.header("last-event-id", &self.last_id)).await {
             Ok(response) if response.status() == StatusCode::NO_CONTENT => return Ok(false),
             Ok(response) => self.events = Some(events_of(response)),
-            // A refusal is an answer; a server that is away comes back.
+            // A refusal is final; an unreachable server is retried.
             Err(failure) if failure.kind != FailureKind::Connection => return Err(failure),
             Err(_) => {}
         }

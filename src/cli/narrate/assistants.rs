@@ -1,4 +1,4 @@
-//! What assistants did, and what people let them do, in sentences.
+//! Sentences about assistants' calls and their permissions.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use notarium_core::{ConversationId, Document, Event, GrantId, ToolCallId};
 use super::super::print;
 use super::word;
 
-/// What calls, conversations and grants are called, as far as it was told.
+/// Names of calls, conversations and grants, as far as they are known.
 #[derive(Debug, Default)]
 pub struct Work {
     functions: BTreeMap<ToolCallId, String>,
     titles: BTreeMap<ConversationId, String>,
-    /// The conversation of each.
+    /// The conversation of each grant.
     grants: BTreeMap<GrantId, ConversationId>,
 }
 
 impl Work {
-    /// Remembers what a state knows.
+    /// Remembers the names in a state.
     pub fn learn(&mut self, notebook: &Document) {
         let calls = notebook.tool_calls.iter().map(|(id, call)| (id.clone(), call.function.clone()));
         self.functions.extend(calls);
@@ -25,7 +25,7 @@ impl Work {
         self.grants.extend(notebook.grants.iter().map(|(id, grant)| (id.clone(), grant.conversation_id.clone())));
     }
 
-    /// Remembers what later events refer to.
+    /// Remembers names to which later events refer.
     pub fn note(&mut self, event: &Event) {
         match event {
             Event::ToolCallRequested(event) => {
@@ -41,7 +41,7 @@ impl Work {
         }
     }
 
-    /// As in `delete_cell (call 01J…)`.
+    /// A name such as `delete_cell (call 01J…)`.
     fn call(&self, id: &ToolCallId) -> String {
         match self.functions.get(id) {
             Some(function) => format!("{} (call {id})", print::clean(function)),

@@ -1,4 +1,4 @@
-//! A server on a folder that goes with it, an agent, and the kernel for a document.
+//! A server on a temporary folder, an agent, and the choice of a kernel for a document.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::cli::client::Client;
 use crate::cli::up::{self, Keys};
 use crate::cli::{Ended, Failure, serve};
 
-/// Everything that a headless run needs.
+/// Server, agent and client of a headless run.
 pub struct Embedded {
     server: RunningServer,
     agent: LocalAgent,
@@ -39,7 +39,7 @@ impl Embedded {
     }
 }
 
-/// Removed when dropped.
+/// A folder that is removed when dropped.
 struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
@@ -65,8 +65,8 @@ struct Wanted {
     language: Option<String>,
 }
 
-/// The kernelspec's name, its language, and where to look for it: the named one, the notebook's own, else one of the
-/// same language.
+/// Chooses a kernel: the named one, the notebook's own, else one of the same language. Returns its kernelspec's name, its
+/// language, and the search path.
 pub async fn choose_kernel(
     document: &Document,
     named: Option<&str>,
