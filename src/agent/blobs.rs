@@ -16,7 +16,7 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
 /// Pause after the first failed attempt, and the longest pause: it doubles in between.
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
 
-/// Puts blobs on the server.
+/// Uploads blobs to the server.
 #[derive(Debug, Clone)]
 pub struct BlobUploader {
     client: reqwest::Client,
@@ -39,7 +39,7 @@ impl BlobUploader {
         Ok(Self { client, base: http_address(server)?, token: token.to_owned() })
     }
 
-    /// Stores bytes and returns their SHA-256. Tries until the server takes or refuses them.
+    /// Stores bytes and returns their SHA-256. Retries until the server accepts or refuses them.
     pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, String> {
         let sha256 = hex::encode(Sha256::digest(bytes));
         self.upload(notebook, &sha256, bytes.len() as u64, Content::Bytes(bytes)).await.map(|()| sha256)

@@ -1,4 +1,4 @@
-//! A client of the server that stays connected: one WebSocket, many notebooks, replicas of them.
+//! A client that stays connected to the server: one WebSocket, many notebooks, and replicas of them.
 //!
 //! It reconnects with backoff and jitter, and subscribes again from the version that it holds. Unanswered commands are sent again in
 //! order and under the same ids, so that each is applied once. The agent, the command line and the tests use it.
@@ -36,7 +36,7 @@ pub struct ConnectOptions {
     pub token: String,
     /// Name and version of the program, for diagnosis.
     pub client: String,
-    /// For a runtime agent: the name of this process, so that it can replace its own cut connection.
+    /// Name of a runtime agent's process, so that it can replace its own cut connection; absent for other clients.
     pub instance: Option<String>,
     /// Optional parts of the protocol that the program knows.
     pub features: Vec<String>,
@@ -119,9 +119,9 @@ impl CommandError {
 /// Events of a connection, in order.
 #[derive(Debug)]
 pub enum ConnectionEvent {
-    /// Connected, again or for the first time. Subscriptions and unanswered commands are sent again by themselves.
+    /// Connected, again or for the first time. Subscriptions and unanswered commands are sent again automatically.
     Connected(WelcomeMessage),
-    /// The socket is closed; the next attempt follows by itself.
+    /// The socket is closed; the next attempt follows automatically.
     Disconnected { cause: ConnectError, retry_in: Duration },
     /// No further attempt is made: the token or the address is wrong. Nothing follows.
     Failed(ConnectError),
@@ -243,7 +243,7 @@ impl CommandSender {
         self.submit(Self::message(notebook, command)?).await.map_err(|_| ConnectError::Closed)?
     }
 
-    /// Queues a command behind those before it. Dropping the answer does not take the command back.
+    /// Queues a command behind earlier ones. Dropping the receiver of the answer does not cancel the command.
     pub fn submit(&self, message: CommandMessage) -> Answer {
         let (responder, answer) = oneshot::channel();
         self.order(Order::Command { message: Box::new(message), responder });

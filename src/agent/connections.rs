@@ -1,5 +1,5 @@
 //! Connections to databases that the operator names. A URL with its credentials stays here and in brokers, which run outside
-//! the sandbox of kernels; a kernel knows names, and speaks with brokers over a socket in its own folder.
+//! the sandbox of kernels. A kernel knows only names, and uses brokers over a socket in its own folder.
 
 pub mod brokers;
 pub(crate) mod schemas;

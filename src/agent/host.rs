@@ -42,7 +42,7 @@ pub(crate) struct HostOptions {
     pub reporter: Reporter,
 }
 
-/// How a host's task ended.
+/// Result of a host's task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostEnd {
     pub kernel_session: KernelSessionId,

@@ -152,7 +152,7 @@ pub enum TransportChoice {
     Tcp,
 }
 
-/// How kernels are launched and stopped.
+/// Options for launching and stopping kernels.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     /// The kernel's working folder.

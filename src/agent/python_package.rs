@@ -18,7 +18,7 @@ const FILES: &[(&str, &str)] = files! {
     "tables/registry.py" "tables/values.py"
 };
 
-/// The folder in a kernel's own that its launcher adds to Python's path.
+/// Name of the folder in a kernel's private folder that its launcher adds to Python's path.
 pub(crate) const FOLDER: &str = "packages";
 
 pub(crate) fn write(parent: &Path) -> std::io::Result<()> {

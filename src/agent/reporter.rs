@@ -17,7 +17,7 @@ use crate::connection::{CommandError, CommandSender};
 use crate::session::{Input, PendingCommand, Report, ToStore, blobs_of, overflow_output};
 use delivery::{Delivery, Group, Refusal, missing};
 
-/// Reports whose parts are uploaded at the same time.
+/// Most reports whose parts are uploaded concurrently.
 const MAX_UPLOADS: usize = 8;
 /// Pause before re-sending a report that the server could not store, and the longest pause: it doubles in between.
 const UNAVAILABLE_PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];

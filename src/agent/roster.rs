@@ -63,7 +63,7 @@ pub struct Roster {
     /// Restarted sessions, each with its successor.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
-    /// Notebooks whose live kernels the server has not been told since the last connect.
+    /// Notebooks for which the live kernels were not reported to the server since the last connect.
     unreconciled: BTreeSet<NotebookId>,
     /// Paths of this machine that tools refuse.
     hidden: Arc<[PathBuf]>,

@@ -30,7 +30,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// TCP keepalive: detects a server that disappeared without closing.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// Answers for the working folder. Cheap to clone.
+/// Answers the server's requests about the working folder. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Transfers {
     folder: Arc<WorkingFolder>,

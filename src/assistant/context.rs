@@ -21,7 +21,7 @@ use crate::state::{CellStatus, KnownNames};
 
 /// Most tokens that a model call may read by default, even if the model accepts more.
 pub const MAX_CONTEXT_TOKENS: u64 = 120_000;
-/// The most that a model may write in one call.
+/// Most tokens of a model's reply in one call.
 const MAX_ANSWER_TOKENS: u32 = 16_384;
 /// Estimated tokens of an image.
 const IMAGE_TOKENS: u64 = 1_600;

@@ -134,7 +134,7 @@ pub struct CellState<'a> {
     /// Names that the cell binds or deletes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<&'a BTreeSet<String>>,
-    /// In a reactive notebook: the reason why its outputs, or its effects in the kernel, differ from those of a run now.
+    /// Reason why the cell's outputs, or its effects in the kernel, differ from those of a run now; only in a reactive notebook.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale_because: Option<&'a str>,
     /// Previews; absent if outputs were not requested or there are none.
@@ -185,7 +185,7 @@ fn known(notebook: &Document, ids: &[CellId]) -> Result<(), StateError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellDetail {
     Whole,
-    /// For many cells in one result: the beginning of the source, and of the first outputs.
+    /// The beginning of the source, and of the first outputs; for many cells in one result.
     Short,
 }
 

@@ -86,7 +86,7 @@ async fn through(people: &mut People, call: &Call) -> String {
     }
 }
 
-/// `at a terminal (session "notarium login")`.
+/// The means of a decision: `at a terminal (session "notarium login")`.
 fn by(means: &Means) -> String {
     let door = match means.door.known() {
         Some(Door::Page) => "on the page",

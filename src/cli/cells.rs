@@ -1,4 +1,4 @@
-//! Cells: edit, add, move, delete, restore; their types, marks and outputs.
+//! `edit`, `cell` and their subcommands: change, add, move, delete and restore cells; their types, marks and outputs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -278,7 +278,7 @@ impl Following {
         }
         self.is_cancelled = true;
         print::note("cancelling …");
-        // In reverse order, so that no queued run begins when an earlier one ends.
+        // Cancels in reverse order, so that no queued run begins when an earlier one ends.
         for view in self.views.iter().rev().filter(|view| !view.status.is_finished()) {
             let command = Command::CancelExecution { execution_id: view.id.clone() };
             drop(sender.submit(CommandSender::message(&self.notebook.id, &command)?));

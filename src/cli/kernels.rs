@@ -1,4 +1,4 @@
-//! Kernels: list, launch, interrupt, restart, shut down, give up.
+//! `kernels`, `interrupt` and `restart`: list, launch, interrupt, restart, shut down, give up.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

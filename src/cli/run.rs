@@ -121,7 +121,7 @@ fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
     parameters::inject(document, &given, language).map_err(Failure::failed)
 }
 
-/// As in `nbclient`: true for code that is not blank, except cells tagged `skip-execution`.
+/// True, as in `nbclient`, for code that is not blank, except cells tagged `skip-execution`.
 fn is_executed(cell: &ipynb::DocumentCell) -> bool {
     matches!(cell.cell_type.as_str(), "code" | "sql")
         && !cell.source.trim().is_empty()

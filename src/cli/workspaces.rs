@@ -1,4 +1,4 @@
-//! Workspaces: groups of people and notebooks.
+//! `workspace`: groups of people and notebooks.
 
 use clap::Subcommand;
 use notarium_core::{Actor, Role, WorkspaceId};

@@ -80,7 +80,7 @@ impl Open {
     /// The next message; `None`: the server has been silent for too long. Cancel safe.
     async fn hear(&mut self) -> Option<Option<Result<Message, tungstenite::Error>>> {
         tokio::select! {
-            // Bytes that came while the whole process stood still are read first.
+            // Bytes that came while the whole process was suspended are read first.
             biased;
             message = self.reader.next() => Some(message),
             () = self.last_byte.silence(self.silence) => None,

@@ -6,9 +6,9 @@ use notarium_wire::{EventMessage, EventsMessage, LastEvent, SubscribedMessage};
 /// Reasons why events could not be folded in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missed {
-    /// Events between ours and theirs are missing.
+    /// Events between the replica's version and the message are missing.
     Gap,
-    /// An event of a newer build: only the server's snapshot helps.
+    /// An event of a newer version of Notarium: only the server's snapshot helps.
     UnknownEvent { version: Version },
 }
 

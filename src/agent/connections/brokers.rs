@@ -1,5 +1,5 @@
-//! Brokers: for each connection that a kernel opens, a process outside its sandbox that has the URL and speaks with the database.
-//! It ends with the kernel's end of the socket, or with the kernel.
+//! Brokers: for each connection that a kernel opens, a process outside its sandbox has the URL and talks to the database.
+//! It ends when the kernel closes the socket, or ends.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(crate) type Brokers = AbortOnDropHandle<()>;
 /// The parts of an agent that serve one kernel's databases.
 pub(crate) struct Listening {
     pub brokers: Brokers,
-    /// For the kernel: its connections, and the address of the socket.
+    /// Value for the kernel: its connections, and the address of the socket.
     pub told: String,
     /// Python of the brokers.
     pub python: PathBuf,

@@ -16,7 +16,7 @@ use zeromq::{DealerSocket, SocketRecv, SubSocket};
 
 use super::messages::Message;
 
-/// Messages that wait to be written to one socket. The driver keeps below this.
+/// Most queued messages for one socket. The driver stays below this.
 pub(super) const MAX_WAITING_REQUESTS: usize = 1024;
 /// Pause between attempts to reach a socket that the kernel has not bound yet, and after a socket's error.
 const RETRY: Duration = Duration::from_millis(10);
@@ -67,7 +67,7 @@ impl Channels {
         Ok(Self { shell, stdin, iopub: waiting, shell_out, stdin_out, control_out, _tasks: tasks })
     }
 
-    /// Asks for the kernel's info until it has answered on shell *and* is heard on iopub. Returns the reply's content.
+    /// Requests the kernel's info until it has answered on shell *and* a message came on iopub. Returns the reply's content.
     pub async fn handshake(&mut self) -> Option<String> {
         let mut info = None;
         for _ in 0..SUBSCRIPTION_ATTEMPTS {

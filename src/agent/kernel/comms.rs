@@ -1,4 +1,4 @@
-//! Messages on the comms of widgets and of progress, and the outputs that `Output` widgets take for themselves. Pure.
+//! Messages on the comms of widgets and of progress, and the outputs that `Output` widgets capture. Pure.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub struct KernelComm {
     pub comm_id: String,
     pub data: RawObject,
     pub buffers: Vec<Bytes>,
-    /// The request that led to it.
+    /// `msg_id` of the request that led to the message.
     pub parent: Option<String>,
     /// The run in which the message was sent.
     pub execution_id: Option<super::ExecutionId>,

@@ -35,7 +35,7 @@ pub(super) struct Driver {
     pub channels: Channels,
     pub executions: Executions,
     pub events: mpsc::Sender<KernelEvent>,
-    /// Events that wait for the event channel. While there are any, iopub is not read.
+    /// Events that wait for the event channel. While it is not empty, iopub is not read.
     pub outbox: VecDeque<KernelEvent>,
     pub requests: mpsc::Receiver<ExecuteRequest>,
     pub urgent: mpsc::Receiver<Urgent>,

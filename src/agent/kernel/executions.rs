@@ -16,7 +16,7 @@ const EARLY_INTERRUPT_DELAY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Executions {
     idle_timeout: Duration,
-    /// In the order of their requests: most messages belong to the first.
+    /// Sorted by the order of their requests: most messages belong to the first.
     unfinished: VecDeque<Unfinished>,
     /// `msg_id`s of finished executions, oldest first.
     remembered: VecDeque<(String, ExecutionId)>,
@@ -55,7 +55,7 @@ impl Executions {
         }
     }
 
-    /// An execution was sent to the kernel as `msg_id`.
+    /// Notes that an execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
         let unfinished = Unfinished { msg_id, execution_id, started: false, idle_at: None, reply: None };
         self.unfinished.push_back(unfinished);
@@ -86,12 +86,12 @@ impl Executions {
         self.unfinished.drain(..).map(|unfinished| unfinished.execution_id).collect()
     }
 
-    /// The output channel is being read at `now`: silence counts from here.
+    /// Notes that the output channel is being read at `now`: silence counts from here.
     pub fn listening(&mut self, now: Instant) {
         self.heard_at = Some(now);
     }
 
-    /// A message came on iopub.
+    /// Handles a message on iopub.
     pub fn iopub(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
         self.heard_at = Some(now);
         let execution_id = || self.execution_of(message);
@@ -112,7 +112,7 @@ impl Executions {
         event.into_iter().collect()
     }
 
-    /// A message came on shell.
+    /// Handles a message on shell.
     pub fn shell(&mut self, now: Instant, message: &Message) -> Vec<KernelEvent> {
         let index = self.index_of(message).filter(|_| message.header.msg_type == "execute_reply");
         let Some(index) = index else { return Vec::new() };
@@ -120,7 +120,7 @@ impl Executions {
         self.finish_if_complete(index).into_iter().collect()
     }
 
-    /// A message came on stdin.
+    /// Handles a message on stdin.
     pub fn stdin(&mut self, message: Message) -> Option<KernelEvent> {
         if message.header.msg_type != "input_request" {
             return None;

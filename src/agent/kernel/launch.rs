@@ -362,7 +362,7 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
-    // In its own PID namespace the kernel's parent is process 1, which the kernel does not outlive.
+    // A kernel in its own PID namespace has process 1 as its parent, which it does not outlive.
     let parent = if options.has_own_processes() { 1 } else { std::process::id() };
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
         .chain([("JPY_PARENT_PID".into(), parent.to_string().into())])

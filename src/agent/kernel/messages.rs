@@ -205,8 +205,8 @@ fn object_or_empty(value: Option<&RawValue>) -> &str {
     value.map(RawValue::get).filter(|text| text.starts_with('{')).unwrap_or("{}")
 }
 
-/// JSON text that `serde_json` can read, from whatever a kernel sent: bytes that are not UTF-8 and halves of surrogate
-/// pairs (Python strings may hold them) become U+FFFD.
+/// JSON text that `serde_json` can read, from any bytes of a kernel: bytes that are not UTF-8 and halves of surrogate
+/// pairs (Python strings may contain them) become U+FFFD.
 fn lenient_text(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
     if has_surrogate_escape(&text) { Cow::Owned(replace_lone_surrogates(&text)) } else { text }

@@ -30,7 +30,7 @@ pub struct Question {
     /// The next question of the same asker replaces this one.
     pub asker: String,
     pub code: String,
-    /// In UTF-16 code units.
+    /// Position in UTF-16 code units.
     pub cursor: u32,
     pub kind: QuestionKind,
     pub deadline: Instant,
@@ -116,7 +116,7 @@ impl Questions {
         message.parent_id.as_ref().is_some_and(|parent| self.remembered.contains(parent))
     }
 
-    /// A message of a question came on shell.
+    /// Handles a message of a question on shell.
     pub fn shell(&mut self, message: &Message) {
         let is_answer = |asked: &mut Asked| message.parent_id.as_ref() == Some(&asked.msg_id);
         if let Some(question) = self.asked.take_if(is_answer).and_then(|asked| asked.question) {

@@ -1,10 +1,10 @@
-//! The text of one stream piece, with carriage return and backspace honoured as Jupyter front ends do.
+//! The text of one stream piece, with carriage return and backspace applied as in Jupyter front ends.
 //!
 //! `\r` moves to the start of the line, `\b` one character back (never over a line break), written characters
 //! overwrite, `\n` appends a new line. A piece may begin in the middle of a line that was already sent. Control characters that
 //! need that line stay in the text, so that the concatenated pieces always render like the input.
 
-/// Accumulates stream text and hands it out in pieces.
+/// Accumulates stream text and returns it in pieces.
 #[derive(Debug, Default)]
 pub struct StreamText {
     /// Text that later input of this piece cannot change any more, or (without `open`) an untouched last line.

@@ -74,7 +74,7 @@ impl Tally {
         })
     }
 
-    /// The notice of what was dropped since the last notice.
+    /// The notice of output that was dropped since the last notice.
     pub(super) fn dropped_notice(&mut self) -> Option<String> {
         let dropped = self.dropped_bytes - std::mem::replace(&mut self.dropped_reported, self.dropped_bytes);
         (dropped > 0).then(|| {

@@ -29,7 +29,7 @@ fn update(display_id: &str, text: &str) -> KernelOutput {
     }
 }
 
-/// Emits in short: `out:text`, `err:text`, `[shown]`, `id=shown`, `clear`, `overflow:text`.
+/// Formats emits: `out:text`, `err:text`, `[shown]`, `id=shown`, `clear`, `overflow:text`.
 fn brief(emits: Vec<Emit>) -> Vec<String> {
     emits.into_iter().map(brief_one).collect()
 }
@@ -43,7 +43,7 @@ fn brief_one(emit: Emit) -> String {
     }
 }
 
-/// The object with its large parts put back where their pointers say.
+/// The object with its large parts put back at their pointers.
 pub(super) fn whole_again(object: OutputObject) -> Value {
     let mut whole: Value = serde_json::from_str(object.output.get()).unwrap();
     for LargePart { blob, bytes } in object.large_parts {
@@ -240,7 +240,7 @@ fn any_output() -> impl Strategy<Value = KernelOutput> {
     ]
 }
 
-/// What a reader sees at the end: streams merged and rendered, clears carried out; and the last update.
+/// The final outputs for a reader: streams merged and rendered, clears carried out; and the last update.
 #[derive(Default, Debug, PartialEq)]
 struct Screen {
     outputs: Vec<(String, String)>,

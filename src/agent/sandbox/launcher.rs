@@ -1,6 +1,6 @@
 //! The hidden command: restricts its own process and becomes the kernel.
 //!
-//! It runs before any thread does: a process with threads enters no user namespace.
+//! It runs before any thread is started, because a process with threads cannot enter a user namespace.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

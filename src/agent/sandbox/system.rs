@@ -21,7 +21,7 @@ pub fn restrict(plan: &Plan) -> Result<Standing, String> {
     let plan = existing(plan);
     let mut by = Vec::new();
     if plan.namespaces {
-        // With a separate PID namespace, this process was started inside the other namespaces.
+        // If it has a separate PID namespace, this process was started inside the other namespaces.
         if !plan.own_processes {
             enter_namespaces(&plan)?;
         }
@@ -115,7 +115,7 @@ fn enter_namespaces(plan: &Plan) -> Result<(), String> {
         flags |= CloneFlags::CLONE_NEWPID;
     }
     unshare(flags).map_err(refused)?;
-    // In a container, root works with the files of all its users, if the system allows that mapping.
+    // Root of a container works with the files of all its users, if the system allows that mapping.
     if !mapper.is_some_and(Mapper::map_all) {
         map_own(user.as_raw(), group.as_raw())
             .map_err(|error| format!("the system allows no user namespace ({error})"))?;

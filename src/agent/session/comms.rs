@@ -45,7 +45,7 @@ pub(super) struct Comms {
 struct Open {
     number: u64,
     target: CommTarget,
-    /// For progress: the run.
+    /// The run of progress; absent for widgets.
     execution_id: Option<ExecutionId>,
     state: Attributes,
     buffers: Vec<CommBuffer>,

@@ -21,7 +21,7 @@ pub struct Report {
 pub struct PendingCommand {
     pub command: Command,
     pub to_store: ToStore,
-    /// For functions, which are sent alone: the run that gets the notice of a refusal.
+    /// The run that gets the notice of a refusal. Set for functions, which are sent alone.
     pub registered_by: Option<ExecutionId>,
 }
 

@@ -1,4 +1,4 @@
-//! The session's promises, as pairs of input and output.
+//! Behaviour of the session machine, as pairs of input and output.
 
 use notarium_core::{Because, Command, ExecutionReport, KernelCause, Open, RawObject, RejectionCode, sentence};
 
@@ -46,7 +46,7 @@ fn died() -> Input {
     Input::Kernel(KernelEvent::Ended { cause, unfinished: vec![] })
 }
 
-/// What the outputs say, in short: `execute e`, `report started, output …`.
+/// Short forms of the outputs: `execute e`, `report started, output …`.
 fn said(outputs: &[Output]) -> Vec<String> {
     outputs.iter().map(say).collect()
 }
@@ -99,7 +99,7 @@ fn say_command(pending: &PendingCommand) -> String {
     }
 }
 
-/// A session with limits that make tests small.
+/// A session with small limits.
 struct Tested {
     session: KernelSessionMachine,
     now: u64,
@@ -113,7 +113,7 @@ impl Tested {
         Self { session: KernelSessionMachine::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
     }
 
-    /// With a kernel that has started.
+    /// A session whose kernel has started.
     fn running(change: impl FnOnce(&mut KernelSessionLimits)) -> Self {
         let mut tested = Self::new(change);
         tested.give(view(KernelPhase::Claimed, None));

@@ -20,7 +20,7 @@ use support::{FakeServer, PATIENCE, is, streamed};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The environment with ipykernel; without it these tests cannot run and say so.
+/// The environment with ipykernel; without it these tests fail with a message.
 fn environment() -> PathBuf {
     let python = std::env::var_os("NOTARIUM_TEST_PYTHON")
         .map(PathBuf::from)
@@ -114,7 +114,7 @@ impl Person {
         id
     }
 
-    /// Waits until the state is so.
+    /// Waits until the state satisfies `is_so`.
     async fn until(&mut self, what: &str, is_so: impl Fn(&Document) -> bool) {
         let waiting = async {
             while !self.connection.replica(&self.notebook).is_some_and(&is_so) {
@@ -167,7 +167,7 @@ async fn a_network_cut_loses_nothing_and_the_kernel_keeps_its_variables() {
     let id = ada.run("import time\nfor i in range(30):\n    print(i, flush=True)\n    time.sleep(0.05)").await;
     ada.until("the start", |state| state.executions.get(&id).is_some_and(|run| !run.outputs.is_empty())).await;
     server.cut();
-    // The length of the cut itself: output piles up meanwhile, and nobody can tell.
+    // Length of the network cut. Output accumulates meanwhile, and no event shows when.
     tokio::time::sleep(std::time::Duration::from_millis(700)).await;
     server.mend();
     let (status, text, _) = ada.until_over(&server, &id).await;
@@ -233,7 +233,7 @@ async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_noth
     let proc = PathBuf::from(format!("/proc/{}", pid.trim()));
     let deadline = Instant::now() + PATIENCE;
     while proc.exists() && Instant::now() < deadline {
-        // The end of a process that is not our child is no event to us.
+        // No event reports the exit of a process that is not our child.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     assert!(!proc.exists(), "the kernel of a stale session lives");
@@ -275,7 +275,7 @@ async fn a_kernel_is_interrupted_during_a_flood_restarted_killed_and_asked() {
     ada.command(Command::AnswerInput { execution_id: id.clone(), value: "bob".into() }).await;
     assert_eq!(ada.until_over(&server, &id).await.1, "hello bob\n");
 
-    // The pause is the kernel's: what its own threads have not sent when it is killed, nobody can read.
+    // The kernel pauses before it is killed: output that its threads have not sent by then is lost.
     let dying =
         "import os, signal, time; print('bye', flush=True); time.sleep(1.5); os.kill(os.getpid(), signal.SIGKILL)";
     let id = ada.run(dying).await;

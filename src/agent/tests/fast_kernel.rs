@@ -13,7 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-/// Not a test: the kernel process, which the tests start as this binary with this name and a connection file.
+/// Not a test: the kernel process. The tests start this binary with this test's name and a connection file.
 #[tokio::test]
 #[ignore = "is started by the other tests"]
 async fn kernel_process() {

@@ -6,7 +6,7 @@ use notarium_wire::FileRefusal as R;
 
 use super::*;
 
-/// A folder `work` with a secret beside it, and one in it that is hidden.
+/// A folder `work` with a secret file beside it, and a hidden one in it.
 pub(super) struct Scene {
     pub(super) folder: tempfile::TempDir,
     pub(super) working: WorkingFolder,
@@ -47,7 +47,7 @@ impl Scene {
         incoming.commit().map_err(|refused| refused.code)
     }
 
-    /// What lies in the folder of the scene, incomplete files included.
+    /// All names in the scene's folder, including incomplete files.
     pub(super) fn all(&self) -> Vec<String> {
         let page = self.working.list("", None, 1_000, true).unwrap();
         page.files.into_iter().map(|entry| entry.name).collect()

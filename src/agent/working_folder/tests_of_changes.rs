@@ -39,11 +39,11 @@ fn files_folders_and_links_get_other_names_and_places() {
     std::fs::write(scene.path("data/deep/x"), "x").unwrap();
     assert_eq!(scene.moved("data", "new/data").unwrap(), "new/data");
     assert_eq!(scene.read("new/data/deep/x"), "x");
-    // The link itself, wherever it leads.
+    // The link itself is moved, not its target.
     symlink("../secret", scene.path("out")).unwrap();
     assert_eq!(scene.moved("out", "elsewhere").unwrap(), "elsewhere");
     assert!(scene.path("elsewhere").symlink_metadata().unwrap().is_symlink());
-    // An odd name that code made can be mended.
+    // An odd name that code made can be corrected.
     std::fs::write(scene.path("line\nbreak \u{202e}x"), "odd").unwrap();
     assert_eq!(scene.moved("line\nbreak \u{202e}x", "even").unwrap(), "even");
     assert_eq!(scene.moved("even", "עברית 😀.csv").unwrap(), "עברית 😀.csv");
@@ -107,7 +107,7 @@ fn a_folder_around_a_hidden_place_stays_where_it_is() {
     let working = WorkingFolder::new(&work, Places::new(&[work.join("config/keys")], &[], &[]));
     assert_eq!(working.relocate("config", "other").unwrap_err().code, R::OutOfReach);
     assert_eq!(working.remove("config").unwrap_err().code, R::OutOfReach);
-    // Renamed by code meanwhile: it is known again.
+    // Code may rename a hidden path meanwhile: it is still recognised.
     std::fs::rename(work.join("config/keys"), work.join("harmless")).unwrap();
     assert_eq!(working.remove("harmless").unwrap_err().code, R::OutOfReach);
     assert!(work.join("harmless").exists());
@@ -139,7 +139,7 @@ fn what_is_removed_comes_back_whole_also_to_another_process() {
     assert_eq!(scene.open(".notarium-trash/.gitignore"), Err(R::OutOfReach));
     let page = scene.working.trash(100).unwrap();
     assert_eq!((page.count, page.size_bytes, page.kept_days), (2, 9, 30));
-    // As an agent that was started again.
+    // The same folder after a restart of the agent.
     let again = WorkingFolder::new(&scene.path(""), Places::default());
     assert_eq!(again.trash(1).unwrap().files.len(), 1);
     assert_eq!(again.restore(&folder, None).unwrap().path, "data");
@@ -160,7 +160,7 @@ fn what_comes_back_replaces_nothing_and_may_go_elsewhere() {
     assert_eq!(scene.restored(&id, Some("keys/in")), Err(R::OutOfReach));
     assert_eq!(scene.restored(&id, Some("again/a.txt")).unwrap(), "again/a.txt");
     assert_eq!((scene.read("a.txt").as_str(), scene.read("again/a.txt").as_str()), ("newer", "hello"));
-    // The folder in which it was is made again.
+    // The original folder is created again.
     let id = scene.removed("again/a.txt").unwrap();
     std::fs::remove_dir(scene.path("again")).unwrap();
     assert_eq!(scene.restored(&id, None).unwrap(), "again/a.txt");
@@ -203,7 +203,7 @@ fn what_code_put_into_the_trash_is_not_believed() {
     }
     std::fs::write(&about, "{").unwrap();
     assert_eq!(scene.restored(&id, None), Err(R::NotFound));
-    // A link where the trash should be leads nowhere.
+    // A link in place of the trash is not followed.
     let trash = scene.path(TRASH);
     std::fs::remove_dir_all(&trash).unwrap();
     symlink(scene.folder.path(), &trash).unwrap();
@@ -211,7 +211,7 @@ fn what_code_put_into_the_trash_is_not_believed() {
     assert_eq!(scene.removed("b"), Err(R::SystemRefused));
     assert_eq!(scene.read("b"), "b");
     assert_eq!(scene.working.trash(9).unwrap_err().code, R::SystemRefused);
-    // A hidden place that code has moved there is not deleted with it.
+    // A hidden path that code has moved into the trash is not deleted with it.
     std::fs::remove_file(&trash).unwrap();
     let id = scene.removed("b").unwrap();
     std::fs::rename(scene.path("keys"), trash.join(&id).join("keys")).unwrap();
@@ -226,7 +226,7 @@ fn the_trash_keeps_so_much_for_so_long_and_the_last_entry_always() {
     for name in ["one", "two", "six"] {
         std::fs::write(scene.path(name), "sixsix").unwrap();
         let id: ulid::Ulid = scene.removed(name).unwrap().parse().unwrap();
-        // Ids of one millisecond have no order.
+        // Ids of the same millisecond have no defined order.
         while ulid::Ulid::generate().timestamp_ms() <= id.timestamp_ms() {
             std::thread::yield_now();
         }

@@ -261,7 +261,7 @@ async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
 async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
     let notebook = task.notebook();
     let run = task.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
-    // True for the run of a tool whose answer was not waited for.
+    // True for the run of a tool whose wait had timed out before its end.
     let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
     let rendered =
         if is_answer && run.status.is_finished() { answer_of(task, &run).await } else { render(task, id, &run).await };
@@ -313,7 +313,7 @@ async fn describe(task: &ToolTask, call: &DescribeConnection) -> Answer {
         let named = host.connections(actor, notebook).await.map_err(sentence)?;
         return Ok(schema_text::connections(&named));
     };
-    // For databases elsewhere, SQL cells need the gate, so this tool refuses them.
+    // Databases elsewhere need the gate in SQL cells, so this tool refuses them.
     if notarium_judge::is_elsewhere(connection) {
         let message =
             format!("{connection} is not in the working folder: databases there, and those with a name, are listed");

@@ -45,7 +45,7 @@ pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     let mut client = Client::new(input, output);
     let mut server = connection(options)?;
     let carried = carry(&mut client, &mut server).await;
-    // Ends the session; if that fails, the server ends it by itself later.
+    // Ends the session; if that fails, the server ends it later.
     let _ = Transport::<RoleClient>::close(&mut server).await;
     carried
 }

@@ -86,7 +86,7 @@ pub fn call_of(task_id: &str) -> Option<(NotebookId, ToolCallId)> {
     Some((notebook.parse().ok()?, call_id.parse().ok()?))
 }
 
-/// A task that began and last moved at these times.
+/// A task with the times of its begin and its last change.
 pub fn task(id: String, called: &Called, began: Millis, moved: Millis) -> Task {
     let (status, message) = match called {
         Called::Ended { .. } => (TaskStatus::Completed, "It is over."),

@@ -64,9 +64,9 @@ pub(super) struct RawStream {
     asked: Arc<Asked>,
 }
 
-/// Ends a stream in OpenAI's protocol.
+/// Data of the event that ends a stream in OpenAI's protocol.
 const DONE: &str = "[DONE]";
-/// The name of events that only keep the connection open.
+/// Name of events that only keep the connection open.
 const KEEPALIVE: &str = "keepalive";
 
 impl RawStream {
@@ -82,7 +82,7 @@ impl RawStream {
                 Ok(event) if event.event == KEEPALIVE => continue,
                 Ok(event) => Some(Ok(event.data)),
                 Err(EventStreamError::Transport(error)) => Some(Err(error)),
-                // The parser's own text would repeat the whole chunk.
+                // The parser's own message would repeat the whole chunk.
                 Err(_) => Some(Err(self.asked.malformed("bytes that are no stream of events"))),
             };
         }

@@ -1,4 +1,4 @@
-//! However the bytes of a stream are cut into chunks, the events are the same.
+//! The events of a stream are the same for every split of its bytes into chunks.
 
 use notarium_assistant::providers::{Family, RetryPolicy};
 use notarium_scripted::{Rule, Script, ScriptedReply, When};

@@ -1,4 +1,4 @@
-//! A claim in the log that this process does not act on: given whose it is, what is done next.
+//! Claims in the log on which this process does not act: the next step for each claimant.
 
 use notarium_assistant::turn::{Live, Record, Step, next};
 use notarium_core::*;
@@ -79,7 +79,7 @@ fn a_model_call_that_another_instance_claimed_has_failed_and_an_own_one_is_made(
     check(&model_call(OTHER), &live(), &Step::LoseModelCall);
     check(&model_call(OWN), &live(), &Step::CallModel);
     check(&model_call(OWN), &Live { is_calling_model: true, ..live() }, &Step::Wait);
-    // It was made, and its end could not be recorded: it is not made again behind the record's back.
+    // The call was made, but its end could not be recorded: it is not made again.
     check(&model_call(OWN), &Live { is_model_call_lost: true, ..live() }, &Step::LoseModelCall);
 }
 
@@ -90,6 +90,6 @@ fn a_tool_call_that_another_instance_started_has_an_unknown_outcome_and_an_own_o
     check(&tool_call("delete_cell", OWN), &live(), &Step::Resume(call.clone()));
     let executing = Live { executing: [call.clone()].into(), ..live() };
     check(&tool_call("delete_cell", OWN), &executing, &Step::Wait);
-    // All that a run does is in the log, whoever claimed it.
+    // A run's effects are all in the log, so its claimant does not matter.
     check(&tool_call("execute_cell", OTHER), &live(), &Step::Resume(call));
 }

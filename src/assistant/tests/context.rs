@@ -1,4 +1,4 @@
-//! What a model is told: by the budget, by what people marked, and never so that content could pass for instructions.
+//! Content of requests to models: budget, marks of people, and protection against injected instructions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ fn result(id: &str, text: &str) -> Vec<MessageBlock> {
     vec![MessageBlock::ToolResult { provider_id, call_id, text: Some(text.to_owned()), is_error: false }]
 }
 
-/// Of a conversation, with a budget of tokens beyond the fixed part.
+/// The request of a conversation, with a budget of tokens beyond the fixed part.
 fn rendered(
     notebook: &Document,
     cell_id: Option<&str>,
@@ -76,7 +76,7 @@ fn rendered(
 ) -> Request {
     in_scene(notebook, cell_id, posted, marks, |scene| {
         let mut plan = plan(Family::Anthropic, "claude-sonnet-5-5");
-        // What is not messages costs the same in every plan.
+        // The part without messages costs the same in every plan.
         let empty = Request { messages: Vec::new(), ..request(scene, &plan) };
         plan.budget = plan.estimate(&empty) + tokens;
         let request = request(scene, &plan);
@@ -254,7 +254,7 @@ fn of_a_long_dialog_only_what_fits_is_rendered() {
     cells.push(("prompt", json!({"cell_type": "prompt", "source": "Why?"})));
     let mut long = serde_json::to_value(notebook(&cells)).unwrap();
     for (place, name) in names.iter().enumerate() {
-        // A text that lies in a blob: who renders it asks for the blob.
+        // A text in a blob: rendering it requests the blob.
         let output = json!({"content": {"output_type": "stream", "name": "stdout"},
             "blobs": [{"pointer": "/text", "sha256": "0".repeat(64), "size_bytes": 40, "json": false}]});
         long["latest"][name] = json!(format!("r{name}"));
@@ -334,7 +334,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
     assert_eq!(facts["functions_and_classes"], json!(["Net", "loss"]));
     assert_eq!(facts["variables"], json!(["epochs"]));
     assert_eq!(facts["cells"].as_array().unwrap().len(), 2);
-    // After a restart of the kernel nothing of it is there.
+    // A restart of the kernel loses its variables.
     notebook["kernels"]["k"]["fence"] = json!(8);
     assert_eq!(session(&notebook)["variables"], json!([]));
 }

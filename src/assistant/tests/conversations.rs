@@ -1,4 +1,4 @@
-//! What is said goes both ways unchanged, in both protocols.
+//! Requests and replies keep their content unchanged, in both protocols.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ async fn thinking_text_and_calls_arrive_whole_and_in_order() {
     }
 }
 
-/// Answers the calls of a reply and asks on.
+/// Adds the results of a reply's calls, and asks again.
 fn answer(request: &mut Request, blocks: &[Block], results: &[(&str, bool)]) {
     let calls = blocks.iter().filter_map(|block| match block {
         Block::ToolCall(call) => Some(call.id.clone()),
@@ -104,7 +104,7 @@ async fn thinking_goes_back_signed_to_the_model_that_thought_it_and_to_no_other(
     let mut request = request("delete it");
     let reply = call.run(request.clone()).await.reply().clone();
     answer(&mut request, &reply.blocks, &[(r#"{"cells":[{"id":"c7","version":3}]}"#, false)]);
-    // The server refuses a thought that is not word for word its own.
+    // The server refuses thinking that was changed.
     call.run(request.clone()).await.reply();
     let Block::Thinking(thinking) = &reply.blocks[0] else { panic!("{reply:?}") };
     let sent = call.server.requests()[1].json()["messages"][1]["content"][0].clone();
@@ -214,7 +214,7 @@ async fn images_results_and_errors_are_written_as_each_protocol_wants_them() {
         let mut request = request("run it");
         request.messages.push(Message::assistant(vec![Block::ToolCall(call_made.clone())]));
         let mut answered = Message::results(vec![result.clone()]);
-        // What a person added while the call was waiting comes after the result.
+        // A person's message that was added while the call was waiting comes after the result.
         answered.blocks.splice(0..0, [Block::text("and look"), image.clone()]);
         request.messages.push(answered);
         call.run(request).await.reply();
@@ -263,7 +263,7 @@ async fn what_a_model_cannot_take_is_left_out() {
 
 #[tokio::test]
 async fn a_model_that_makes_one_call_at_a_time_is_asked_so() {
-    // What the row of the model says, what the settings say, and what is asked for then.
+    // Family, model, setting, and the expected request.
     for (family, model, setting, is_asked) in [
         (Family::OpenAi, "gpt-5.4", None, false),
         (Family::Ollama, "qwen3", None, false),
@@ -293,7 +293,7 @@ async fn a_model_that_makes_one_call_at_a_time_is_asked_so() {
             (true, _) => [json!(false), json!(null)],
         };
         assert_eq!(said, [&expected[0], &expected[1]], "{family:?} {model} {setting:?}");
-        // Without tools both words would be refused.
+        // Both fields would be refused without tools.
         assert_eq!((bodies[1].get("parallel_tool_calls"), bodies[1].get("tool_choice")), (None, None));
     }
 }

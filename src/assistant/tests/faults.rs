@@ -1,4 +1,4 @@
-//! Whatever breaks is told truthfully, and half a reply is never taken for a whole one.
+//! Errors are reported precisely, and a partial reply is never taken for a complete one.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use notarium_scripted::{Outcome, Script, ScriptedReply};
 
 use crate::support::{Call, FAMILIES, ReplyParts, kind, request, rich, small, status, text};
 
-/// The bytes of the stream that answers a call, counted over plain HTTP.
+/// The length in bytes of a call's stream, over plain HTTP.
 pub async fn stream_length(call: &Call, family: Family) -> usize {
     let path = if family == Family::Anthropic { "messages" } else { "chat/completions" };
     let body = serde_json::json!({
@@ -112,7 +112,7 @@ async fn a_malformed_chunk_is_told() {
         let run = Call::once(family, reply).await.ask().await;
         assert_eq!(kind(&run.failure().error), "MalformedStream", "{:?}", run.end);
     }
-    // A byte that is no UTF-8 cannot be scripted in JSON, but a wrong shape can.
+    // Invalid UTF-8 cannot be scripted in JSON, but a wrong shape can.
     let raw = "data: {\"choices\": \"none\"}\n\n";
     let reply = ScriptedReply { raw: Some(raw.into()), ..ScriptedReply::default() };
     let run = Call::once(Family::OpenAi, reply).await.ask().await;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Compares a file under `tests/golden/` with what the code makes, or writes it when blessing.
+/// Compares a file under `tests/golden/` with the given text, or rewrites it when blessing.
 pub fn check(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("NOTARIUM_BLESS").is_some() {

@@ -1,4 +1,4 @@
-//! No server can make us keep or wait for more than we said; and what a context costs is counted.
+//! Limits on a server's replies in size and time, and counts of tokens.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Providers over real HTTP, against the scripted server; what a model is told of notebooks, by samples; turns against the core.
+//! Tests of providers over real HTTP against the scripted server, of notebooks' state for models, and of turns against the core.
 
 mod borders;
 mod claims;

@@ -1,4 +1,4 @@
-//! The host for outside assistants, message by message: whose token reaches what, and what a client is told.
+//! The MCP endpoint, message by message: access of tokens, and answers to clients.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use notarium_core::{
 use notarium_wire::{AckMessage, ConnectionSchema, OfferedConnection, TurnActivity};
 use serde_json::{Value, json};
 
-/// Two notebooks of the title "Twins", one "Losses"; nobody else's.
+/// Two notebooks with the title "Twins", and one "Losses", visible to every actor.
 struct FakeHost;
 
 fn rejected(code: RejectionCode) -> Rejection {
@@ -98,7 +98,7 @@ fn all_notebooks() -> Vec<Listed> {
         .into()
 }
 
-/// Answers as it was told to, and keeps what it was asked.
+/// Returns prepared answers, and records requests.
 #[derive(Default)]
 struct FakeCaller {
     answers: Mutex<VecDeque<Called>>,
@@ -161,7 +161,7 @@ struct Scene {
     session: Option<String>,
 }
 
-/// What came back: the status, and the message.
+/// A response: status and message.
 struct Answer {
     status: StatusCode,
     session: Option<String>,
@@ -193,7 +193,7 @@ impl Scene {
         Self { caller, service, person, url: "/mcp", session: None }
     }
 
-    /// Covers some notebooks alone.
+    /// Limits the token to some notebooks.
     fn covering(mut self, ids: &'static [&'static str]) -> Self {
         self.person.covers = Arc::new(|notebook| ids.contains(&notebook.as_str()));
         self
@@ -235,7 +235,7 @@ impl Scene {
         self.send("tools/call", json!({"name": name, "arguments": arguments}), &[]).await
     }
 
-    /// As of 2026-07-28: no session, everything with each request.
+    /// Protocol version 2026-07-28: no session, all data in each request.
     async fn stateless(&self, method: &str, name: Option<&str>, mut params: Value, capabilities: Value) -> Answer {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -1,4 +1,4 @@
-//! What a model said goes into the record and comes back to it word for word.
+//! A model's messages return unchanged to it through the record.
 
 use notarium_assistant::attachments::Loaded;
 use notarium_assistant::messages::{STOPPED, recorded, sent};
@@ -19,12 +19,12 @@ fn posted(role: MessageRole, blocks: &[MessageBlock]) -> MessagePosted {
     }
 }
 
-/// A reply through the record: as it is stored, and as the next request tells it.
+/// A reply through the record: its stored form, and its form in the next request.
 fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
     let reply = Reply { blocks: blocks.to_vec(), stop: StopReason::ToolUse, usage: None, attempts: 1 };
     let mut ids = 0..;
     let stored = recorded(&reply, || format!("our-{}", ids.next().unwrap()).parse().unwrap());
-    // As after a restart: only what is written is left.
+    // Serialised and parsed, as after a restart.
     let stored: Vec<MessageBlock> = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
     let message = sent(&posted(MessageRole::Assistant, &stored), |_| None, &Loaded::new());
     (stored, message)
@@ -54,7 +54,7 @@ fn thoughts_texts_and_calls_come_back_as_they_were() {
         Block::text("I delete it. 🧹"),
         call("toolu_1", r#"{"cell_id":"c","big":12345678901234567890}"#, None),
         call("call_2", "{}", Some(r#"{"google":{"thought_signature":"sig-b"}}"#)),
-        // Malformed, and kept as it was written.
+        // Malformed arguments are kept unchanged.
         call("call_3", r#"{"cell_id": "c1", oops"#, None),
     ];
     let (_, message) = again(&blocks);

@@ -1,4 +1,4 @@
-//! Faults of the program that are planted where the assistants ask their host: one task ends, and the work goes on.
+//! Panics planted in the assistants' host: one task ends, and the work continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,12 +15,12 @@ use tokio::sync::{Mutex, mpsc};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One notebook with a call that has started, and a fault each time the notebooks are listed.
+/// One notebook with a started call, and a panic each time the notebooks are listed.
 struct FaultyHost {
     instance: InstanceId,
     document: Arc<Document>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
-    /// Reads that fail before one succeeds, and times that nobody is told.
+    /// Counts of reads, and of waits for a notice, that panic before one succeeds.
     failing_reads: AtomicU32,
     failing_notices: AtomicU32,
     commands: mpsc::UnboundedSender<Command>,
@@ -136,7 +136,7 @@ async fn a_fault_in_the_listening_a_worker_or_a_tool_ends_that_alone() {
     };
     let assistants = Assistants::start(Arc::new(host), AssistantsConfig::new(Models::default()));
     notify.send(Notice { notebook: "nb".parse().unwrap(), version: 2 }).unwrap();
-    // Two workers fail, the third takes the call up; the tool fails, and its end is recorded.
+    // Two workers fail, the third resumes the call; the tool fails, and its end is recorded.
     let command = tokio::time::timeout(PATIENCE, sent.recv()).await.expect("the work goes on").unwrap();
     let Command::ReportToolCall { call_id, end, result } = command else { panic!("{command:?}") };
     assert_eq!((call_id.as_str(), end), ("call", ToolCallEnd::OutcomeUnknown));

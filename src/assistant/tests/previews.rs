@@ -1,4 +1,4 @@
-//! Previews, as a golden file that people can read: `NOTARIUM_BLESS=1` rewrites it.
+//! Previews, as a readable golden file: `NOTARIUM_BLESS=1` rewrites it.
 
 use base64::Engine;
 use notarium_assistant::preview::{Failure, MAX_PREVIEW_CHARACTERS, no_blobs, preview, truncated, without_escapes};

@@ -1,4 +1,4 @@
-//! Streams as real endpoints send them, where they differ from the specification.
+//! Streams of real endpoints that differ from the specification.
 
 use notarium_assistant::providers::{Block, Family, Message, StopReason, ToolResult};
 use notarium_scripted::{Script, ScriptedReply};

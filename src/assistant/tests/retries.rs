@@ -1,4 +1,4 @@
-//! Attempts are repeated while nothing was handed out, counted, and not repeated by anyone else.
+//! Attempts are retried while nothing was handed out, and counted; the HTTP client itself does not retry.
 
 use std::time::{Duration, Instant};
 

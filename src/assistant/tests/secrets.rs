@@ -1,4 +1,4 @@
-//! A planted key shows up in the header of the request and nowhere else.
+//! A planted key appears only in the header of the request.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ async fn a_wrong_key_is_told_without_repeating_it() {
         let script = Script { key: Some("another".into()), ..Script::of([text("hi")]) };
         let call = Call::of(family, script).await;
         let failure = call.ask().await.failure().clone();
-        // The server repeats the key in its answer.
+        // The server repeats the key in its response.
         assert_eq!(kind(&failure.error).as_str(), "WrongKey");
         let shown = format!("{failure} {failure:?}");
         assert!(shown.contains("[key]") && !shown.contains(KEY), "{shown}");
@@ -56,7 +56,7 @@ impl Write for Log {
 async fn no_log_line_and_no_event_shows_the_key() {
     let log = Log::default();
     let writer = log.clone();
-    // For the whole process: what other tests log must be as clean.
+    // Set for the whole process, so the logs of other tests are checked too.
     let filter = "notarium_assistant=trace,reqwest=trace,hyper_util=trace";
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(move || writer.clone());
     tracing::subscriber::set_global_default(lines.finish()).unwrap();

@@ -1,4 +1,4 @@
-//! What a model is told of a notebook, and of a batch.
+//! State of a notebook for models, and results of a batch.
 
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{CellStatus, KnownNames, StateError, TextQuery, Verification, state_text, verify};
@@ -26,7 +26,7 @@ fn printed(text: &str) -> Value {
     json!({"content": {"output_type": "stream", "name": "stdout", "text": text}})
 }
 
-/// A cell in every state, in the order of the page.
+/// A cell in every state, in document order.
 fn cells() -> Vec<(&'static str, &'static str, &'static str, Option<Value>)> {
     let many: Vec<Value> = (0..12).map(|number| printed(&number.to_string())).chain([error()]).collect();
     vec![
@@ -183,7 +183,7 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     assert_eq!(state_text(&notebook, query, &no_blobs), Ok(text), "the same notebook, the same bytes");
 }
 
-/// With functions: one whose kernel is there, one whose kernel has ended.
+/// Adds functions: one whose kernel is running, one whose kernel has ended.
 fn with_functions(notebook: &Document, many: usize) -> Document {
     let mut notebook = serde_json::to_value(notebook).expect("JSON");
     let schema =

@@ -1,4 +1,4 @@
-//! A scripted server, a provider that calls it, and what came of a call.
+//! A scripted server, a provider that calls it, and the result of a call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub const KEY: &str = "planted-key-0123456789";
 /// One family for each protocol.
 pub const FAMILIES: [Family; 2] = [Family::OpenAi, Family::Anthropic];
 
-/// Waits that are short enough for tests in real time.
+/// Pauses that are short enough for tests in real time.
 pub const FAST_RETRY: RetryPolicy = RetryPolicy {
     max_attempts: 4,
     first_wait: Duration::from_millis(1),
@@ -51,13 +51,13 @@ impl Call {
         run(&*self.provider, request).await
     }
 
-    /// Asks for anything.
+    /// Sends any question.
     pub async fn ask(&self) -> Run {
         self.run(request("hello")).await
     }
 }
 
-/// What a call streamed, and how it ended.
+/// Events of a call's stream, and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// All events but the last, [`Event::Finished`].
@@ -140,7 +140,7 @@ pub fn rich() -> ScriptedReply {
     }
 }
 
-/// A short stream with all kinds of blocks, the same whenever it is asked for.
+/// A short stream with all kinds of blocks, the same for every request.
 pub fn small() -> ScriptedReply {
     let call = notarium_scripted::ScriptedCall {
         name: "run".into(),
@@ -157,9 +157,9 @@ pub fn small() -> ScriptedReply {
     }
 }
 
-/// What tests look at in a reply.
+/// Parts of a reply that tests check.
 pub trait ReplyParts {
-    /// The calls in the order in which they are to be executed.
+    /// The calls in the order of their execution.
     fn calls(&self) -> impl Iterator<Item = &ToolCall>;
     /// All text.
     fn text(&self) -> String;

@@ -1,4 +1,4 @@
-//! A turn against the real core, with a model that is a list of replies: to its end, and killed before every single step.
+//! A turn against the real core, with a list of replies as the model: to its end, and with a restart before every single step.
 
 use notarium_core::{Because, TurnFailure};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 type Replies = Vec<Vec<MessageBlock>>;
 
-/// A log, the process that carries the turn on, and a person who confirms what waits.
+/// A log, the process that runs the turn, and a person who confirms waiting calls.
 struct World {
     notebook: Notebook,
     recorded: Vec<Recorded>,
@@ -18,9 +18,9 @@ struct World {
     live: Live,
     replies: Replies,
     steps: usize,
-    /// What is executed fails.
+    /// True: executions fail.
     fails: bool,
-    /// What it comes to.
+    /// Result of executions.
     result: String,
     log: Vec<Stored>,
 }
@@ -171,7 +171,7 @@ impl World {
         self.reactor(Command::ReportToolCall { call_id, end, result });
     }
 
-    /// The model answers, an executor reports, a person confirms: whoever is waited for.
+    /// Acts for the awaited party: the model answers, an executor reports, or a person confirms.
     fn others_act(&mut self) {
         if self.live.is_calling_model {
             self.live.is_calling_model = false;
@@ -192,7 +192,7 @@ impl World {
         self.person(json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}));
     }
 
-    /// The process is gone, and with it all that the log does not say.
+    /// Replaces the process: all state outside the log is lost.
     fn kill(&mut self) {
         self.live = Live::new(format!("instance-{}", self.steps).parse().unwrap());
     }
@@ -201,7 +201,7 @@ impl World {
         self.recorded.iter().map(|recorded| recorded.event.event_type()).collect()
     }
 
-    /// How often each call was started and ended.
+    /// Asserts that each call was started and ended once.
     fn check_once(&self) {
         let mut counts: BTreeMap<(&str, &ToolCallId), u32> = BTreeMap::new();
         for recorded in &self.recorded {
@@ -236,7 +236,7 @@ impl World {
     }
 }
 
-/// Each model call names its tool calls anew.
+/// Gives the tool calls of each model call new ids.
 fn renamed(reply: &[MessageBlock], number: usize) -> Vec<MessageBlock> {
     let mut blocks = reply.to_vec();
     for block in &mut blocks {
@@ -287,7 +287,7 @@ fn a_large_result_stands_once_in_the_log_and_the_model_is_told_all_of_it() {
     assert_eq!(*text, world.result);
 }
 
-/// Reads, writes, runs, asks the kernel, and deletes what a person must confirm.
+/// Reads, writes, runs, uses the kernel, and deletes with a person's confirmation.
 fn everything() -> Replies {
     let version = World::new(vec![vec![]]).notebook.cells.values().next().unwrap().cell_version;
     vec![
@@ -338,7 +338,7 @@ fn killed_before_any_step_it_goes_on_and_nothing_happens_twice() {
         *outcomes.entry(unknown).or_insert(0) += 1;
         assert!(!world.notebook.cells.contains_key(&"a".parse::<CellId>().unwrap()), "killed before step {killed_at}");
     }
-    // What reads is read again, and runs are found again in the log.
+    // Reading calls are repeated, and runs are found again in the log.
     assert_eq!(outcomes.keys().max(), Some(&0), "{outcomes:?}");
 }
 
@@ -395,7 +395,7 @@ fn what_waits_for_a_person_is_put_to_them_at_once_and_done_in_order() {
     let mut waiting: Vec<_> = world.notebook.tool_calls.iter().map(|(id, call)| (id.clone(), call.clone())).collect();
     waiting.retain(|(_, call)| call.phase == ToolCallPhase::Waiting);
     assert_eq!(waiting.len(), 3);
-    // The last one is confirmed first: it keeps its place.
+    // Confirmed in reverse order: the calls keep their places.
     for (id, call) in waiting.iter().rev() {
         world.person(json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": call.arguments_hash}}));
     }
@@ -458,7 +458,7 @@ fn a_model_that_cannot_be_reached_fails_the_turn_with_its_cause() {
     let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
     assert_eq!(end.cause, TurnFailure::WrongKey);
     assert_eq!(end.sentence(), "the key for openai is wrong");
-    // Killed at every model call, it gives up in the end, and says so.
+    // Restarted at every model call, the turn fails in the end, with the reason.
     let mut world = World::new(vec![vec![]]);
     while world.step() {
         world.kill();

@@ -37,7 +37,7 @@ impl Scene {
         Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(Models::default()) }).await
     }
 
-    /// Nobody stays anywhere: workers leave and rooms end as soon as they may.
+    /// A server with the shortest times: workers leave and rooms close as soon as they may.
     async fn start_as(expiry: Millis, assistants: AssistantsConfig) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir().unwrap();
@@ -102,7 +102,7 @@ impl Scene {
         self.server.assistant_host().read(&self.notebook).await.unwrap()
     }
 
-    /// Asks to delete the cell, and leaves the notebook to itself.
+    /// Requests the deletion of the cell, and drops the notebook's state.
     async fn held(&self) -> ToolCallId {
         let state = self.state().await;
         let arguments =
@@ -126,7 +126,7 @@ impl Scene {
         tokio::time::timeout(PATIENCE, left).await.expect("nobody keeps the notebook in memory");
     }
 
-    /// The whole record; the notebook is not opened to look.
+    /// The whole record, read without opening the notebook.
     async fn record(&self) -> Vec<Event> {
         let stored = self.server.assistant_host().events(&self.notebook, 0, 2_000).await.unwrap();
         stored.iter().map(|stored| stored.typed().unwrap().event).collect()
@@ -177,7 +177,7 @@ async fn a_yes_to_a_call_that_everybody_left_is_carried_out() {
     let arguments_hash = scene.state().await.tool_calls[&call_id].arguments_hash;
     scene.until_left().await;
     scene.as_ann(&Command::ConfirmToolCall { call_id: call_id.clone(), arguments_hash }).await;
-    // The one who confirms does not start it: that is for the worker, which was called back.
+    // Confirming does not start the call: a new worker does.
     scene.until_recorded(&call_id, "ToolCallExecuted").await;
     assert!(scene.state().await.cells.is_empty());
     scene.until_left().await;
@@ -236,7 +236,7 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
     });
     scene.as_ann(&start).await;
     scene.until("the call", |event| matches!(event, Event::ToolCallRequested(_))).await;
-    // For the person nobody has to stay.
+    // No worker stays while only a person can act.
     scene.until_left().await;
     scene.until("the end", |event| matches!(event, Event::TurnFinished(_))).await;
     let events = scene.record().await;

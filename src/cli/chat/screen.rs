@@ -30,7 +30,7 @@ pub struct Screen {
     failed: BTreeMap<Block, String>,
 }
 
-/// `(model_call, block)`
+/// Key of a block: `(model_call, block)`.
 type Block = (u64, u64);
 
 impl Screen {

@@ -1,4 +1,4 @@
-//! A server that cannot store now and then, an agent that stops meanwhile, and runs that write more than is taken.
+//! Faults: a server whose store fails, an agent that stops meanwhile, and runs above their output limit.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn counted() -> String {
     (0..150).map(|i| format!("{i}\n")).collect()
 }
 
-/// The numbers of a run's events, in the order of the log.
+/// The `output_seq` of a run's events, in the order of the log.
 fn numbers(server: &FakeServer, ada: &Person, id: &ExecutionId) -> Vec<u64> {
     let events = server.events(&ada.notebook).into_iter().filter(|recorded| recorded.event.execution_id() == Some(id));
     let number = |event: Event| match event {
@@ -43,7 +43,7 @@ async fn an_agent_that_stops_while_the_store_fails_reports_what_waits_when_it_ca
     server.fail_every(1);
     let mending = server.clone();
     let mend = tokio::spawn(async move {
-        // The length of the outage, of which nobody is told.
+        // Length of the outage, which no event marks.
         tokio::time::sleep(std::time::Duration::from_secs(2)).await;
         mending.fail_every(0);
     });

@@ -1,4 +1,4 @@
-//! The module `notarium` in a real ipykernel: functions, where they stand, how they are called; progress.
+//! The module `notarium` in a real ipykernel: registered functions, their cells, calls of them; progress.
 
 use notarium_agent::kernel::{CommKind, CommTarget, ExecuteRequest, KernelEvent};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn every_kernel_has_the_module_and_tells_its_functions_with_their_cell() {
     let add = &data["functions"][0];
     assert_eq!((&add["name"], &add["place"]), (&json!("add"), &json!({"line": 2, "cell_id": "c1"})), "{data}");
     assert_eq!(test.shown("notarium.call_function('add', {'a': 2})").await[1], "execute_result:\"3\"");
-    // What is deleted is taken back, also by code of no cell.
+    // Deleting a function unregisters it, even in code without a cell.
     let events = test.run("del add").await;
     let left = events.iter().find_map(|event| match event {
         KernelEvent::Functions { data, .. } => Some(data.get().to_owned()),

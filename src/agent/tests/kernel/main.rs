@@ -92,7 +92,7 @@ async fn a_flood_is_interrupted_at_once() {
     let text = shown(&events).concat();
     let stopped = text.split("stopped ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     let took = stopped.parse::<f64>().unwrap() - interrupted;
-    // 0.2 s is promised; the machine that runs the tests may be busy.
+    // The limit is 0.2 s, but the machine that runs the tests may be busy.
     assert!(took < 3.0, "{took} s");
 }
 
@@ -116,7 +116,7 @@ async fn an_interrupt_does_not_wait_for_a_slow_reader() {
     let source = "try:\n    while True: print('x' * 1000, flush=True)\nexcept KeyboardInterrupt:\n    open('interrupted', 'w').close()";
     let id = test.execute(source).await;
     test.until_text("x").await;
-    // Nobody reads the events now: the kernel is blocked by its own output, or will be soon.
+    // No events are read now: the kernel is blocked by its own output, or will be soon.
     test.kernel.interrupt().unwrap();
     wait_for_file(&marker).await;
     test.until(|event| is_finished(event, &id)).await;
@@ -130,13 +130,13 @@ async fn nothing_is_lost_at_a_slow_reader() {
     // Longer than ipykernel's own queue of 1,000 messages would last.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let events = test.until(|event| is_finished(event, &id)).await;
-    // One output was taken above; each flush is a message of its own.
+    // One output was taken above; each flush is a separate message.
     let lines = shown(&events).concat().lines().filter(|line| line.ends_with("xxx")).count();
     assert!(lines >= 19_999, "{lines}");
     assert!(!events.iter().any(|event| matches!(event, KernelEvent::OutputsLost { .. })));
 }
 
-/// In kibibytes.
+/// Limit of memory growth, in kibibytes.
 const MAX_KERNEL_GROWTH: u64 = 160 << 10;
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn what_is_written_faster_than_it_is_read_does_not_pile_up_in_the_kernel()
 #[tokio::test]
 async fn lost_output_of_another_kernel_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    // Written in one word the module is not replaced by the launcher: a kernel that drops what is not read in time.
+    // Written as one word, the module is not replaced by the launcher: such a kernel drops output that is not read in time.
     let kernelspec = kernelspec(&folder, &[&python(), "-mipykernel_launcher", "-f", "{connection_file}"]);
     let working_dir = folder.path().to_owned();
     let options = LaunchOptions {
@@ -171,7 +171,7 @@ async fn lost_output_of_another_kernel_is_told() {
     };
     let mut test = Test::launch(folder, kernelspec, options).await;
     let id = test.execute("for i in range(10_000): print(i, 'x' * 2000, flush=True)\nopen('done', 'w').close()").await;
-    // Nobody reads until the kernel has written everything.
+    // Events are not read until the kernel has written everything.
     wait_for_file(&test.folder.path().join("done")).await;
     let events = test.until(|event| is_finished(event, &id)).await;
     let lost = KernelEvent::OutputsLost { execution_id: Some(id), reason: LossReason::EndMissing };
@@ -182,7 +182,7 @@ async fn wait_for_file(path: &Path) {
     let since = Instant::now();
     while !path.exists() {
         assert!(since.elapsed() < PATIENCE, "{} is not written", path.display());
-        // A file that another process writes is no event to us.
+        // No event reports a file that another process writes.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -398,12 +398,12 @@ async fn the_environment_is_scrubbed() {
 
 #[tokio::test]
 async fn the_launcher_is_like_ipykernels_own() {
-    // The package that cells use of Notarium comes last, and is all that is more.
+    // The package for cells comes last in `sys.path`, and is the only addition.
     let source = "import sys, os, beside\nbeside.here, [path for path in sys.path if not path.endswith('/packages')], sys.argv[0], os.getcwd(), sys.flags, __name__, sys.modules['__main__'].__dict__.get('__file__')";
     let mut results = Vec::new();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("beside.py"), "here = True").unwrap();
-    // Written in one word the module is not replaced by the launcher.
+    // Written as one word, the module is not replaced by the launcher.
     for module in [&["-m", "ipykernel_launcher"][..], &["-mipykernel_launcher"]] {
         let python = python();
         let argv = [&[python.as_str()], module, &["-f", "{connection_file}"]].concat();

@@ -9,11 +9,11 @@ use tokio::sync::oneshot;
 use crate::scene::*;
 
 const COMPLETE: QuestionKind = QuestionKind::Complete {};
-/// Longer than any answer takes on a machine under load.
+/// Timeout that no answer exceeds, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 impl Test {
-    /// Asks at the end of the code.
+    /// Asks with the cursor at the end of the code.
     fn ask(&self, asker: &str, code: &str, kind: QuestionKind, patience: Duration) -> oneshot::Receiver<KernelAnswer> {
         let (answer, answered) = oneshot::channel();
         let cursor = u32::try_from(code.encode_utf16().count()).unwrap();
@@ -52,7 +52,7 @@ async fn an_attribute_of_a_variable_is_completed_with_its_type() {
     let [only] = &*completion.matches else { panic!("{completion:?}") };
     assert_eq!((only.text.as_str(), only.match_type.as_deref()), ("capitalize", Some("function")));
     assert!(only.signature.as_deref().is_some_and(|signature| signature.starts_with('(')), "{only:?}");
-    // The emoji is two code units.
+    // The emoji has two code units.
     assert_eq!((completion.from, completion.to), (15, 20));
     assert_eq!(test.complete("no_such_name.").await.matches, []);
 }
@@ -99,7 +99,7 @@ async fn what_a_question_makes_code_print_belongs_to_no_run() {
     let completion = test.complete("loud.").await;
     assert!(completion.matches.iter().any(|one| one.text == "quiet"), "{completion:?}");
     assert_eq!(test.shown("print('own')").await, ["started:", "stdout:own\n", "finished:Ok 2"]);
-    // The kernel did run it: somebody who asks runs code.
+    // The kernel did run it: asking runs code.
     let events = test.run("import sys; sys.stdout.flush()").await;
     assert!(!format!("{events:?}").contains("heard"));
 }
@@ -129,7 +129,7 @@ async fn cells_are_formatted_by_the_black_of_the_kernel_with_the_settings_of_its
     test.run("open('pyproject.toml', 'w').write('[tool.black]\\nskip-string-normalization = true\\n')").await;
     let KernelAnswer::Formatted(answer) = test.ask("a", "", format(&cells[..1]), LONG).await.unwrap() else { panic!() };
     assert_eq!(answer.cells, [Some("x = {'a': 1}".to_owned())]);
-    // A kernel without it says so, and nothing of the cells has run.
+    // A kernel without black answers without a formatter, and no code of the cells has run.
     test.run("import sys; sys.modules['black'] = None").await;
     let KernelAnswer::Formatted(answer) = test.ask("a", "", format(&cells), LONG).await.unwrap() else { panic!() };
     assert_eq!((answer.formatter, answer.cells), (None, Vec::new()));

@@ -1,4 +1,4 @@
-//! A kernel in a folder of its own, and what it says.
+//! A kernel in a temporary folder, and its events.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Test {
         Self::launch(folder, kernelspec, options).await
     }
 
-    /// A kernel where another one has ended.
+    /// A kernel in a folder in which another one has ended.
     pub async fn launch_in(folder: TempDir) -> Self {
         let options = LaunchOptions { working_dir: folder.path().to_owned(), ..LaunchOptions::default() };
         let kernelspec = ipykernel(&folder);
@@ -81,7 +81,7 @@ impl Test {
         id
     }
 
-    /// Events until `last` is one, which is the last that is returned.
+    /// Events up to and including the first for which `last` is true.
     pub async fn until(&mut self, last: impl Fn(&KernelEvent) -> bool) -> Vec<KernelEvent> {
         let mut events = Vec::new();
         loop {
@@ -111,8 +111,8 @@ pub fn is_finished(event: &KernelEvent, id: &str) -> bool {
     matches!(event, KernelEvent::Finished { execution_id, .. } if execution_id == id)
 }
 
-/// What events of executions show: outputs in short, in order, streams joined. ipykernel writes a debugger's warning of
-/// its own when it starts.
+/// Short forms of execution events: outputs in order, streams joined. Outputs without an execution are left out, such as the
+/// debugger's warning that ipykernel writes when it starts.
 pub fn shown(events: &[KernelEvent]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for event in events.iter().filter(|event| !matches!(event, KernelEvent::Output { execution_id: None, .. })) {

@@ -1,5 +1,5 @@
-//! A server in one process and in memory: the real core behind a socket, without store, accounts or limits.
-//! It can cut the network and speak as the server itself.
+//! A fake server in this process and in memory: the real core behind a socket, without store, accounts or limits.
+//! It can cut the network and send commands as the server.
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_tungstenite::tungstenite::Message;
 
-/// How long a test waits for something that must come.
+/// Timeout for every expected event.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Default)]
@@ -43,12 +43,12 @@ struct Inner {
     rooms: BTreeMap<NotebookId, Room>,
     answers: HashMap<CommandId, ServerMessage>,
     clients: BTreeMap<u64, Client>,
-    /// Who waits for the answer to a question to a kernel.
+    /// Receivers of the answers to questions to a kernel.
     questions: HashMap<u64, oneshot::Sender<KernelAnswer>>,
     blobs: BTreeMap<String, Vec<u8>>,
     next: u64,
     limits: Limits,
-    /// Every so many commands of agents the store fails; 0: never.
+    /// Every this many commands of agents the store fails; 0: never.
     fails_every: u64,
     agent_commands: u64,
 }
@@ -58,7 +58,7 @@ struct Inner {
 pub struct FakeServer {
     pub address: String,
     inner: Arc<Mutex<Inner>>,
-    /// False: no connection lives or is accepted.
+    /// False: connections are cut and refused.
     network: Arc<watch::Sender<bool>>,
 }
 
@@ -85,7 +85,7 @@ impl FakeServer {
         self.network.send_replace(true);
     }
 
-    /// Of this many commands of agents one is answered with `unavailable`; half of these are written all the same.
+    /// Answers one of this many commands of agents with `unavailable`; half of these are applied all the same.
     pub fn fail_every(&self, commands: u64) {
         self.inner.lock().unwrap().fails_every = commands;
     }
@@ -106,7 +106,7 @@ impl FakeServer {
         self.inner.lock().unwrap().rooms[notebook].log.iter().map(|stored| stored.typed().unwrap()).collect()
     }
 
-    /// A command of the server itself.
+    /// Applies a command of the server itself.
     pub fn as_system(&self, notebook: &NotebookId, command: Command) {
         let id: CommandId = ulid::Ulid::generate().into();
         let body = notarium_core::RawJson::of(&command).unwrap();
@@ -116,7 +116,7 @@ impl FakeServer {
         assert!(matches!(answer, ServerMessage::Ack(_)), "{answer:?}");
     }
 
-    /// The answer to an input request, to every agent.
+    /// Sends the answer to an input request to every agent.
     pub fn input_value(&self, notebook: &NotebookId, execution_id: &notarium_core::ExecutionId, value: &str) {
         let (notebook, execution_id, value) = (notebook.clone(), execution_id.clone(), value.to_owned());
         let message = ServerMessage::InputValue { notebook, execution_id, value };
@@ -125,7 +125,7 @@ impl FakeServer {
         }
     }
 
-    /// Asks the agents.
+    /// Sends a question to all agents and waits for the answer.
     pub async fn ask(&self, question: KernelQuestionMessage) -> KernelAnswer {
         let (answer, answered) = oneshot::channel();
         {
@@ -425,13 +425,13 @@ impl Inner {
     }
 }
 
-/// Any 32 bytes that follow from the text.
+/// Hashes the text to 32 bytes.
 fn blake(text: &str) -> Box<[u8; 32]> {
     use sha2::Digest;
     Box::new(sha2::Sha256::digest(text).into())
 }
 
-/// Whether an event is of this type.
+/// True if an event is of this type.
 pub fn is(recorded: &Recorded, event_type: &str) -> bool {
     recorded.event.event_type() == event_type
 }

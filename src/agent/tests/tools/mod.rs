@@ -1,4 +1,4 @@
-//! The tools that run in the kernel, against a real ipykernel: what they answer, what they refuse, what they leave behind.
+//! The tools that run in the kernel, against a real ipykernel: their answers, refusals and side effects.
 
 use std::os::unix::fs::symlink;
 
@@ -28,7 +28,7 @@ impl Tools {
         self.agent.folder.path().join(path)
     }
 
-    /// What a cell would do; the text it prints.
+    /// Runs code like a cell; returns the printed text.
     async fn cell(&mut self, source: &str) -> String {
         let id = self.ada.run(source).await;
         let (status, text, _) = self.ada.until_over(&self.server, &id).await;
@@ -168,7 +168,7 @@ async fn a_large_answer_comes_through_a_blob_and_long_lists_are_cut() {
     assert_eq!(named(&found["variables"], "name_299")["preview"], "299");
 }
 
-/// As much of pandas as the tool looks at: the real one is no dependency of the tests.
+/// The part of pandas that the tool uses: the real one is no dependency of the tests.
 const FRAME: &str = r#"
 import sys, types
 class Head:
@@ -197,7 +197,7 @@ async fn a_table_is_shown_by_its_columns_and_first_rows() {
     assert_eq!(frame["head"][1], json!(["2", "[hidden]"]));
 }
 
-/// The folder `vault` is hidden on this machine, and no sandbox covers it.
+/// The folder `vault` is hidden on this machine, without a sandbox.
 async fn hidden_places_are_refused_with_the_reason(tools: &mut Tools) {
     std::fs::create_dir_all(tools.file("vault/deep")).unwrap();
     std::fs::write(tools.file("vault/deep/up.txt"), "planted").unwrap();
@@ -239,7 +239,7 @@ async fn files_are_listed_read_and_written_below_the_folder_alone() {
     std::fs::write(tools.file("picture.png"), b"\x89PNG\0\0").unwrap();
     std::fs::write(tools.file("long.txt"), "é".repeat(30_000)).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(tools.file("pipe")).status().unwrap().success());
-    // Where the kernel goes does not widen what an assistant sees.
+    // A change of the kernel's working directory does not extend an assistant's access.
     tools.cell("import os; os.chdir('/')").await;
 
     let listed = tools.call("list_files", json!({})).await.unwrap();
@@ -326,7 +326,7 @@ async fn a_run_that_fails_or_says_nothing_is_told_in_full() {
     assert!(told.contains("lost") && told.contains("SIGKILL"), "{told}");
 }
 
-/// As little of the module as the contract asks for (protocol/README.md, "User functions").
+/// The minimal module that the contract requires (protocol/README.md, "User functions").
 const MODULE: &str = r#"
 import sys, types
 from comm import create_comm
@@ -376,7 +376,7 @@ async fn functions_are_registered_called_and_kept() {
     ] {
         let id = tools.ada.run(source).await;
         tools.ada.until("the end", |state| !state.executions.contains_key(&id)).await;
-        // The refusal comes after the end: the notice is written into the run's record.
+        // The refusal comes after the end, so the notice is added to the run's record later.
         let notebook = tools.ada.notebook.clone();
         let server = tools.server.clone();
         tools

@@ -1,5 +1,5 @@
-//! What a call waits for and what it is told of: a kernel that never comes, an agent that is gone, before the wait is over and
-//! after.
+//! Results of calls whose runs are lost: a kernel that never starts, or an agent that ends, before the wait's timeout and
+//! after it.
 
 use notarium_core::{
     Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelCause, KernelSessionId, Policy, RequestToolCall,
@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 use super::*;
 
 const LONG: Duration = PATIENCE;
-/// A wait that is over before anybody has answered.
+/// Timeout that passes before any answer.
 const SHORT: Duration = Duration::from_secs(1);
 
 impl Scene {
-    /// A server whose calls wait so long for their runs.
+    /// A server whose calls wait this long for their runs.
     async fn waiting(run_wait: Duration) -> Self {
         let scene = Self::start_with(24 * 3_600_000, run_wait).await;
         scene.as_ann(&Command::SetPolicy { policy: Policy::Trusted }).await;
         scene
     }
 
-    /// Asks for a tool, and waits only for its start.
+    /// Requests a tool, and waits only for its start.
     async fn begin(&self, function: &str, arguments: Value) -> ToolCallId {
         let call_id: ToolCallId = ulid::Ulid::generate().into();
         let command = Command::RequestToolCall(RequestToolCall {
@@ -39,14 +39,14 @@ impl Scene {
         call_id
     }
 
-    /// What the model hears at the end.
+    /// The call's result for the model.
     async fn heard(&self, call_id: &ToolCallId) -> (String, bool) {
         let called = self.assistants.await_call(&Self::assistant(), &self.notebook, call_id, PATIENCE).await;
         let Called::Ended { text, is_error, .. } = called.unwrap() else { panic!("it goes on") };
         (text, is_error)
     }
 
-    /// Until the other notebook is there, and wants a kernel.
+    /// Waits until the other notebook exists and has requested a kernel.
     async fn until_wanted(&self, notebook: &NotebookId) {
         let host = self.server.assistant_host();
         let wanted = async {
@@ -76,7 +76,7 @@ impl Scene {
         self.execute(notebook, identity, command).await;
     }
 
-    /// The kernel that the notebook wants is started by an agent, and its first run has begun.
+    /// Starts the requested kernel as an agent, and begins its first run.
     async fn kernel(&self, notebook: &NotebookId) -> KernelSessionId {
         let kernels = self.server.assistant_host().read(notebook).await.unwrap().kernels.clone();
         let kernel_session = kernels.keys().next().cloned().expect("a kernel is wanted");
@@ -96,7 +96,7 @@ impl Scene {
         kernel_session
     }
 
-    /// The kernel is gone, and with it what it ran.
+    /// Ends the kernel as died, with its runs.
     async fn lose(&self, notebook: &NotebookId, kernel_session: KernelSessionId) {
         let (cause, detail) = (KernelCause::Died, Some("the machine was switched off".to_owned()));
         self.as_agent(notebook, &Command::ReportKernelEnded { kernel_session, cause, detail }).await;
@@ -110,7 +110,7 @@ impl Scene {
         text
     }
 
-    /// The one run that the tool began.
+    /// The run that the tool requested.
     async fn run_of_tool(&self) -> ExecutionId {
         let state = self.state().await;
         let of_tool = |subject: &ExecutionSubject| matches!(subject, ExecutionSubject::Tool { .. });
