@@ -1,4 +1,4 @@
-//! Transfers files of the working folder for the server. Their bytes use separate HTTP requests, so that reports of runs do not wait
+//! Transfers files of the working folder for the server. Their bytes use separate HTTP requests: reports of runs do not wait
 //! for files, and a slow reader slows down only its own file.
 
 use std::fs::File;

@@ -301,8 +301,8 @@ pub fn is_taken_up(call: &ToolCall, claimant: &InstanceId, instance: &InstanceId
     claimant == instance || is_resumable(call)
 }
 
-/// True if another process can resume the call: it only reads, or all its effects are in the log (runs), or are applied
-/// once however often they are sent (a notebook named after the call).
+/// True if another process can resume the call. It must only read, or have all effects in the log (runs), or have effects that are applied
+/// once even if they are sent again (a notebook named after the call).
 fn is_resumable(call: &ToolCall) -> bool {
     // A function of the notebook is a run in its kernel.
     let Some(tool) = Tool::find(&call.function) else { return true };

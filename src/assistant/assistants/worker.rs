@@ -140,7 +140,7 @@ impl Worker {
         self.is_unwatched()
     }
 
-    /// True if every call waits for a person, every turn waits for such a call, and this worker holds no state that a new one lacks.
+    /// True if every call waits for a person, and every turn for such a call. This worker must hold no state that a new one lacks.
     fn waits_for_people(&self) -> bool {
         let calls = || self.notebook.tool_calls.values();
         let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
