@@ -8,130 +8,129 @@ use crate::comms::{CommChange, OpenComm, SendCommMessage};
 use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
 use crate::working_files::FileAnswer;
 
-/// What a client sends.
+/// A message from client to server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ClientMessage {
-    /// The first frame, within ten seconds.
+    /// First frame of a connection; the server waits ten seconds for it.
     Hello(HelloMessage),
-    /// A new token for the same account, without reconnecting.
+    /// Replaces the token by a new one of the same account, without reconnecting.
     Refresh {
-        /// The new one. A token of another account ends the connection.
+        /// The new token. A token of another account ends the connection.
         token: String,
     },
-    /// Follows a notebook: the answer is `subscribed` or an `error`, then `events` for as long as the subscription
-    /// lasts.
+    /// Follows a notebook. The answer is `subscribed` or an `error`; `events` follow as long as the subscription lasts.
     Subscribe(SubscribeMessage),
-    /// Ends the subscription. Nothing answers it.
+    /// Ends the subscription. There is no answer.
     Unsubscribe {
-        /// Its id. One that is not followed is no mistake.
+        /// The notebook. An id without a subscription is ignored.
         notebook: NotebookId,
     },
-    /// Asks for a change: the answer is `ack` or `reject`. No subscription is needed.
+    /// Submits a command: the answer is `ack` or `reject`. No subscription is needed.
     Command(CommandMessage),
     /// Asks for the digest of the state at a version.
     Check(CheckMessage),
-    /// Where I am. Ephemeral: coalesced, forgotten on disconnect, never in the log.
+    /// Presence of this client. Ephemeral: coalesced, dropped on disconnect, never in the log.
     Presence {
         /// A notebook that the connection follows.
         notebook: NotebookId,
-        /// Replaces what was shown before. The server forgets it after 30 seconds without another.
+        /// Replaces the state shown before. The server drops it after 30 seconds without another.
         state: PresenceState,
     },
     /// Asks a kernel about code that is being written: the answer is `kernel_answer`. Ephemeral.
     AskKernel(AskKernelMessage),
-    /// Follows the comms of a kernel, which widgets talk on: the answer is `comms`, then `comm` for each change. Ephemeral; ends
-    /// with the subscription, and is asked for again after each `subscribed`.
+    /// Follows the comms of a kernel, which widgets use. The answer is `comms`, then `comm` for each change. Ephemeral: it ends with the
+    /// subscription, so repeat it after each `subscribed`.
     FollowComms {
         /// A notebook that the connection follows.
         notebook: NotebookId,
         /// The kernel.
         kernel_session: KernelSessionId,
     },
-    /// Says something on an open comm of a kernel, as moving a slider does. Needs the right to run. Ephemeral: only a refusal is
-    /// answered, with an `error`.
+    /// Sends a message on an open comm of a kernel, as moving a slider does. Needs the right to run. Ephemeral: only a
+    /// refusal has an answer, an `error`.
     SendComm(SendCommMessage),
-    /// From runtime agents: what I can launch. Replaces the last offer.
+    /// From runtime agents: the kernels that the agent can launch. Replaces its last offer.
     Offer {
-        /// At most 200.
+        /// Kernelspecs, at most 200.
         kernelspecs: Vec<OfferedKernelspec>,
         /// Databases that SQL cells can name, at most 200.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         connections: Vec<OfferedConnection>,
     },
-    /// From runtime agents: whether a kernel is busy. Ephemeral.
+    /// From runtime agents: busy or idle state of a kernel. Ephemeral.
     KernelStatus {
         /// The notebook of the session.
         notebook: NotebookId,
-        /// A session that this agent has claimed; others are passed over.
+        /// A session that this agent has claimed; other ids are ignored.
         kernel_session: KernelSessionId,
-        /// Whether the kernel is executing something, whoever asked for it.
+        /// True while the kernel executes anything, whoever requested it.
         busy: bool,
     },
-    /// From runtime agents, every few seconds while `measure_kernels` wants it: what a kernel takes of its machine. Ephemeral.
+    /// From runtime agents, every few seconds while `measure_kernels` requests it: memory and CPU use of a kernel. Ephemeral.
     KernelUse {
         /// The notebook of the session.
         notebook: NotebookId,
-        /// A session that this agent has claimed; others are passed over.
+        /// A session that this agent has claimed; other ids are ignored.
         kernel_session: KernelSessionId,
-        /// Of the kernel's process and those that it has started.
+        /// Use by the kernel's process and its child processes.
         usage: KernelUsage,
     },
-    /// From runtime agents: the answer to `comms_wanted`, all comms of a kernel that are open.
+    /// From runtime agents: the answer to `comms_wanted`, with all open comms of a kernel.
     Comms {
         /// The notebook of the session.
         notebook: NotebookId,
-        /// A session that this agent has claimed; others are passed over.
+        /// A session that this agent has claimed; other ids are ignored.
         kernel_session: KernelSessionId,
-        /// As `comms_wanted` named it.
+        /// The `asker` of `comms_wanted`.
         asker: String,
-        /// In the order in which they were opened.
+        /// Open comms in the order in which they were opened.
         comms: Vec<OpenComm>,
     },
-    /// From runtime agents, while `comms_wanted` asks for it: what happened on a kernel's comms. Ephemeral.
+    /// From runtime agents, while `comms_wanted` requests it: changes of a kernel's comms. Ephemeral.
     Comm {
         /// The notebook of the session.
         notebook: NotebookId,
-        /// A session that this agent has claimed; others are passed over.
+        /// A session that this agent has claimed; other ids are ignored.
         kernel_session: KernelSessionId,
-        /// In the order in which it happened.
+        /// Changes in the order in which they happened.
         changes: Vec<CommChange>,
     },
     /// From runtime agents: the answer to a `kernel_question`.
     AnswerQuestion {
-        /// That of the question. One that nobody waits for any more is passed over.
+        /// The question's `id`. An id that has timed out or was cancelled is ignored.
         id: u64,
-        /// What the kernel says, or why it says nothing.
+        /// The kernel's answer or its refusal.
         answer: KernelAnswer,
     },
     /// From runtime agents: the answer to a `file_request`.
     AnswerFile {
-        /// That of the request. One that nobody waits for any more is passed over.
+        /// The request's `id`. An id that no request waits for is ignored.
         id: u64,
-        /// What was done, or why nothing was.
+        /// The result or the refusal.
         answer: FileAnswer,
     },
 }
 
-/// The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
+/// First message of a client. It alone ignores unknown fields: a newer client's additions must not hide which protocols it speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloMessage {
-    /// The client speaks each of these; the server picks the newest that both speak.
+    /// Protocols that the client speaks; the server picks the newest that both speak.
     pub protocols: ProtocolRange,
-    /// Absent when it came as the subprotocol `notarium.bearer.<token>`.
+    /// The token. Absent when it came as the subprotocol `notarium.bearer.<token>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Name and version of the program, for people who look for a fault.
+    /// Name and version of the client program, for diagnosis.
     pub client: String,
-    /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
-    /// same process takes over from the one before; another process is refused while that lives.
+    /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A new connection of the same process
+    /// replaces the one before. A connection of another process is refused while the first is alive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
     /// Optional parts of the protocol that the client knows. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
-    /// From guests: what they want to be called, 1 to 40 characters on one line. Others see it with the label of the link.
-    /// Of everybody else it is passed over.
+    /// From guests: the display name, 1 to 40 characters on one line. Others see it with the label of the link. Ignored for all other
+    /// clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -140,14 +139,14 @@ pub struct HelloMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProtocolRange {
-    /// The oldest.
+    /// The oldest major version.
     pub min: u32,
-    /// The newest.
+    /// The newest major version.
     pub max: u32,
 }
 
 impl ProtocolRange {
-    /// The newest that both speak.
+    /// Returns the newest version in both ranges, if any.
     pub fn common(self, other: Self) -> Option<u32> {
         let newest = self.max.min(other.max);
         (newest >= self.min.max(other.min)).then_some(newest)
@@ -160,21 +159,21 @@ impl std::fmt::Display for ProtocolRange {
     }
 }
 
-/// Asks to follow a notebook, from what the client already has.
+/// Subscription to a notebook, from the client's last event on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubscribeMessage {
-    /// Its id.
+    /// Id of the notebook.
     pub notebook: NotebookId,
-    /// The last event that the client has; absent: none.
+    /// The last event that the client has; absent: it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<LastEvent>,
-    /// Cells with text that is not acked: their changes since the base come even when a snapshot does.
+    /// Cells with text that is not acked. Their changes since `base` are sent even if the answer is a snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed: Vec<UnconfirmedText>,
 }
 
-/// An event by its place and its name: after a restore from a backup another event may stand at that place.
+/// An event by version and id. After a restore from a backup, another event may have the same version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LastEvent {
@@ -184,13 +183,13 @@ pub struct LastEvent {
     pub event_id: EventId,
 }
 
-/// A cell that the client has text for which is not acked.
+/// A cell in which the client has text that is not acked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnconfirmedText {
     /// The cell.
     pub cell_id: CellId,
-    /// The version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
+    /// Version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
     pub base: Version,
 }
 
@@ -198,14 +197,14 @@ pub struct UnconfirmedText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandMessage {
-    /// Chosen by the client, new for every command; a retry repeats it and is applied once.
+    /// Command id, chosen by the client and new for every command. A retry repeats it and is applied once.
     pub id: CommandId,
-    /// The notebook that it is for; `CreateNotebook` makes it.
+    /// Target notebook; `CreateNotebook` creates it.
     pub notebook: NotebookId,
     /// Refuse the command unless the notebook is at this version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
-    /// The undo group; absent: the command is a group of its own.
+    /// The undo group; absent: the command forms a group alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<CorrelationId>,
     /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
@@ -214,26 +213,26 @@ pub struct CommandMessage {
 }
 
 impl CommandMessage {
-    /// On no condition, and an undo group of its own.
+    /// Builds a command without a condition, in an undo group of one.
     pub fn new(id: CommandId, notebook: NotebookId, body: RawJson) -> Self {
         Self { id, notebook, expected_version: None, correlation_id: None, body }
     }
 }
 
-/// Asks whether the client's state at a version is the right one. The client must follow the notebook.
+/// Compares the client's state at a version with the server's. The client must follow the notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckMessage {
-    /// Its id.
+    /// Id of the notebook.
     pub notebook: NotebookId,
     /// The version that the client holds.
     pub version: Version,
-    /// Of the client's own state. Where the server's is another, it sends the whole state afterwards.
+    /// Digest of the client's own state. If the server's digest differs, it sends the whole state after its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Hash>,
 }
 
-/// Where a client is in a notebook. Everything may be absent: somebody is here, and nothing more is known.
+/// Position of a client in a notebook. All fields may be absent: the client is present, and nothing more is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PresenceState {
@@ -243,30 +242,30 @@ pub struct PresenceState {
     /// Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<[u32; 2]>,
-    /// Text is being entered at this moment.
+    /// True while text is being entered.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub typing: bool,
 }
 
-/// What a kernel takes of its machine.
+/// Memory and CPU use of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUsage {
     /// Resident memory, in bytes.
     pub memory_bytes: u64,
-    /// Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+    /// CPU use in percent of one processor: 200 means two processors fully used. Absent after the first measurement, which has no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<u32>,
 }
 
-/// A connection to a database that the operator of a runtime agent has named: what people and programs may know of it.
+/// A database connection that the operator of a runtime agent has named: the part that people and programs may see.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedConnection {
-    /// As an SQL cell names it in its first line: `-- @warehouse`.
+    /// Name as an SQL cell has it in its first line: `-- @warehouse`.
     pub name: String,
     /// `postgresql`, `sqlite` or `duckdb`.
     pub kind: String,
-    /// Whether a cell that says `write` may write.
+    /// True if a cell that contains the word `write` may write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
 }
@@ -275,10 +274,10 @@ pub struct OfferedConnection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedKernelspec {
-    /// The kernelspec's directory name, as in `python3`: what `LaunchKernel` names.
+    /// Directory name of the kernelspec, as in `python3`; `LaunchKernel` takes it.
     pub name: String,
-    /// For people, as in `Python 3 (ipykernel)`.
+    /// Display name, as in `Python 3 (ipykernel)`.
     pub display_name: String,
-    /// Of the code, as in `python`.
+    /// Language of the code, as in `python`.
     pub language: String,
 }

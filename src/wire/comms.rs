@@ -1,80 +1,80 @@
-//! Comms of kernels as widgets use them (target `jupyter.widget`), and progress: relayed beside the log to those who follow them.
-//! No message of a comm enters the log; what widgets show last is kept by `SaveWidgets`.
+//! Messages for comms of kernels: widgets (target `jupyter.widget`) and progress. The server relays them to followers beside the log.
+//! No comm message enters the log; `SaveWidgets` stores the last state that widgets show.
 
 use notarium_core::{ExecutionId, KernelSessionId, NotebookId, RawObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Of one message, its buffers included; and of all that is remembered of a kernel's open comms.
+/// Maximum bytes of one message with its buffers, and of all remembered state of a kernel's open comms.
 pub const MAX_COMM_BYTES: usize = 2 << 20;
-/// Of the id of a comm.
+/// Maximum bytes of the id of a comm.
 pub const MAX_COMM_ID_BYTES: usize = 128;
-/// In one message.
+/// Maximum number of buffers in one message.
 pub const MAX_COMM_BUFFERS: usize = 64;
 
-/// The target of comms that say how far a run has come: state `{"label", "done", "total"}`, `total` null where it is not known.
+/// Target of comms that report progress of a run: state `{"label", "done", "total"}`, `total` null if unknown.
 pub const PROGRESS_TARGET: &str = "notarium.progress";
 
-/// A comm that is open, with what the kernel has said on it so far.
+/// An open comm with the state that the kernel has sent so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenComm {
-    /// For widgets the `model_id`.
+    /// Id of the comm; for widgets the `model_id`.
     pub comm_id: String,
-    /// What is talked about; absent: a widget. `notarium.progress`: how far a run has come.
+    /// Target of the comm; absent: a widget. `notarium.progress`: progress of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Of progress: the run.
+    /// The run whose progress this is; only for `notarium.progress`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_id: Option<ExecutionId>,
-    /// The state now, by attribute; `_model_name`, `_model_module` and `_model_module_version` are among them.
+    /// Current state by attribute, with `_model_name`, `_model_module` and `_model_module_version`.
     pub state: RawObject,
-    /// Attributes that are bytes: they are not in `state`.
+    /// Attributes that are bytes; `state` does not contain them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<CommBuffer>,
 }
 
-/// Bytes, and where in a state they belong.
+/// Bytes and their path in a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommBuffer {
-    /// Names of attributes and places in lists (as text), from the outermost in.
+    /// Attribute names and list indexes (as text), from the outermost in.
     pub path: Vec<String>,
     /// Base64, standard alphabet, with padding.
     pub base64: String,
 }
 
-/// What happened on a kernel's comms.
+/// A change of a kernel's comms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommChange {
     /// A widget was made.
     Opened(OpenComm),
-    /// The kernel says something on an open comm.
+    /// The kernel sent a message on an open comm.
     Message(CommMessage),
-    /// A widget is gone.
+    /// A widget was closed.
     Closed {
-        /// Its id.
+        /// Id of its comm.
         comm_id: String,
     },
 }
 
-/// What is said on a comm.
+/// A message on a comm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommMessage {
-    /// An open one.
+    /// Id of an open comm.
     pub comm_id: String,
-    /// As Jupyter's `comm_msg` has it.
+    /// The `data` of Jupyter's `comm_msg`.
     pub data: RawObject,
-    /// Bytes that belong to it, base64; at most 64.
+    /// Binary buffers of the message, base64; at most 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<String>,
-    /// From a kernel: which message of a client it answers, as `connection.id`.
+    /// From a kernel: the client message that it answers, as `connection.id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
 
 impl CommMessage {
-    /// What it counts against [`MAX_COMM_BYTES`].
+    /// Returns the size that counts against [`MAX_COMM_BYTES`].
     pub fn size_bytes(&self) -> usize {
         self.data.get().len() + self.buffers.iter().map(String::len).sum::<usize>()
     }
@@ -88,11 +88,11 @@ pub struct SendCommMessage {
     pub notebook: NotebookId,
     /// The kernel, whose comms the connection follows.
     pub kernel_session: KernelSessionId,
-    /// Chosen by the client: the kernel's answers name it, with the connection, as `parent`.
+    /// Chosen by the client. Answers of the kernel carry it in `parent`, behind the connection.
     pub id: u32,
-    /// Who sends it, by connection. The server sets it.
+    /// Connection of the sender. The server sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
-    /// What is said; `parent` is of no use here.
+    /// The message; its `parent` is ignored.
     pub message: CommMessage,
 }

@@ -1,30 +1,29 @@
-//! Which tables and columns a connection to a database has, and never a row of them.
+//! Tables and columns of a database connection, never rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The feature of a server, and of a runtime agent, that answers the question `describe`.
 pub const CONNECTION_SCHEMAS: &str = "connection_schemas";
-/// Tables of one answer at most.
+/// Maximum tables in one answer.
 pub const MAX_TABLES: usize = 1_000;
-/// Columns of all tables of one answer.
+/// Maximum columns of all tables in one answer.
 pub const MAX_COLUMNS: usize = 10_000;
-/// Bytes of all names and types of one answer.
+/// Maximum bytes of all names and types in one answer.
 const MAX_BYTES: usize = 256 << 10;
-/// Bytes of one name. What has a longer one is left out.
+/// Maximum bytes of one name. Tables and columns with a longer one are left out.
 const MAX_NAME_BYTES: usize = 1 << 10;
-/// Bytes of the name of a connection, or of the part of a name that tables must have.
+/// Maximum bytes of a connection's name in a question, and of the text that table names must contain.
 pub const MAX_ASKED_BYTES: usize = 1 << 10;
 
-/// The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
-/// account may not read are not among them.
+/// Tables and views of a connection, with their columns. Left out: system schemas, partitions, and tables that the account may not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionSchema {
     /// `postgresql`, `sqlite` or `duckdb`.
     pub kind: String,
-    /// At most 1,000: first those that need no schema before their name.
+    /// At most 1,000; tables that need no schema before their name come first.
     pub tables: Vec<Table>,
-    /// How many more there are.
+    /// Number of further tables that were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub tables_left_out: u64,
 }
@@ -32,20 +31,20 @@ pub struct ConnectionSchema {
 /// A table or a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
-    /// The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`.
+    /// Catalog, if it is not the default one: a database that DuckDB has attached, or `temp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
-    /// Its schema.
+    /// Schema of the table.
     pub schema: String,
-    /// Its name, as it is: SQL may want it in quotes.
+    /// Unquoted name; SQL may need quotes around it.
     pub name: String,
     /// `table`, `view`, `materialized_view` or `foreign_table`.
     pub kind: String,
-    /// Whether SQL finds it by its name alone.
+    /// True if SQL finds the table by its name alone.
     pub is_visible: bool,
-    /// In their order; at most 10,000 of all tables.
+    /// Columns in table order; at most 10,000 over all tables.
     pub columns: Vec<Column>,
-    /// How many more it has.
+    /// Number of further columns that were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub columns_left_out: u64,
 }
@@ -53,12 +52,12 @@ pub struct Table {
 /// A column of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
-    /// Its name, as it is: SQL may want it in quotes.
+    /// Unquoted name; SQL may need quotes around it.
     pub name: String,
-    /// In the words of the database; at most 200 characters. Empty: SQLite has columns without a type.
+    /// Type as the database names it, at most 200 characters. Empty: SQLite has columns without a type.
     #[serde(rename = "type")]
     pub column_type: String,
-    /// Whether it may hold NULL.
+    /// True if the column may hold NULL.
     pub nullable: bool,
 }
 
@@ -67,7 +66,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl ConnectionSchema {
-    /// Within the limits of an answer, whoever made it.
+    /// Cuts the schema to the limits of an answer, whoever made it.
     pub(crate) fn bounded(mut self) -> Self {
         let mut room = Room { columns: MAX_COLUMNS, bytes: MAX_BYTES };
         cut(&mut self.kind, MAX_NAME_BYTES);
@@ -78,7 +77,7 @@ impl ConnectionSchema {
         self
     }
 
-    /// Whether the database has more than stands here.
+    /// Returns true if tables or columns were left out.
     pub fn is_cut(&self) -> bool {
         self.tables_left_out > 0 || self.tables.iter().any(|table| table.columns_left_out > 0)
     }
@@ -89,7 +88,7 @@ impl Table {
         [self.catalog.as_deref().unwrap_or_default(), &self.schema, &self.name, &self.kind]
     }
 
-    /// Leaves out the columns for which there is no room. The table itself stays.
+    /// Leaves out columns beyond the limits; always returns true, so that the table itself stays.
     fn fit(&mut self, room: &mut Room) -> bool {
         let all = self.columns.len();
         self.columns.retain(|column| {
@@ -101,7 +100,7 @@ impl Table {
         true
     }
 
-    /// `schema.name`, or the name alone where that is enough.
+    /// Returns `schema.name`, or the name alone if SQL finds the table by it.
     pub fn short_name(&self) -> String {
         match (self.is_visible, &self.catalog) {
             (true, _) => self.name.clone(),
@@ -111,14 +110,14 @@ impl Table {
     }
 }
 
-/// What there is room for still.
+/// Columns and bytes that are still free in an answer.
 struct Room {
     columns: usize,
     bytes: usize,
 }
 
 impl Room {
-    /// Whether these texts fit; then there is less.
+    /// Returns true if the texts fit, and takes their bytes from the free ones.
     fn has(&mut self, texts: &[&str]) -> bool {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         if texts.iter().any(|text| text.len() > MAX_NAME_BYTES) || bytes > self.bytes {
@@ -129,7 +128,7 @@ impl Room {
     }
 }
 
-/// Whether something was cut off.
+/// Cuts a text to `max_bytes` at a character boundary; returns true if it was longer.
 pub(crate) fn cut(text: &mut String, max_bytes: usize) -> bool {
     let is_longer = text.len() > max_bytes;
     text.truncate(text.floor_char_boundary(max_bytes));

@@ -1,4 +1,4 @@
-//! Frames that are put together from texts which were serialised once for many readers.
+//! Frames assembled from texts that are serialised once for many subscribers.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use notarium_core::{NotebookId, RawJson, Stored, Version};
 
 use crate::server_message::{ErrorCode, ErrorMessage, EventMessage, ServerMessage, SubscribedMessage};
 
-/// The text of any message.
+/// Serialises a message.
 pub fn text(message: &ServerMessage) -> String {
     serde_json::to_string(message).unwrap_or_else(|error| unwritable(&error))
 }
 
-/// Our own types serialise always; if one did not, the client hears of it instead of nothing.
+/// Our own types always serialise; if one did not, the client gets an error instead of silence.
 fn unwritable(error: &serde_json::Error) -> String {
     let message = format!("the server could not write a message: {error}");
     let error = ErrorMessage { code: ErrorCode::Unavailable, message, notebook: None, protocols: None, fatal: false };
     serde_json::to_string(&ServerMessage::Error(error)).unwrap_or_default()
 }
 
-/// The text of one event: the element of [`events`].
+/// Serialises one event as an element of [`events`].
 pub fn event(stored: &Stored) -> Result<String, serde_json::Error> {
     serde_json::to_string(&EventMessage::from(stored))
 }
 
-/// An `events` frame from the texts of gapless events, of which the first has version `from`.
+/// Builds an `events` frame from the texts of gapless events; the first has version `from`.
 pub fn events<'a>(notebook: &NotebookId, from: Version, events: impl Iterator<Item = &'a str> + Clone) -> String {
     let length: usize = events.clone().map(|event| event.len() + 1).sum();
     let mut text = String::with_capacity(length + notebook.as_str().len() + 64);
@@ -42,14 +42,14 @@ pub fn events<'a>(notebook: &NotebookId, from: Version, events: impl Iterator<It
     text
 }
 
-/// The text of a frame, of which the middle is shared by all who get it.
+/// Text of a frame whose middle is shared by all receivers.
 #[derive(Debug, Clone, Default)]
 pub struct SharedText {
-    /// What stands before the shared part; without one, all of it.
+    /// Text before the shared part, or the whole text if there is none.
     pub before: String,
-    /// JSON that is serialised once.
+    /// Shared JSON, serialised once.
     pub shared: Option<RawJson>,
-    /// What stands after the shared part.
+    /// Text after the shared part.
     pub after: String,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for SharedText {
     }
 }
 
-/// A `subscribed` frame whose snapshot was serialised before, and is not copied; `message.snapshot` is ignored.
+/// Builds a `subscribed` frame around a serialised snapshot, without copying it. `message.snapshot` is ignored.
 pub fn subscribed(mut message: SubscribedMessage, snapshot: Option<RawJson>) -> SharedText {
     const OPENING: &str = r#"{"subscribed":{"#;
     message.snapshot = None;

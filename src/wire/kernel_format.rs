@@ -1,36 +1,36 @@
-//! Code as the formatter of a kernel's Python writes it. Ephemeral: neither a question nor its answer enters the log.
+//! Question `format`: code as the formatter in the kernel's Python writes it. Ephemeral: neither question nor answer enters the log.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection_schema::cut;
 
-/// The feature of a server, and of a runtime agent, that answers the question `format`.
+/// Feature of a server, and of a runtime agent, that answers the question `format`.
 pub const KERNEL_FORMAT: &str = "kernel_format";
-/// Cells of one question.
+/// Maximum cells in one question.
 pub const MAX_FORMATTED_CELLS: usize = 500;
-/// Bytes of all cells of one question.
+/// Maximum bytes of all cells in one question.
 pub const MAX_FORMATTED_BYTES: usize = 256 << 10;
-/// Bytes of all cells of one answer: a formatter may put each argument on a line of its own.
+/// Maximum bytes of all cells in one answer; larger, as a formatter may put each argument on a separate line.
 const MAX_ANSWERED_BYTES: usize = 1 << 20;
-/// Bytes of a formatter's name.
+/// Maximum bytes of a formatter's name.
 const MAX_NAME_BYTES: usize = 64;
 
 /// Cells to format.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormatCells {
-    /// The text of each, as it stands in the editor; at most 500 cells and 256 KiB.
+    /// Texts of the cells as the editor has them; at most 500 cells and 256 KiB.
     pub cells: Vec<String>,
 }
 
-/// What the formatter made of them.
+/// Formatted cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FormattedCells {
-    /// Its name and version, `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
+    /// Name and version of the formatter, as in `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formatter: Option<String>,
-    /// In the order of the question; `null` for one that the formatter cannot read, or leaves alone.
+    /// Texts in the order of the question; `null` for a cell that the formatter cannot parse or does not change.
     pub cells: Vec<Option<String>>,
 }
 
@@ -43,7 +43,7 @@ impl FormattedCells {
         let mut left = MAX_ANSWERED_BYTES;
         for cell in &mut self.cells {
             let rest = left.checked_sub(cell.as_ref().map_or(0, String::len));
-            // Half a cell would be no cell.
+            // A truncated cell would be useless.
             if rest.is_none() {
                 *cell = None;
             }

@@ -1,5 +1,5 @@
-//! Questions to a kernel about code that is being written: what could stand here, and what is this? Ephemeral: neither a
-//! question nor its answer enters the log.
+//! Questions to a kernel about code that is being written: completions, documentation. Ephemeral: neither question nor answer enters the
+//! log.
 
 use std::collections::BTreeMap;
 
@@ -11,47 +11,47 @@ use crate::connection_schema::{ConnectionSchema, cut};
 use crate::kernel_format::{FormatCells, FormattedCells};
 use crate::kernel_tables::{ColumnSummary, ReadTable, SummarizeColumn, TablePage, VariableList};
 
-/// Matches of one answer at most.
+/// Maximum matches in one answer.
 pub const MAX_MATCHES: usize = 500;
-/// Bytes of one text in a match. A longer match is left out, a longer signature cut.
+/// Maximum bytes of one text in a match. A longer match is left out, a longer signature cut.
 const MAX_MATCH_BYTES: usize = 1 << 10;
-/// Bytes of all matches of one answer.
+/// Maximum bytes of all matches in one answer.
 const MAX_COMPLETION_BYTES: usize = 64 << 10;
-/// Bytes of each representation in an inspection.
+/// Maximum bytes of each representation in an inspection.
 const MAX_INSPECTION_BYTES: usize = 64 << 10;
-/// What an inspection may hold, by its MIME type.
+/// MIME types that an inspection may have.
 const INSPECTION_TYPES: [&str; 3] = ["text/plain", "text/html", "text/markdown"];
 
-/// What is asked about the code at the cursor.
+/// Kind of a question, with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum QuestionKind {
-    /// What could stand at the cursor.
+    /// Asks for completions at the cursor.
     Complete {},
-    /// What the name at the cursor is; behind an open bracket, what is called (so it is also the help for signatures).
+    /// Asks for documentation of the name at the cursor; after an open bracket, of the called function (signature help).
     Inspect {
         /// 0: signature and documentation; 1: the source too, where the kernel has it.
         #[serde(default)]
         #[schemars(range(max = 1))]
         detail: u8,
     },
-    /// Which tables and columns a connection has, as the kernel's SQL cells reach it: never a row. `code` and `cursor` say nothing to
-    /// it. It is answered also while the kernel runs something.
+    /// Asks for the tables and columns of a connection, as the kernel's SQL cells reach it; never for rows. `code` and `cursor` are
+    /// ignored. Answered also while the kernel is busy.
     Describe {
-        /// A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder:
-        /// what may stand behind `-- @`. At most 1 KiB.
+        /// A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder, as SQL
+        /// cells name it after `-- @`. At most 1 KiB.
         connection: String,
-        /// Only tables with this in `schema.name`, in small letters or capitals. At most 1 KiB.
+        /// Returns only tables whose `schema.name` contains this text, ignoring case. At most 1 KiB.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         matching: String,
     },
-    /// The user's variables: names, types, sizes. `code` and `cursor` say nothing to it, nor to those below.
+    /// Asks for the user's variables: names, types, sizes. `code` and `cursor` are ignored, here and in the kinds below.
     Variables {},
-    /// Rows of a table that an output shows, or that a variable holds.
+    /// Asks for rows of a table that an output shows, or that a variable holds.
     ReadTable(ReadTable),
-    /// What a column of such a table holds.
+    /// Asks for a summary of a column of such a table.
     SummarizeColumn(SummarizeColumn),
-    /// Cells as the kernel's own formatter writes them. `code` and `cursor` say nothing to it.
+    /// Asks for cells as the kernel's own formatter writes them. `code` and `cursor` are ignored.
     Format(FormatCells),
 }
 
@@ -59,116 +59,116 @@ pub enum QuestionKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskKernelMessage {
-    /// Chosen by the client: the answer names it.
+    /// Question id, chosen by the client; the answer carries it.
     pub id: u32,
     /// The notebook whose kernel is asked. No subscription is needed.
     pub notebook: NotebookId,
-    /// The cell that the code is of. One that does not run is refused.
+    /// The cell that contains the code. A cell that cannot run is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
-    /// Absent: the kernel that the cell would run on now.
+    /// Kernel that is asked; absent: the kernel that the cell would run on now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
-    /// The text as it stands in the editor: it need not be the cell's source.
+    /// Text in the editor; it may differ from the cell's source.
     #[serde(default)]
     pub code: String,
-    /// The place in `code`, in UTF-16 code units.
+    /// Cursor position in `code`, in UTF-16 code units.
     #[serde(default)]
     pub cursor: u32,
-    /// What is asked.
+    /// Kind of the question.
     pub kind: QuestionKind,
 }
 
 /// A question on its way to the runtime agent of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelQuestionMessage {
-    /// Chosen by the server: the agent's answer names it.
+    /// Question id, chosen by the server; the agent's answer carries it.
     pub id: u64,
     /// The notebook of the session.
     pub notebook: NotebookId,
     /// The session that is asked.
     pub kernel_session: KernelSessionId,
-    /// Who asks. A question replaces the one before of the same asker, which needs no answer any more.
+    /// Key of the requester. A new question replaces the earlier one with the same key, which then needs no answer.
     pub asker: String,
-    /// The text.
+    /// Text around the cursor.
     pub code: String,
-    /// The place in `code`, in UTF-16 code units.
+    /// Cursor position in `code`, in UTF-16 code units.
     pub cursor: u32,
-    /// What is asked.
+    /// Kind of the question.
     pub kind: QuestionKind,
-    /// How long an answer is waited for, in milliseconds.
+    /// Time that the server waits for an answer, in milliseconds.
     pub timeout_ms: u64,
 }
 
 /// The answer to `ask_kernel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelAnswerMessage {
-    /// That of the question.
+    /// The question's `id`.
     pub id: u32,
     /// The notebook of the question.
     pub notebook: NotebookId,
-    /// What the kernel says, or why it says nothing.
+    /// The kernel's answer or its refusal.
     pub answer: KernelAnswer,
 }
 
-/// What a kernel says, or why it says nothing.
+/// A kernel's answer to a question, or a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelAnswer {
-    /// To `complete`.
+    /// Answers `complete`.
     Completed(Completion),
-    /// To `inspect`.
+    /// Answers `inspect`.
     Inspected(Inspection),
-    /// To `describe`.
+    /// Answers `describe`.
     Described(ConnectionSchema),
-    /// To `variables`.
+    /// Answers `variables`.
     Variables(VariableList),
-    /// To `read_table`.
+    /// Answers `read_table`.
     TableRead(Box<TablePage>),
-    /// To `summarize_column`.
+    /// Answers `summarize_column`.
     ColumnSummarized(Box<ColumnSummary>),
-    /// To `format`.
+    /// Answers `format`.
     Formatted(FormattedCells),
     /// There is no answer.
     Refused {
-        /// For programs.
+        /// Refusal code, for programs.
         code: QuestionRefusal,
         /// One sentence for people that says what to do.
         message: String,
     },
 }
 
-/// What could stand in place of a piece of the code.
+/// Completions for a piece of the code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
-    /// Where the piece begins that a match replaces, in UTF-16 code units of the code.
+    /// Start of the piece that a match replaces, in UTF-16 code units of the code.
     pub from: u32,
-    /// Where it ends.
+    /// End of the piece, exclusive.
     pub to: u32,
-    /// In the kernel's order; at most 500.
+    /// Matches in the kernel's order; at most 500.
     pub matches: Vec<CompletionMatch>,
     /// The kernel has more matches: they were left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
-/// One text that could stand there.
+/// One completion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionMatch {
-    /// Replaces the piece.
+    /// Text that replaces the piece.
     pub text: String,
-    /// What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
+    /// Type of the completion as the kernel names it: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub match_type: Option<String>,
-    /// How it is called, as in `(a, b=1)`.
+    /// Signature of a function, as in `(a, b=1)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
-/// What a name is.
+/// Documentation of a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Inspection {
-    /// False: the kernel knows nothing by that name.
+    /// False: the kernel does not know the name.
     pub found: bool,
     /// The description by MIME type: `text/plain` (with ANSI colours), `text/html`, `text/markdown`; each at most 64 KiB.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -178,35 +178,35 @@ pub struct Inspection {
     pub is_cut: bool,
 }
 
-/// Why a question has no answer. Each ends with its HTTP status.
+/// Reason for a refusal. Each description ends with the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionRefusal {
-    /// Who may not run code may not ask: an answer can run code in a kernel. 403
+    /// You may not run code, so you may not ask: an answer can run code in a kernel. 403
     Forbidden,
-    /// No such notebook, or it is not for your eyes. 404
+    /// The notebook does not exist, or you may not read it. 404
     UnknownNotebook,
-    /// No kernel of this id in this notebook. 404
+    /// The notebook has no kernel with this id. 404
     UnknownKernelSession,
-    /// There is no connection, or no file, of this name; the message lists those that there are. 404
+    /// No connection and no file has this name; the message lists those available. 404
     UnknownConnection,
-    /// The kernel no longer has this table, or no variable of this name holds one. 404
+    /// The kernel no longer has this table, or no variable with this name holds one. 404
     UnknownTable,
-    /// The database cannot be reached, refuses, or has no driver here; the message says which, and never where it is. 502
+    /// The database is unreachable, refuses the request, or has no driver here. The message says which, and never reveals the address. 502
     ConnectionFailed,
-    /// The cell is no code cell of this notebook, or the notebook is archived. 400
+    /// The cell is not a code cell of this notebook, or the notebook is archived. 400
     NotRunnable,
-    /// The notebook has no kernel that runs: asking starts none. 409
+    /// The notebook has no running kernel; a question starts none. 409
     NoKernel,
-    /// The kernel was executing something all the time, or has too many questions. 409
+    /// The kernel was busy until the timeout, or has too many questions. 409
     KernelBusy,
     /// The kernel's runtime agent cannot be reached. 503
     AgentUnreachable,
-    /// The runtime agent is older than this question. 501
+    /// The runtime agent is too old to know this question. 501
     AgentTooOld,
     /// The kernel did not answer in time. 504
     Timeout,
-    /// A later question of the same connection took its place. 409
+    /// A later question of the same connection replaced it. 409
     Cancelled,
     /// The code is too long; the message names the limit. 413
     LimitExceeded,
@@ -214,33 +214,33 @@ pub enum QuestionRefusal {
     InvalidValue,
     /// Too many questions in a short time; the message says how long to wait. 429
     RateLimited,
-    /// The kernel says that it cannot answer. 502
+    /// The kernel reported that it cannot answer. 502
     KernelFailed,
-    /// The server cannot ask now: again later. 503
+    /// The server cannot ask now; retry later. 503
     Unavailable,
 }
 
 impl QuestionKind {
-    /// About code that is being written: the next one of the same connection cancels it.
+    /// Returns true for questions about code that is being written: the next one of the same connection cancels it.
     pub fn is_about_code(&self) -> bool {
         matches!(self, Self::Complete {} | Self::Inspect { .. })
     }
 
-    /// Answered by what runs in a Python kernel: about its variables and tables, and what it formats.
+    /// Returns true for questions answered by Python code in the kernel: variables, tables and formatting.
     pub fn runs_python(&self) -> bool {
         matches!(self, Self::Variables {} | Self::ReadTable(_) | Self::SummarizeColumn(_) | Self::Format(_))
     }
 }
 
 impl QuestionRefusal {
-    /// With a sentence that says what to do.
+    /// Builds the refusal; `message` is a sentence that says what to do.
     pub fn because(self, message: impl Into<String>) -> KernelAnswer {
         KernelAnswer::Refused { code: self, message: message.into() }
     }
 }
 
 impl KernelAnswer {
-    /// Within the limits of an answer, whoever made it.
+    /// Cuts the answer to its limits, whoever made it.
     pub fn bounded(self) -> Self {
         match self {
             Self::Completed(completion) => Self::Completed(completion.bounded()),
@@ -291,7 +291,7 @@ impl CompletionMatch {
 impl Inspection {
     fn bounded(mut self) -> Self {
         self.data.retain(|mime, _| INSPECTION_TYPES.contains(&mime.as_str()));
-        // Half a page of HTML may be no HTML.
+        // Truncated HTML may be invalid.
         let is_fit = |mime: &str, text: &str| mime != "text/html" || text.len() <= MAX_INSPECTION_BYTES;
         let before = self.data.len();
         self.data.retain(|mime, text| is_fit(mime, text));
@@ -303,8 +303,8 @@ impl Inspection {
     }
 }
 
-/// How many characters stand before a place that is given in UTF-16 code units, as Jupyter counts. `None`: there is no such
-/// place, or it is in the middle of a character.
+/// Converts an offset in UTF-16 code units to one in characters, as Jupyter counts. `None`: the offset is beyond the code, or in the middle
+/// of a character.
 pub fn characters_before(code: &str, utf16: u32) -> Option<usize> {
     let mut left = utf16 as usize;
     let mut characters = code.chars();
@@ -316,7 +316,7 @@ pub fn characters_before(code: &str, utf16: u32) -> Option<usize> {
     Some(count)
 }
 
-/// The place after so many characters, in UTF-16 code units; at most the end of the code.
+/// Converts an offset in characters to one in UTF-16 code units; at most the end of the code.
 pub fn utf16_after(code: &str, characters: usize) -> u32 {
     let units: usize = code.chars().take(characters).map(char::len_utf16).sum();
     u32::try_from(units).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Variables of a kernel and the rows of its tables. Ephemeral: neither a question nor its answer enters the log.
+//! Questions about variables of a kernel and the rows of its tables. Ephemeral: neither question nor answer enters the log.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,28 +8,28 @@ use notarium_core::RawJson;
 
 use crate::connection_schema::cut;
 
-/// The feature of a server, and of a runtime agent, that answers the questions `variables`, `read_table` and `summarize_column`.
+/// Feature of a server, and of a runtime agent, that answers the questions `variables`, `read_table` and `summarize_column`.
 pub const KERNEL_TABLES: &str = "kernel_tables";
-/// Rows of one answer at most.
+/// Maximum rows in one answer.
 pub const MAX_TABLE_ROWS: u32 = 10_000;
-/// Filters of one question.
+/// Maximum filters in one question.
 pub const MAX_TABLE_FILTERS: usize = 20;
-/// Bytes of a text that is looked for, and of a name.
+/// Maximum bytes of a search text, and of a name.
 pub const MAX_TABLE_TEXT_BYTES: usize = 1 << 10;
-/// Bytes of the rows of one answer.
+/// Maximum bytes of the rows in one answer.
 const MAX_PAGE_BYTES: usize = 1 << 20;
-/// Columns of one answer.
+/// Maximum columns in one answer.
 const MAX_PAGE_COLUMNS: usize = 2_100;
-/// Variables of one answer.
+/// Maximum variables in one answer.
 const MAX_VARIABLES: usize = 500;
-/// Bytes of a variable's preview.
+/// Maximum bytes of a variable's preview.
 const MAX_PREVIEW_BYTES: usize = 1 << 10;
 
-/// Names a table in a kernel's memory: exactly one of both.
+/// Name of a table in a kernel's memory: exactly one of the two fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableName {
-    /// What the output says in `table`: the very frame that it shows, whatever its variable holds by now.
+    /// The `table` that the output carries: the very frame that it shows, even if its variable holds another by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// A variable that holds a data frame or a series of pandas or polars.
@@ -37,102 +37,102 @@ pub struct TableName {
     pub variable: Option<String>,
 }
 
-/// Asks for rows of a table, in an order, of those that pass.
+/// Requests rows of a table that pass search and filters, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadTable {
     /// The table.
     pub of: TableName,
-    /// The first row wanted, of those that pass in their order.
+    /// Offset of the first row, among the matching rows in sort order; from 0.
     #[serde(default)]
     pub first: u64,
-    /// How many rows; at most 10,000.
+    /// Number of rows; at most 10,000.
     pub count: u32,
-    /// Absent: the order of the table.
+    /// Sort order; absent: the order of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<TableSort>,
-    /// All of them must pass; at most 20.
+    /// Filters, all of which a row must pass; at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<TableFilter>,
-    /// Only rows with this in the text of a column, in small letters or capitals. At most 1 KiB.
+    /// Returns only rows in which the text of a column contains this, ignoring case. At most 1 KiB.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub search: String,
 }
 
-/// By which column rows are sorted. Rows without a value come last, equal ones keep their order.
+/// Sort order by one column. Rows without a value come last; equal rows keep their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSort {
-    /// Its place in `columns`.
+    /// Index in `columns`, from 0.
     pub column: u32,
-    /// From the largest to the smallest.
+    /// Sorts from the largest to the smallest.
     #[serde(default)]
     pub is_descending: bool,
 }
 
-/// What the value of a column must be.
+/// Condition on the value of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableFilter {
-    /// Its place in `columns`.
+    /// Index in `columns`, from 0.
     pub column: u32,
-    /// How it is compared: numbers and times as such where `value` is one, everything else as text in small letters.
+    /// Comparison: as numbers or times if `value` is one, else as text in lower case.
     pub operator: TableOperator,
-    /// Empty for `empty` and `not_empty`. At most 1 KiB.
+    /// Value to compare with; empty for `empty` and `not_empty`. At most 1 KiB.
     #[serde(default)]
     pub value: String,
 }
 
-/// How a value is compared.
+/// Comparison of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TableOperator {
-    /// Its text has the other.
+    /// Its text contains the other.
     Contains,
-    /// Its text does not have it.
+    /// Its text does not contain the other.
     Lacks,
-    /// The same.
+    /// Equal.
     Equal,
-    /// Not the same, or missing.
+    /// Not equal, or missing.
     NotEqual,
     /// Less than.
     Less,
-    /// Less or the same.
+    /// Less than or equal.
     AtMost,
-    /// More than.
+    /// Greater than.
     More,
-    /// More or the same.
+    /// Greater than or equal.
     AtLeast,
     /// Missing, or an empty text.
     Empty,
-    /// Neither.
+    /// Neither missing nor an empty text.
     NotEmpty,
 }
 
-/// Asks what a column of a table holds.
+/// Requests a summary of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SummarizeColumn {
     /// The table.
     pub of: TableName,
-    /// Its place in `columns`.
+    /// Index in `columns`, from 0.
     pub column: u32,
 }
 
-/// A column of a table. The columns of the index come first.
+/// A column of a table. Index columns come first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableColumn {
-    /// As text; names need not differ, and that of an index may be empty.
+    /// Column name as text; not necessarily unique, and empty for an unnamed index.
     pub name: String,
-    /// In the library's words: `int64`, `datetime64[ns, UTC]`, `String` …
+    /// Type as the library names it: `int64`, `datetime64[ns, UTC]`, `String` …
     #[serde(rename = "type")]
     pub column_type: String,
-    /// `integer`, `number`, `boolean`, `datetime`, `text` or `any`; others may come.
+    /// `integer`, `number`, `boolean`, `datetime`, `text` or `any`; more may be added.
     pub kind: String,
-    /// What the library writes where there is no value. Absent: `NaN`.
+    /// Text that the library prints for a missing value. Absent: `NaN`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// It is of the index.
+    /// True for a column of the index.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_index: bool,
 }
@@ -140,43 +140,43 @@ pub struct TableColumn {
 /// Rows of a table, as it is in the kernel now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TablePage {
-    /// Names the table in later questions.
+    /// Name of the table in later questions.
     pub table: String,
-    /// What it is: `pandas.DataFrame`, `polars.Series` …
+    /// Type of the table: `pandas.DataFrame`, `polars.Series` …
     pub kind: String,
-    /// How many rows it has.
+    /// Number of rows of the table.
     pub rows: u64,
-    /// How many of them pass.
+    /// Number of rows that pass search and filters.
     pub matching: u64,
-    /// The place of the first row of `data` among those that pass.
+    /// Offset of the first row of `data` among the matching rows.
     pub first: u64,
-    /// At most 2,000.
+    /// Columns, at most 2,000.
     pub columns: Vec<TableColumn>,
-    /// How many more columns it has.
+    /// Number of further columns that were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub columns_left_out: u64,
-    /// Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
-    /// beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+    /// Rows, each with a value per column: `null` where there is none, a number, a boolean, or a text. Integers beyond 2^53 and numbers
+    /// that are not finite (`inf`, `-inf`, `NaN`) are texts.
     #[schemars(with = "Vec<Vec<RawJson>>")]
     pub data: Vec<Vec<Value>>,
-    /// Fewer rows than asked for fit in one answer: ask on behind the last.
+    /// The answer has fewer rows than requested because of its size: request the next ones from behind the last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Its shape, its types or its first rows are others than when the output showed it.
+    /// Shape, types or first rows differ from those that the output showed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_changed: bool,
 }
 
-/// What a column holds. What makes no sense for its type, or takes too long, is absent.
+/// Summary of a column. Values that make no sense for its type, or take too long to compute, are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnSummary {
     /// The column.
     pub column: TableColumn,
-    /// Of the table.
+    /// Number of rows of the table.
     pub rows: u64,
-    /// Rows without a value.
+    /// Number of rows without a value.
     pub missing: u64,
-    /// How many different values there are.
+    /// Number of distinct values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
     /// The smallest value.
@@ -191,11 +191,11 @@ pub struct ColumnSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub mean: Option<Value>,
-    /// The standard deviation of a sample.
+    /// The sample standard deviation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<RawJson>")]
     pub std: Option<Value>,
-    /// Below which a quarter, half and three quarters of the values lie.
+    /// The first, second and third quartile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<RawJson>")]
     pub quartiles: Vec<Value>,
@@ -204,22 +204,22 @@ pub struct ColumnSummary {
     pub top: Vec<ValueCount>,
 }
 
-/// How often a value is there.
+/// A value and its frequency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueCount {
     /// The value.
     #[schemars(with = "RawJson")]
     pub value: Value,
-    /// In so many rows.
+    /// Number of rows with this value.
     pub count: u64,
 }
 
-/// The variables of a kernel: the user's own, no modules, functions or classes, and none that begins with `_`.
+/// Variables of a kernel: the user's own, without modules, functions, classes, and names that begin with `_`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariableList {
-    /// In the order in which they were made first; at most 200, those made last.
+    /// Variables in the order of their first assignment; at most 200, the latest.
     pub variables: Vec<Variable>,
-    /// How many more there are.
+    /// Number of further variables that were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
 }
@@ -227,24 +227,24 @@ pub struct VariableList {
 /// A variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Variable {
-    /// Its name.
+    /// Variable name.
     pub name: String,
-    /// Its type, with the module where it is not Python's own.
+    /// Type name, with its module unless it is a built-in of Python.
     #[serde(rename = "type")]
     pub variable_type: String,
-    /// Of arrays and tables: the length of each axis.
+    /// Length of each axis; for arrays and tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
-    /// Of containers and texts.
+    /// Number of elements or characters; for containers and texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// Of memory, without what it refers to; absent where that is not known cheaply.
+    /// Size in memory in bytes, without referenced objects; absent if it is expensive to compute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The beginning of what it holds. `[hidden]`: its name says that it is a secret.
+    /// Beginning of the value as text. `[hidden]`: the variable's name suggests a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// `read_table` reads it.
+    /// True if `read_table` can read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_table: bool,
 }

@@ -1,8 +1,8 @@
-//! The code of tools that run in the kernel. The log names it by its digest, which both sides of the wire know: an agent of
-//! another version runs nothing else in its place.
+//! Code of tools that run in the kernel. The log names it by its digest, which both sides of the wire know. An agent of another version
+//! refuses a digest that it does not have.
 //!
-//! The code runs in a namespace of its own and shows one output of the type `notarium_core::kernel_tools::RESULT_MIME`,
-//! `{"ok": …}` or `{"error": "sentence"}`.
+//! The code runs in a separate namespace and emits one output of the type `notarium_core::kernel_tools::RESULT_MIME`, `{"ok": …}` or
+//! `{"error": "sentence"}`.
 
 use std::path::PathBuf;
 
@@ -19,19 +19,19 @@ const FORMAT: &str = include_str!("kernel_tools/format.py");
 const CALL: &str = include_str!("kernel_tools/call.py");
 const FILES: &str = include_str!("kernel_tools/files.py");
 const LISTED: &str = include_str!("kernel_tools/listed.py");
-/// Stands for the arguments. Python's own braces are none of it.
+/// Placeholder for the arguments; it contains no braces, which Python uses itself.
 const PLACE: &str = "@ARGUMENTS@";
-/// Stands for the places that are hidden on the agent's machine.
+/// Placeholder for the paths that are hidden on the agent's machine.
 const HIDDEN: &str = "@HIDDEN@";
 
-/// The SHA-256 of a tool's code; `None`: no such tool runs in the kernel.
+/// Returns the SHA-256 of a tool's code; `None`: no such tool runs in the kernel.
 pub fn digest(tool: &str) -> Option<Hash> {
     Some(Hash(Sha256::digest(code(tool)?).into()))
 }
 
-/// The text that a kernel is given for an execution: a cell's source as it is, or a tool's code with its arguments. Of a tool
-/// that this build does not have, or whose call is over, it is one line that says so and fails. `hidden`: absolute paths, which
-/// tools refuse with all that lies in them.
+/// Returns the code that a kernel executes: a cell's source unchanged, or a tool's code with its arguments. If this build does not have the
+/// tool's code, or its call is over, the code is one line that raises an error. `hidden`: absolute paths that tools refuse, with everything
+/// below them.
 pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[PathBuf]) -> String {
     let ExecutionSubject::Tool { tool, digest, call_id } = subject else { return subject.source().to_owned() };
     let program = match notebook.tool_calls.get(call_id) {
@@ -48,7 +48,7 @@ pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[Pa
     })
 }
 
-/// The error is a sentence.
+/// Builds a tool's code; the error is a sentence.
 fn program(tool: &str, expected: &Hash, call: &ToolCall, version: &str, hidden: &[PathBuf]) -> Result<String, String> {
     let source = source(tool, (&call.function, version), &call.arguments, hidden)
         .filter(|_| digest(tool).as_ref() == Some(expected));
@@ -57,10 +57,10 @@ fn program(tool: &str, expected: &Hash, call: &ToolCall, version: &str, hidden: 
     })
 }
 
-/// A tool's code with arguments. `function`: name and version of the registered one, where the tool is `call_function`.
+/// Returns a tool's code with arguments. `function`: name and version of the registered function, if the tool is `call_function`.
 pub fn source(tool: &str, function: (&str, &str), arguments: &RawObject, hidden: &[PathBuf]) -> Option<String> {
     let arguments = match tool {
-        // The function's arguments as they came: big numbers and the order of keys survive.
+        // The function's arguments stay text: big numbers and the order of keys survive.
         CALL_FUNCTION => {
             let (name, version) = function;
             let version = serde_json::to_string(version).ok()?;
@@ -70,7 +70,7 @@ pub fn source(tool: &str, function: (&str, &str), arguments: &RawObject, hidden:
     };
     let hidden: Vec<_> = hidden.iter().map(|path| path.to_string_lossy()).collect();
     let hidden = literal(&serde_json::to_string(&hidden).ok()?);
-    // The arguments last: they may hold the name of the other place.
+    // Arguments come last, as they may contain the other placeholder.
     Some(code(tool)?.replacen(HIDDEN, &hidden, 1).replacen(PLACE, &literal(&arguments), 1))
 }
 
@@ -90,8 +90,8 @@ fn code(tool: &str) -> Option<String> {
     ))
 }
 
-/// The expression whose value shows a person what variables there are: with the code of the tool `get_variables`, and in a
-/// namespace of its own as that.
+/// Returns the Python expression that lists the variables for a person. It uses the code of the tool `get_variables`, and runs in a
+/// separate namespace as that does.
 pub fn variables_expression() -> String {
     format!(
         "(lambda space: (__import__(\"builtins\").exec(r'''\n{COMMON}\n\n{VARIABLES}\n\n{LISTED}\n''', space), \
@@ -99,7 +99,7 @@ pub fn variables_expression() -> String {
     )
 }
 
-/// The expression whose value is these cells as the kernel's formatter writes them.
+/// Returns the Python expression that formats these cells with the kernel's formatter.
 pub fn format_expression(asked: &FormatCells) -> String {
     let arguments = literal(&json!(asked).to_string());
     format!(
@@ -108,13 +108,13 @@ pub fn format_expression(asked: &FormatCells) -> String {
     )
 }
 
-/// The expression whose value is the answer to a question about a table: see `clients/python/notarium/tables/questions.py`.
+/// Returns the Python expression that answers a question about a table: see `clients/python/notarium/tables/questions.py`.
 pub fn table_expression(asked: &Value) -> String {
     format!("__import__(\"notarium.tables\", fromlist=[\"answer\"]).answer({})", literal(&asked.to_string()))
 }
 
-/// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
-/// a shell that takes it for its own language sees one quoted word.
+/// Returns JSON as one raw Python literal. It has only ASCII and no quote, so that nothing in it ends the literal. A shell that takes it
+/// for its own language sees one quoted word.
 fn literal(json: &str) -> String {
     let mut text = String::from("r'");
     for character in json.chars() {
@@ -155,7 +155,7 @@ mod tests {
         assert!(!SECRET_FILES.contains(['\'', '\\']));
     }
 
-    /// What a kernel is given for the open call `open` of a function.
+    /// Returns the text for a kernel if the call `open` of a function is open.
     fn given(call_id: &str, tool: &str, digest: Hash) -> String {
         let arguments = r#"{"rows":12345678901234567890123}"#;
         let call = ToolCall {
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A change of a tool's code changes what the log says that was run: the new digest goes into the core.
+    /// A change of a tool's code changes what the log names as executed: the new digest goes into the core.
     #[test]
     fn the_core_names_the_code_that_is_here() {
         for (tool, hex) in CODE {

@@ -1,14 +1,14 @@
-//! The wire: messages between clients and server as JSON, and the files that come in and go out.
+//! The wire: JSON messages between clients and server, and the file formats for import and export.
 //!
-//! Purpose: every message that crosses a socket is a type of this crate; `protocol/README.md` describes them, the JSON
-//! Schemas in `protocol/schema/` are generated from here, and the golden files in `protocol/golden/` keep all languages honest.
+//! Purpose: every message that crosses a socket is a type of this crate. `protocol/README.md` describes them. The JSON Schemas in
+//! `protocol/schema/` are generated from here, and the golden files in `protocol/golden/` keep all languages consistent.
 //!
 //! Invariants:
 //! - Pure: no I/O, clock or environment.
-//! - What cannot be typed is passed on as the text that came in (`RawJson`), never re-serialised.
-//! - A message with an unknown type or field is refused with a sentence that says what was expected.
+//! - Values without a type are passed on as the received text (`RawJson`), never re-serialised.
+//! - A message with an unknown type or field is refused with a sentence that names the expected one.
 //!
-//! This crate must never decide anything about a notebook: that is the core's.
+//! This crate never decides anything about a notebook: that is the core's task.
 
 #![warn(missing_docs)]
 
@@ -37,8 +37,8 @@ pub use live::*;
 pub use server_message::*;
 pub use working_files::*;
 
-/// The protocols that this build speaks.
+/// Protocol versions that this build speaks.
 pub const PROTOCOLS: ProtocolRange = ProtocolRange { min: 1, max: 1 };
 
-/// The number of the rules by which events are folded into a document.
+/// Version of the rules by which events are folded into a document.
 pub const DOCUMENT: u32 = 1;

@@ -1,5 +1,5 @@
-//! What an assistant is doing this moment, beside the log: model text as it is written, and notices of calls that take long.
-//! The result is in the log: a client that misses this misses nothing that lasts.
+//! Live activity of assistants, beside the log: model text as it is written, and notices of slow calls. The result is in the log: a client
+//! that misses activity loses nothing permanent.
 
 use notarium_core::{ConversationId, ToolCallId, TurnId};
 use schemars::JsonSchema;
@@ -8,96 +8,96 @@ use serde::{Deserialize, Serialize};
 /// One piece of a turn's activity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnActivity {
-    /// The conversation that the turn belongs to.
+    /// Conversation of the turn.
     pub conversation_id: ConversationId,
-    /// The turn, which its TurnStarted event has announced.
+    /// Turn id, as in its TurnStarted event.
     pub turn_id: TurnId,
-    /// The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
+    /// Number of the model call in the turn, from 1.
     pub model_call: u32,
-    /// Counts from 1 in each model call.
+    /// Number of the attempt of the model call, from 1. Another attempt writes its text anew.
     pub attempt: u32,
-    /// What happened.
+    /// The activity.
     pub what: ActivityKind,
 }
 
-/// `block` counts the blocks of one model call's reply, from 0.
+/// Kind of activity. `block` is the index of the block in one model call's reply, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ActivityKind {
     /// A block of text begins.
     TextStart {
-        /// Its number.
+        /// Index of the block.
         block: usize,
     },
     /// More text of the reply.
     TextDelta {
-        /// The block that it belongs to.
+        /// Index of the block.
         block: usize,
-        /// To be joined to what the block has.
+        /// Text to append to the block.
         text: String,
     },
-    /// More of what the model thinks before it answers. No message holds it.
+    /// More of the model's thinking before its answer. No message contains it.
     ThinkingDelta {
-        /// The block that it belongs to.
+        /// Index of the block.
         block: usize,
-        /// To be joined to what the block has.
+        /// Text to append to the block.
         text: String,
     },
-    /// The model begins to write a call; `provider_id` is its own name for it.
+    /// The model begins to write a call; `provider_id` is the model's name for it.
     ToolStart {
-        /// The number of the block that the call is.
+        /// Index of the block that the call is.
         block: usize,
-        /// The same as in the message's `tool_call` block.
+        /// The model's id of the call, as in the message's `tool_call` block.
         provider_id: String,
-        /// The tool that is called; its arguments are still being written.
+        /// Tool that is called; its arguments are still being written.
         function: String,
     },
     /// A block is complete.
     BlockStop {
-        /// Its number.
+        /// Index of the block.
         block: usize,
     },
-    /// An attempt failed and another follows: what it wrote does not count.
+    /// An attempt failed and another follows: discard the text of the failed one.
     AttemptFailed {
-        /// What went wrong, in a sentence for people.
+        /// Cause, in a sentence for people.
         cause: String,
     },
-    /// Once for a call, after it has run for five seconds.
+    /// Sent once per call, after it has run for five seconds.
     ToolUpdate {
-        /// The call that takes long.
+        /// The slow call.
         call_id: ToolCallId,
-        /// A sentence for people.
+        /// Notice, a sentence for people.
         message: String,
     },
 }
 
-/// Activity that waits to be sent together: what continues one text becomes one piece.
+/// Queue of activity that is sent together; consecutive pieces of one text are joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PendingActivity(Vec<TurnActivity>);
 
 impl PendingActivity {
-    /// Whether nothing waits.
+    /// Returns true if the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds a piece; text that continues the last piece of its turn is joined to that.
+    /// Adds a piece; text that continues the last piece of its turn is appended to that.
     pub fn push(&mut self, activity: TurnActivity) {
-        // Only the last of a turn can be continued: what lies between would come in another order.
+        // Only the last piece of a turn can be continued; otherwise pieces would be reordered.
         let last = self.0.iter_mut().rev().find(|last| last.turn_id == activity.turn_id);
         if !last.is_some_and(|last| last.continues_as(&activity)) {
             self.0.push(activity);
         }
     }
 
-    /// Hands out what waits, in order, and keeps none of it.
+    /// Empties the queue and returns its pieces in order.
     pub fn take(&mut self) -> Vec<TurnActivity> {
         std::mem::take(&mut self.0)
     }
 }
 
 impl TurnActivity {
-    /// Takes the text of `next` in, where it goes on with the same block.
+    /// Appends the text of `next` if it continues the same block; returns true if it did.
     fn continues_as(&mut self, next: &TurnActivity) -> bool {
         use ActivityKind as A;
         if (self.model_call, self.attempt) != (next.model_call, next.attempt) {

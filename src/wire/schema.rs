@@ -1,4 +1,4 @@
-//! The JSON Schemas of everything on the wire, generated from the types. `protocol/schema/` holds them, and a test compares.
+//! Generates the JSON Schemas of all wire types. `protocol/schema/` holds them, and a test compares.
 
 use notarium_core::{Command, Document, Event, OPEN};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::client_message::ClientMessage;
 use crate::server_message::ServerMessage;
 
-/// The files of `protocol/schema/`: name and content.
+/// Returns the files of `protocol/schema/`: name and content.
 pub fn files() -> Vec<(&'static str, Value)> {
     vec![
         ("client-message.json", root::<ClientMessage>()),
@@ -26,7 +26,7 @@ fn root<T: schemars::JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().into()
 }
 
-/// What a client sends has no fields and no words but those named here, also where the same value is open in an event.
+/// Closes a schema for input: no unknown fields or words, even where the same value is open in an event.
 fn closed(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(fields) => {

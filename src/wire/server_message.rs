@@ -1,4 +1,4 @@
-//! What the server sends over the WebSocket: one JSON text frame each, externally tagged, as in `{"events": {…}}`.
+//! Messages from server to client over the WebSocket: one JSON text frame each, externally tagged, as in `{"events": {…}}`.
 
 use notarium_core::{
     Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, Hash, KernelSessionId, Millis, NextSteps,
@@ -13,251 +13,250 @@ use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
 use crate::working_files::FileRequest;
 
-/// What the server sends.
+/// A message from server to client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerMessage {
-    /// The answer to `hello`.
+    /// Answers `hello`.
     Welcome(WelcomeMessage),
-    /// The answer to `subscribe`; `events` follow from the version that it names.
+    /// Answers `subscribe`; `events` follow after its version.
     Subscribed(Box<SubscribedMessage>),
-    /// Events that were committed, at most one frame for each commit.
+    /// Committed events, at most one frame per commit.
     Events(EventsMessage),
-    /// The command's events are on disk. Follows the `events` that carry them.
+    /// Accepts a command: its events are on disk. Follows the `events` that carry them.
     Ack(AckMessage),
-    /// Nothing was changed.
+    /// Refuses a command: nothing was changed.
     Reject(RejectMessage),
-    /// The answer to `check`.
+    /// Answers `check`.
     Checked(CheckedMessage),
-    /// Who is here: the peers that changed, and those that left (by connection).
+    /// Changes of presence: peers that came, moved or left.
     Presence {
-        /// The notebook that they are in.
+        /// The notebook.
         notebook: NotebookId,
-        /// Those that came or moved, each with all of their state.
+        /// Peers that came or moved, each with its whole state.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         peers: Vec<PeerState>,
-        /// Names of connections, as in `PeerState.connection`.
+        /// Connections that left, named as in `PeerState.connection`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left: Vec<String>,
     },
-    /// What is known of the kernels beside the log. Ephemeral.
+    /// Status of kernels that is not in the log. Ephemeral.
     Kernels {
         /// The notebook of the kernels.
         notebook: NotebookId,
-        /// All kernels of the notebook: replaces what was sent before.
+        /// All kernels of the notebook: replaces the list sent before.
         kernels: Vec<KernelStatus>,
     },
-    /// For runtime agents: whether somebody who is no agent follows the notebook. While it is `wanted`, send `kernel_use` of each
-    /// of its kernels every few seconds. Until it comes, after each `subscribed`, it is not wanted.
+    /// To runtime agents: starts or stops measurements of kernels. While it is `wanted`, send `kernel_use` for each kernel of the notebook
+    /// every few seconds. After each `subscribed` it is off until this message.
     MeasureKernels {
         /// The notebook of the kernels.
         notebook: NotebookId,
-        /// False: nobody looks any more.
+        /// True while a client that is not an agent follows the notebook.
         wanted: bool,
     },
-    /// The answer to `ask_kernel`.
+    /// Answers `ask_kernel`.
     KernelAnswer(KernelAnswerMessage),
-    /// The answer to `follow_comms`: replaces what was known of the kernel's comms. Ephemeral.
+    /// Answers `follow_comms`: replaces the known comms of the kernel. Ephemeral.
     Comms {
         /// The notebook of the kernel.
         notebook: NotebookId,
         /// The kernel.
         kernel_session: KernelSessionId,
-        /// All that are open, in the order in which they were opened.
+        /// All open comms, in the order in which they were opened.
         comms: Vec<OpenComm>,
-        /// Why nothing can be known now, in a sentence for people. What was known before stays.
+        /// Reason why the comms are unknown now, in a sentence for people. Comms known before stay valid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// What happened on the comms of a kernel that the connection follows. Ephemeral.
+    /// Changes of the comms of a kernel that the connection follows. Ephemeral.
     Comm {
         /// The notebook of the kernel.
         notebook: NotebookId,
         /// The kernel.
         kernel_session: KernelSessionId,
-        /// In the order in which it happened.
+        /// Changes in the order in which they happened.
         changes: Vec<CommChange>,
     },
-    /// To the runtime agent of a session: somebody follows its comms. Send `comms` once for this asker, and from then on `comm`.
+    /// To the runtime agent of a session: a client follows its comms. Send `comms` once for this asker, and `comm` for each later change.
     CommsWanted {
         /// The notebook of the session.
         notebook: NotebookId,
         /// The session.
         kernel_session: KernelSessionId,
-        /// To be named in the answer. Absent: nobody follows any more, send nothing.
+        /// Key for the answer. Absent: no client follows any more, send nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asker: Option<String>,
     },
-    /// To the runtime agent of a session: somebody who may run code says this on one of its comms.
+    /// To the runtime agent of a session: a message on one of its comms, from a client that may run code.
     SendComm(SendCommMessage),
-    /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
-    /// and counts.
+    /// Live activity of assistants. Ephemeral, and omitted for slow readers: the result follows as events, which are authoritative.
     Activity {
         /// The notebook of the turns.
         notebook: NotebookId,
-        /// In the order in which it happened.
+        /// Activity in the order in which it happened.
         activity: Vec<TurnActivity>,
     },
-    /// Your role in this notebook is now another; null: you may no longer see it, and hear no more of it.
+    /// Your role in this notebook has changed; null: you may no longer see it, and get no more events.
     Access {
         /// The notebook that the role is for.
         notebook: NotebookId,
-        /// The highest of the roles that you have now.
+        /// The highest of your current roles.
         role: Option<Role>,
     },
-    /// You fell behind: events were left out. What follows is a `subscribed` that catches you up.
+    /// You fell behind, so events were omitted. A `subscribed` with the current state follows.
     Resync {
-        /// The notebook that you fell behind in.
+        /// The notebook.
         notebook: NotebookId,
-        /// Why, in a sentence for people.
+        /// Reason, in a sentence for people.
         reason: String,
     },
-    /// You have sent more commands than you wait answers for at most: nothing is lost, but the server reads on from this
-    /// connection only when half of them are answered.
+    /// Too many of your commands are unanswered. None is lost, but the server reads from this connection again only when half of them are
+    /// answered.
     SlowDown {
-        /// Commands of this connection that are not answered yet.
+        /// Number of unanswered commands of this connection.
         unanswered: u32,
     },
     /// To runtime agents: this notebook waits for a kernel that you offer. Subscribe, claim, launch.
     Work {
         /// The notebook to subscribe to.
         notebook: NotebookId,
-        /// The session to claim; `already_claimed` refuses all agents but the first.
+        /// Session to claim; all agents but the first are refused with `already_claimed`.
         kernel_session: KernelSessionId,
-        /// One of the names that you offered.
+        /// Name of one of your offered kernelspecs.
         kernelspec: String,
     },
-    /// To the runtime agent of a session: the answer to its input request. The only way of a password.
+    /// To the runtime agent of a session: the answer to its input request. Passwords are sent only this way.
     InputValue {
         /// The notebook of the run.
         notebook: NotebookId,
-        /// The run that asked.
+        /// The run with the input request.
         execution_id: ExecutionId,
-        /// What was typed, without a line break at its end.
+        /// Entered text, without a line break at its end.
         value: String,
     },
-    /// To the runtime agent of a session: somebody asks its kernel. The answer is `answer_question`, within the time.
+    /// To the runtime agent of a session: a question to its kernel. Answer with `answer_question` before the timeout.
     KernelQuestion(KernelQuestionMessage),
-    /// To a runtime agent that said `working_files` in its `hello`: somebody who may run code asks for a file of the folder in which
-    /// its kernels start. The answer is `answer_file`.
+    /// To a runtime agent with `working_files` in its `hello`: a request for a file of the folder in which its kernels start, from a client
+    /// that may run code. Answer with `answer_file`.
     FileRequest {
-        /// Chosen by the server: the answer names it.
+        /// Request id, chosen by the server; the answer carries it.
         id: u64,
-        /// The notebook in whose name it is asked.
+        /// The notebook for which the file is requested.
         notebook: NotebookId,
-        /// What is asked for.
+        /// The request.
         request: FileRequest,
     },
-    /// Something is wrong with a message or the connection.
+    /// A message or the connection is invalid.
     Error(ErrorMessage),
 }
 
-/// Who the client is, and what the server allows it.
+/// The client's identity and its limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WelcomeMessage {
-    /// The one of `hello.protocols` that is spoken from here on.
+    /// The version of `hello.protocols` that both sides use from now on.
     pub protocol: u32,
     /// Name and version of the server.
     pub server: String,
-    /// The name of this connection in presence.
+    /// Name of this connection in presence.
     pub connection: String,
-    /// The author of everything that this connection does.
+    /// Author of all commands of this connection.
     pub actor: Actor,
-    /// What the token is good for; a role in a notebook may allow less.
+    /// Scopes of the token; the role in a notebook may allow less.
     pub scopes: Vec<Scope>,
-    /// When the token ends; send `refresh` before.
+    /// Expiry of the token, in milliseconds since 1970; send `refresh` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// A larger frame is refused with `frame_too_large`; one of twice the size ends the connection.
+    /// Maximum size of a frame. A larger one is refused with `frame_too_large`; one of twice the size ends the connection.
     pub max_frame_bytes: u64,
-    /// The server sends a ping this often; a client that hears nothing for three times as long reconnects.
+    /// Interval of the server's pings, in milliseconds. A client that receives nothing for three intervals reconnects.
     pub heartbeat_ms: u64,
-    /// Optional parts of the protocol that this server has, such as `assistants`. Pass over names that you do not know.
+    /// Optional parts of the protocol that this server has, such as `assistants`. Ignore unknown names.
     pub features: Vec<String>,
 }
 
-/// A subscription has begun: what the client needs to be at `version`.
+/// Start of a subscription: everything that the client needs to be at `version`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubscribedMessage {
-    /// The notebook that was asked for.
+    /// The requested notebook.
     pub notebook: NotebookId,
-    /// The events that follow come after this version.
+    /// Version after which events follow.
     pub version: Version,
-    /// Of the event at `version`: both together are the `since` of a later `subscribe`.
+    /// Id of the event at `version`: both together are the `since` of a later `subscribe`.
     pub event_id: EventId,
-    /// The event in `since` is not in this log, which was restored from a backup: the snapshot replaces what the client has,
-    /// its unconfirmed texts are of another branch (`base_too_old`), and commands that were acked may be gone.
+    /// True: the event in `since` is not in this log, which was restored from a backup. The snapshot replaces the client's state, its
+    /// unconfirmed texts belong to another branch (`base_too_old`), and acked commands may be lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diverged: bool,
-    /// Yours, now: `access` announces another.
+    /// Your role now; `access` announces changes.
     pub role: Role,
-    /// [`crate::DOCUMENT`]: by which rules the state is folded.
+    /// [`crate::DOCUMENT`]: version of the rules by which the state is folded.
     pub document: u32,
-    /// Of the snapshot; absent where that has no canonical form.
+    /// Digest of the snapshot; absent if it has no canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Hash>,
-    /// To a person: what they can undo and redo next.
+    /// For people: the next steps to undo and redo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextSteps>,
-    /// True: a newer server has written this notebook. `version` is the last one before the first event that this server does
-    /// not know; no more events come, and every command is refused with `read_only`.
+    /// True: a newer server has written this notebook. `version` is the last one before the first event that this server does not know. No
+    /// more events follow, and every command is refused with `read_only`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
+    /// State at `version`. Absent: the client's state at `since` is valid, and the missing events follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Box<Document>>,
-    /// With a snapshot: the events since their base of the cells that the client named as unconfirmed.
+    /// With a snapshot: events of the unconfirmed cells that the client named, since their base.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed_events: Vec<EventMessage>,
-    /// Cells whose base was too far back: offer the text as a conflict copy.
+    /// Cells whose base is too old: offer the text as a conflict copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub base_too_old: Vec<CellId>,
-    /// Who is here, without yourself.
+    /// Other clients in the notebook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerState>,
-    /// Which kernels can be reached and are busy.
+    /// Reachability and activity of each kernel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelStatus>,
 }
 
-/// An event as clients see it: without the notebook's id (the frame has it) and the hashes (the record has them).
+/// An event for clients: without the notebook's id (the frame has it) and the hashes (the record has them).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventMessage {
-    /// One more than that of the event before.
+    /// Version, one more than that of the event before.
     pub version: Version,
-    /// Unique over all notebooks.
+    /// Event id, unique over all notebooks.
     pub id: EventId,
-    /// The name of the event, as in `CellInserted`: it selects the shape of `payload`.
+    /// Name of the event, as in `CellInserted`: it selects the shape of `payload`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// Counted for each type, from 1. A higher number than you know cannot be folded.
+    /// Version of the payload's schema, for each type from 1. A client cannot fold an unknown higher version.
     pub schema: u16,
-    /// Who was connected; never read from a payload.
+    /// Actor of the connection; never read from a payload.
     pub actor: Actor,
-    /// The command that the event is of: your own come back under the id that you chose.
+    /// Command of the event: your commands keep the id that you chose.
     pub command_id: CommandId,
-    /// The undo group; equal to `command_id` where the command named none.
+    /// The undo group; equal to `command_id` if the command named none.
     pub correlation_id: CorrelationId,
-    /// The `id` of the event that led to this one. Absent where a client's command did.
+    /// Id of the event that caused this one. Absent if a client's command did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
-    /// The correlation id of the group that this event undoes, or undoes the undoing of.
+    /// Correlation id of the group that this event undoes or redoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CorrelationId>,
-    /// Milliseconds since 1970, by the server's clock; never before the event before.
+    /// Server time in milliseconds since 1970; never before that of the previous event.
     pub recorded_at: Millis,
-    /// By type: see `event-payloads.json`. Unknown fields are to be kept.
+    /// Payload, by type: see `event-payloads.json`. Keep unknown fields.
     pub payload: RawJson,
 }
 
 /// Events of one notebook, without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsMessage {
-    /// The notebook that they are of.
+    /// The notebook.
     pub notebook: NotebookId,
-    /// The version of the first event; they are gapless.
+    /// Version of the first event; there are no gaps.
     pub from: Version,
-    /// Oldest first; never empty.
+    /// Events, oldest first; never empty.
     pub events: Vec<EventMessage>,
 }
 
@@ -266,30 +265,30 @@ pub struct EventsMessage {
 pub struct AckMessage {
     /// The command's id.
     pub id: CommandId,
-    /// The notebook that it was for.
+    /// The notebook of the command.
     pub notebook: NotebookId,
     /// The notebook's version after the command.
     pub version: Version,
-    /// Ids that the server chose, and what could not be done in full.
+    /// Ids that the server chose, and notices of parts that could not be done.
     #[serde(default, skip_serializing_if = "Outcome::is_empty")]
     pub outcome: Outcome,
-    /// To a person: what they can undo and redo next. Absent in all but the last of several acks that come together; may be
-    /// absent in the answer to a repeated command.
+    /// For people: the next steps to undo and redo. Of several acks sent together only the last has it; the answer to a repeated command
+    /// may omit it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextSteps>,
 }
 
-/// The digest of the state at a version.
+/// Digest of the state at a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedMessage {
     /// The notebook of `check`.
     pub notebook: NotebookId,
     /// The version of `check`.
     pub version: Version,
-    /// Absent where the state has no canonical form.
+    /// Digest; absent if the state has no canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Hash>,
-    /// The digest in `check` was another: a `resync` and the whole state follow.
+    /// True: the digest in `check` differs. A `resync` and the whole state follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub differs: bool,
 }
@@ -297,114 +296,114 @@ pub struct CheckedMessage {
 /// A command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RejectMessage {
-    /// The command's id; it is free again.
+    /// The command's id; it can be used again.
     pub id: CommandId,
     /// The notebook that the command was for.
     pub notebook: NotebookId,
-    /// For programs; `protocol/README.md`, section 8, has all of them.
+    /// Code for programs; `protocol/README.md`, section 8, lists all.
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,
-    /// Of a `conflict`: the version that the command named, of the notebook or of a cell.
+    /// Expected version in the command, of the notebook or of a cell; only for `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
-    /// Of a `conflict`: the version that is, of the same thing.
+    /// Actual version of the same thing; only for `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
-    /// Of a `report_gap`: the number that the execution's next report must have.
+    /// Required number of the execution's next report; only for `report_gap`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
-    /// Of a `Batch`: which of its commands was refused, from 1.
+    /// Number of the refused command in a `Batch`, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
 }
 
-/// Somebody who is in the notebook.
+/// A client in the notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerState {
-    /// The connection, by the name in its `welcome`: one person may have several.
+    /// Connection, as in its `welcome`: one person may have several.
     pub connection: String,
-    /// Who it is; runtime agents are not among the peers, but named where their kernels are.
+    /// Actor of the connection. Runtime agents are not peers; `KernelStatus` names them.
     pub actor: Actor,
-    /// For people to read.
+    /// Display name.
     pub name: String,
-    /// Where they are.
+    /// Position in the notebook.
     #[serde(default)]
     pub state: PresenceState,
 }
 
-/// What is known of a kernel beside the log.
+/// Status of a kernel that is not in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelStatus {
     /// The session, as in the state's `kernels`.
     pub kernel_session: KernelSessionId,
-    /// What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook.
+    /// Display name of its runtime agent. Absent: the agent has not connected since the server loaded the notebook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
-    /// False: its runtime agent has not been heard of for some seconds.
+    /// False: its runtime agent has been silent for some seconds.
     pub reachable: bool,
-    /// Where it cannot be reached: since when, in milliseconds since 1970.
+    /// Time since when it is unreachable, in milliseconds since 1970; absent while it is reachable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
-    /// Its agent says that it is executing. False while it cannot be reached.
+    /// True if its agent reports an execution. False while it is unreachable.
     pub busy: bool,
-    /// What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached.
+    /// Memory and CPU use, a few seconds old. Absent: not measured, or unreachable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<KernelUsage>,
 }
 
-/// What can be wrong with a message or a connection, beside rejections of commands.
+/// Code of an error of a message or a connection; refused commands have a `RejectionCode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// Not JSON, or not of the described shape.
     Malformed,
-    /// There is no message of this name.
+    /// No message has this name.
     UnknownMessage,
     /// The frame is larger than `max_frame_bytes`.
     FrameTooLarge,
-    /// The server speaks none of the protocols that `hello` offers; `protocols` and the message name both ranges.
+    /// The server supports none of the protocols in `hello`; `protocols` and the message name both ranges.
     UnsupportedProtocol,
     /// No `hello` came in time.
     HelloTimeout,
-    /// No token, or one that is unknown, expired or revoked.
+    /// The token is missing, unknown, expired or revoked.
     Unauthenticated,
     /// The role or the token's scopes do not allow it.
     Forbidden,
-    /// No such notebook, or it is not for this client's eyes.
+    /// The notebook does not exist, or the client may not see it.
     UnknownNotebook,
     /// The notebook has not reached this version.
     VersionInFuture,
-    /// The version is too far back to be checked.
+    /// The version is too old to be checked.
     VersionTooOld,
     /// Too many messages in a short time; the message says what to do.
     TooManyRequests,
-    /// Another process is connected as this runtime agent, or a newer connection of this one is.
+    /// Another process is connected as this runtime agent, or the same process has a newer connection.
     AgentConnected,
     /// The server is stopping or cannot serve this now; reconnect with backoff.
     Unavailable,
 }
 
-/// Two ranges without overlap.
+/// Two protocol ranges without overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoCommonProtocol {
-    /// What `hello` offered.
+    /// Range in `hello`.
     pub client: ProtocolRange,
-    /// What this server speaks.
+    /// Range of this server.
     pub server: ProtocolRange,
 }
 
-/// A message or the connection is wrong. What is wrong with a command's body comes as a `reject`.
+/// An error of a message or the connection. Errors in a command's body are sent as `reject`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorMessage {
-    /// For programs.
+    /// Code for programs.
     pub code: ErrorCode,
     /// One sentence for people that says what to do.
     pub message: String,
-    /// The notebook that it is about. Absent: the connection or a message.
+    /// The notebook. Absent: the error concerns the connection or a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebook: Option<NotebookId>,
-    /// With `unsupported_protocol`.
+    /// Both ranges, with `unsupported_protocol`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocols: Option<NoCommonProtocol>,
     /// True: the server closes the connection after this.
@@ -412,7 +411,7 @@ pub struct ErrorMessage {
     pub fatal: bool,
 }
 
-/// In the newest schema, whatever it was written in.
+/// Converts to the newest schema, whatever the stored one is.
 impl From<&Stored> for EventMessage {
     fn from(stored: &Stored) -> Self {
         let envelope = stored.envelope.clone();

@@ -1,7 +1,7 @@
-//! A notebook between file and [`Document`]: everything is a [`Json`], nothing is under `metadata.notarium` yet or any more.
+//! A notebook between file and [`Document`]: every value is a [`Json`], and entries of `metadata.notarium` are in their own fields.
 //!
-//! Reading *settles* what it parsed, writing settles what it was given: both then hold the same draft, which is why a
-//! round trip changes nothing.
+//! Reading *settles* the parsed draft, writing settles the given document. Both then hold the same draft, so a round trip changes
+//! nothing.
 
 use std::collections::btree_map::Entry;
 
@@ -11,14 +11,14 @@ use super::output;
 use super::schema::Base;
 use super::{Document, DocumentCell, Object};
 
-/// Flags that JupyterLab knows: they live in `metadata.jupyter`, so that it shows the same.
+/// Flags that JupyterLab knows. They are stored in `metadata.jupyter`, so that it shows the cell alike.
 pub const JUPYTER_FLAGS: [&str; 2] = ["outputs_hidden", "source_hidden"];
 
-/// What exports keep under `metadata.notarium` of a cell, besides odd metadata.
+/// Keys that exports store under `metadata.notarium` of a cell, besides metadata that nbformat does not allow.
 const CELL_ASIDE: [&str; 7] =
     ["attachments", "cell_type", "execution_count", "extra", "flags", "output_patches", "outputs"];
 
-/// Its values are not JSON text yet, or not any more.
+/// A cell whose values are parsed JSON instead of JSON text.
 pub(super) type CellDraft = DocumentCell<Json>;
 
 impl CellDraft {
@@ -30,14 +30,14 @@ impl CellDraft {
         Base::of(&self.cell_type).unwrap_or(Base::Raw)
     }
 
-    /// Deepest value in it.
+    /// Returns the depth of the deepest value.
     pub(super) fn depth(&self) -> usize {
         let maps = [&self.metadata, &self.flags, &self.extra];
         let maps = maps.into_iter().chain(&self.attachments).flat_map(Map::values);
         maps.chain(&self.outputs).map(Json::depth).max().unwrap_or(0)
     }
 
-    /// Brings the draft to its one settled form.
+    /// Normalises the draft to its settled form.
     pub(super) fn settle(&mut self, notices: &mut Notices) {
         self.settle_type();
         self.settle_source(notices);
@@ -92,7 +92,7 @@ impl CellDraft {
         }
     }
 
-    /// Takes back what an export kept under `metadata.notarium`.
+    /// Restores entries that an export stored under `metadata.notarium`.
     fn restore(&mut self, notices: &mut Notices) {
         let Some(mut aside) = take_aside(&mut self.metadata) else {
             return;
@@ -129,7 +129,7 @@ impl CellDraft {
         }
     }
 
-    /// Outputs of a cell that is no code cell to others stand aside whole; those of a code cell only where they do not fit.
+    /// Restores outputs from `aside`: all of them for a cell that is not written as a code cell, else only those that do not fit nbformat.
     fn restore_outputs(&mut self, aside: &mut Map, notices: &mut Notices) {
         if self.base() == Base::Code {
             self.mend_outputs(aside, notices);
@@ -186,7 +186,7 @@ impl CellDraft {
     }
 }
 
-/// The notebook's own part: metadata and unknown top-level keys.
+/// The notebook's part outside of cells: metadata and unknown top-level keys.
 #[derive(Debug, Default)]
 pub struct NotebookDraft {
     pub metadata: Map,
@@ -220,7 +220,7 @@ impl NotebookDraft {
     }
 }
 
-/// Names for show that many real files lack and the schema requires.
+/// Fills in display names that many real files lack and the schema requires.
 fn complete_kernelspec(metadata: &mut Map, notices: &mut Notices) {
     let mut language = None;
     if let Some(Json::Object(spec)) = metadata.get_mut("kernelspec") {
@@ -242,7 +242,7 @@ fn complete_name(map: &mut Map, key: &str, name: Option<Json>, notices: &mut Not
     }
 }
 
-/// What is left under our own keys is of the wrong kind, or its place is taken by something newer.
+/// Drops entries left under our own keys: they have the wrong type, or newer content has taken their place.
 fn drop_stale(aside: &mut Map, keys: &[&str], notices: &mut Notices) {
     for key in keys {
         if aside.remove(*key).is_some() {
@@ -255,7 +255,7 @@ fn take_aside(metadata: &mut Map) -> Option<Map> {
     take_object(metadata, "notarium")
 }
 
-/// Puts odd metadata entries back where they were, and what is left of `metadata.notarium`, if anything, as well.
+/// Restores metadata entries that nbformat does not allow, and the rest of `metadata.notarium`, if any.
 fn restore_metadata(metadata: &mut Map, mut aside: Map, notices: &mut Notices) {
     let mut odd = take_object(&mut aside, "metadata").unwrap_or_default();
     aside.remove("metadata");
@@ -279,7 +279,7 @@ fn restore_map(aside: &mut Map, key: &str, into: &mut Map) {
     }
 }
 
-/// Takes the entry if it is an object, and leaves it alone if it is not.
+/// Removes and returns the entry if it is an object; leaves any other entry in place.
 pub fn take_object(map: &mut Map, key: &str) -> Option<Map> {
     map.get(key)?.as_object()?;
     match map.remove(key) {
@@ -288,7 +288,7 @@ pub fn take_object(map: &mut Map, key: &str) -> Option<Map> {
     }
 }
 
-/// Takes the entry if it is a list, and leaves it alone if it is not.
+/// Removes and returns the entry if it is a list; leaves any other entry in place.
 pub fn take_list(map: &mut Map, key: &str) -> Option<Vec<Json>> {
     let Json::Array(_) = map.get(key)? else {
         return None;

@@ -1,6 +1,6 @@
-//! JSON as notebook files have it: read leniently, kept exactly, written as Python writes it.
+//! JSON of notebook files: parsed leniently, kept exactly, printed as Python prints it.
 //!
-//! Why not `serde_json`: its `Value` rounds big integers and refuses lone surrogates and `NaN`, which Python writes.
+//! Not `serde_json`: its `Value` rounds big integers and refuses lone surrogates and `NaN`, which Python writes.
 
 mod parse;
 
@@ -50,7 +50,7 @@ impl Json {
         matches!(self, Self::Object(_))
     }
 
-    /// A whole number, written with or without `.0`.
+    /// Returns a whole number, written with or without `.0`.
     pub fn as_integer(&self) -> Option<i64> {
         let Self::Number(text) = self else {
             return None;
@@ -58,7 +58,7 @@ impl Json {
         text.strip_suffix(".0").unwrap_or(text).parse().ok()
     }
 
-    /// Null, or an empty string, list or object.
+    /// Returns true for null and for an empty string, list or object.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Null => true,
@@ -69,7 +69,7 @@ impl Json {
         }
     }
 
-    /// Nesting depth: 0 for a scalar.
+    /// Returns the nesting depth: 0 for a scalar.
     pub fn depth(&self) -> usize {
         match self {
             Self::Array(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
@@ -84,8 +84,8 @@ impl Json {
         out
     }
 
-    /// As Python's `json.dumps(…, indent=1, sort_keys=True, ensure_ascii=False, separators=(",", ": "))`. `indent`: of the line
-    /// that it begins on; `None`: all on one line.
+    /// Prints like Python's `json.dumps(…, indent=1, sort_keys=True, ensure_ascii=False, separators=(",", ": "))`. `indent`: the indent of
+    /// the line on which the value begins; `None`: the whole value on one line.
     pub fn print(&self, out: &mut String, indent: Option<usize>) {
         match self {
             Self::Null => out.push_str("null"),
@@ -103,11 +103,11 @@ impl Json {
     }
 
     pub fn to_raw(&self) -> Box<RawValue> {
-        // Cannot fail: what we print is JSON.
+        // Cannot fail: the printed text is JSON.
         RawValue::from_string(self.compact()).unwrap_or_default()
     }
 
-    /// A value that nests too deep, which no import lets in, becomes its own text.
+    /// Parses JSON text. A value that nests too deep, which no import accepts, becomes a string of its text.
     pub fn from_raw(raw: &RawValue) -> Self {
         match parse(raw.get(), MAX_DEPTH) {
             Ok((value, _)) => value,
@@ -154,7 +154,7 @@ fn print_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// What stands between the quotes of a string.
+/// Prints a string without its quotes, escaped.
 pub fn print_escaped(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {

@@ -1,27 +1,27 @@
-//! A long JSON value of an output, written piece by piece as it stands in the file: nobody needs to hold all of it.
+//! Prints a long JSON value of an output in pieces, in the style of the file, so that it is never in memory as a whole.
 
-/// The value with the line breaks of a file. Its keys keep their order, its numbers and strings their spelling.
+/// Printer that adds the line breaks of a file. Keys keep their order, numbers and strings their spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongJson {
-    /// Of the line that the value begins on.
+    /// Indent of the line on which the value begins.
     indent: usize,
     depth: usize,
     in_string: bool,
-    /// The last character was a backslash in a string.
+    /// True if the last character was a backslash in a string.
     is_escaped: bool,
-    /// A list or an object has begun, and nothing stands in it yet.
+    /// True if a list or an object was just opened and is empty so far.
     is_opened: bool,
 }
 
 impl LongJson {
-    /// `before`: what stands before the value in its file.
+    /// Starts a value; `before` is the text before it in the file.
     pub(super) fn after(before: &str) -> Self {
         let line = before.rsplit('\n').next().unwrap_or_default();
         let indent = line.len() - line.trim_start_matches(' ').len();
         Self { indent, depth: 0, in_string: false, is_escaped: false, is_opened: false }
     }
 
-    /// Writes the next piece of the value, which must be JSON.
+    /// Prints the next piece of the value, which must be JSON.
     pub fn push(&mut self, text: &str, out: &mut String) {
         for character in text.chars() {
             if self.in_string {

@@ -1,27 +1,27 @@
-//! A long text of an output, written piece by piece as it stands in the file: nobody needs to hold all of it.
+//! Prints a long text of an output in pieces, in the style of the file, so that it is never in memory as a whole.
 
 use super::json::print_escaped;
 use super::output::{is_line_end, split_lines};
 
-/// Stands in an output where a long value belongs: the first, the second …
+/// Placeholder in an output for the long value with this number.
 pub fn long_mark(number: usize) -> String {
     format!("\u{e000}long value {number} of this output\u{e000}")
 }
 
-/// The text as the file has it: one string, or a string for each line.
+/// Printer of a text: one string, or one string per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongText {
-    /// What stands between two lines. `None`: the text is one string.
+    /// Text between two lines. `None`: the text is printed as one string.
     between: Option<String>,
     has_begun: bool,
-    /// The string that is written has not ended.
+    /// True while the current string has no closing quote.
     is_open: bool,
-    /// It ends with `\r`: whether that ends the line, the next character says.
+    /// True if the text so far ends with `\r`: the next character decides if the line ends there.
     is_undecided: bool,
 }
 
 impl LongText {
-    /// `before`: what stands before the text in its file.
+    /// Starts a text; `before` is the text before it in the file.
     pub(super) fn after(before: &str) -> Self {
         let blank = before.len() - before.trim_end_matches([' ', '\n']).len();
         let (line, indent) = before.split_at(before.len() - blank);
@@ -29,7 +29,7 @@ impl LongText {
         Self { between, has_begun: false, is_open: false, is_undecided: false }
     }
 
-    /// Writes the next piece of the text.
+    /// Prints the next piece of the text.
     pub fn push(&mut self, text: &str, out: &mut String) {
         if text.is_empty() {
             return;
@@ -41,7 +41,7 @@ impl LongText {
         print_escaped(out, text);
     }
 
-    /// After the last piece.
+    /// Ends the text after the last piece.
     pub fn end(&mut self, out: &mut String) {
         if !self.has_begun {
             self.open(out);

@@ -1,14 +1,14 @@
-//! Jupyter notebook files: `.ipynb` in (nbformat 1 to 4) and out (always valid nbformat 4.5).
+//! Jupyter notebook files: reads `.ipynb` of nbformat 1 to 4, writes valid nbformat 4.5.
 //!
-//! *Lenient*: whatever Python's `nbformat` reads is read, and much that it refuses; each repair is named in a [`Notice`].
-//! *Lossless*: what nbformat 4.5 has no place for is kept under `metadata.notarium` and comes back from there.
-//! *Nbformat's own style*: a valid 4.5 file goes out as the very bytes that `nbformat.write` would write.
+//! *Lenient*: reads all files that Python's `nbformat` reads, and many that it refuses; a [`Notice`] names each repair.
+//! *Lossless*: content without a place in nbformat 4.5 is stored under `metadata.notarium` and restored from there.
+//! *Nbformat's own style*: a valid 4.5 file is written with the same bytes that `nbformat.write` would write.
 //!
-//! **Invariant.** `write(read(write(d))) == write(d)`, and what [`write()`] returns always validates against the schema of
-//! nbformat 4.5. Nothing in here panics or recurses deeper than [`MAX_DEPTH`] plus a small constant, whatever the input.
-//! No clock and no randomness: ids for cells that need one come from the caller.
+//! **Invariant.** `write(read(write(d))) == write(d)`, and the result of [`write()`] always validates against the schema of nbformat 4.5.
+//! Nothing in here panics or recurses deeper than [`MAX_DEPTH`] plus a small constant, whatever the input.
+//! No clock and no randomness: the caller supplies ids for cells that need one.
 //!
-//! Deliberately absent: checks on names and titles (an imported name is validated like a typed one, by whoever takes it).
+//! Not checked here: names and titles. The code that takes over an imported name validates it like a typed one.
 
 use std::collections::BTreeMap;
 
@@ -35,18 +35,18 @@ pub use read::read;
 pub use schema::is_json_mime;
 pub use write::{CellOutput, LongValue, OutputPatch, Pieces, write};
 
-/// How deep a metadata value, an output or an attachment may nest.
+/// Maximum nesting depth of a metadata value, an output or an attachment.
 pub const MAX_DEPTH: usize = 100;
 
-/// A JSON object whose values nobody here needs to understand: compact JSON with sorted keys.
+/// A JSON object with opaque values: compact JSON with sorted keys.
 pub type Object = BTreeMap<String, Box<RawValue>>;
 
-/// What [`read()`] refuses to go beyond.
+/// Limits of a file that [`read()`] accepts.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Of the whole file, in bytes.
+    /// Maximum size of the whole file, in bytes.
     pub max_bytes: usize,
-    /// In all worksheets together.
+    /// Maximum number of cells in all worksheets together.
     pub max_cells: usize,
 }
 
@@ -56,45 +56,45 @@ impl Default for Limits {
     }
 }
 
-/// A notebook as a file holds it.
+/// A notebook in the form of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// All of the notebook's metadata, unknown entries included; may hold a `notarium` object with our own entries.
+    /// The notebook's metadata, unknown entries included; may hold a `notarium` object with our own entries.
     pub metadata: Object,
-    /// The (major, minor) that the file said it was. [`write()`] ignores it.
+    /// The (major, minor) version in the file. [`write()`] ignores it.
     pub nbformat_original: (u32, u32),
     /// Top-level keys that nbformat 4 does not know.
     pub extra: Object,
-    /// From top to bottom.
+    /// Cells from top to bottom.
     pub cells: Vec<DocumentCell>,
 }
 
-/// One cell as a file holds it.
+/// One cell in the form of a file.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentCell<V = Box<RawValue>> {
     /// 1 to 64 of `a-z A-Z 0-9 - _`, unique in its document.
     pub id: String,
-    /// `code`, `markdown`, `raw`, `sql` (a code cell to others) or `prompt` (a markdown cell to others).
+    /// `code`, `markdown`, `raw`, `sql` (written as a code cell) or `prompt` (written as a markdown cell).
     pub cell_type: String,
-    /// Lines end with `\n` only.
+    /// Source text; lines end with `\n` only.
     pub source: String,
-    /// The cell's own entries, unknown ones included, without those that have a field of their own here.
+    /// The cell's metadata, unknown entries included, without entries that have a field here.
     pub metadata: BTreeMap<String, V>,
-    /// File name to MIME bundle.
+    /// MIME bundles by file name.
     pub attachments: Option<BTreeMap<String, V>>,
     /// The number in `In [3]:`; absent: not executed, or no code cell.
     pub execution_count: Option<i64>,
-    /// Output objects of nbformat 4 with multi-line text joined; fields and types that nbformat does not know are kept.
+    /// Output objects of nbformat 4 with multi-line text joined; unknown fields and types are kept.
     pub outputs: Vec<V>,
     /// Flag name to value, from `metadata.notarium.flags` and, for `source_hidden` and `outputs_hidden`, JupyterLab's
     /// `metadata.jupyter`. A flag that is off is absent.
     pub flags: BTreeMap<String, V>,
-    /// Keys of the cell that nbformat 4 does not know, or whose value it could not take.
+    /// Keys of the cell that nbformat 4 does not know, or whose value it does not allow.
     pub extra: BTreeMap<String, V>,
 }
 
 impl<V> DocumentCell<V> {
-    /// The same cell with its values in another form.
+    /// Copies the cell with its values converted.
     fn with_values<W>(&self, form: impl Fn(&V) -> W) -> DocumentCell<W> {
         let values = |map: &BTreeMap<String, V>| map.iter().map(|(key, value)| (key.clone(), form(value))).collect();
         DocumentCell {
@@ -111,71 +111,71 @@ impl<V> DocumentCell<V> {
     }
 }
 
-/// What [`read()`] made of a file.
+/// Result of [`read()`].
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// What the file holds, repaired where that was needed.
+    /// Content of the file, repaired where necessary.
     pub document: Document,
     /// `metadata.title`, or `metadata.name` of nbformat 1 to 3: a suggestion, not validated.
     pub title: Option<String>,
-    /// What was repaired, converted or put aside; at most one for each code.
+    /// Repairs, conversions and entries put aside; at most one notice for each code.
     pub notices: Vec<Notice>,
 }
 
-/// Why a file was refused.
+/// Reason why a file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IpynbError {
-    /// No bytes, or only blanks.
+    /// The file has no bytes, or only white space.
     #[error("the file is empty: choose a notebook file")]
     Empty,
-    /// Beyond [`Limits::max_bytes`].
+    /// The file exceeds [`Limits::max_bytes`].
     #[error("the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again")]
     TooLarge {
-        /// The size of the file.
+        /// Size of the file.
         bytes: usize,
-        /// What is allowed.
+        /// The limit.
         max_bytes: usize,
     },
-    /// Beyond [`Limits::max_cells`].
+    /// The notebook exceeds [`Limits::max_cells`].
     #[error("the notebook has {cells} cells, more than the {max_cells} allowed: split it")]
     TooManyCells {
-        /// How many it has.
+        /// Number of cells in the file.
         cells: usize,
-        /// What is allowed.
+        /// The limit.
         max_cells: usize,
     },
-    /// Beyond [`MAX_DEPTH`].
+    /// A value exceeds [`MAX_DEPTH`].
     #[error("a value nests deeper than {max_depth} levels: remove or flatten it")]
     TooDeep {
-        /// What is allowed.
+        /// The limit.
         max_depth: usize,
     },
-    /// Text in another encoding, or no text.
+    /// The file has another encoding, or is not text.
     #[error("the file is not UTF-8 (at byte {offset}): save it as UTF-8 and try again")]
     NotUtf8 {
-        /// Where the first wrong byte stands, from 0.
+        /// Byte offset of the first wrong byte, from 0.
         offset: usize,
     },
-    /// Text that no JSON reader takes.
+    /// The text is not JSON.
     #[error("the file is not valid JSON at line {line}, column {column}: {reason}")]
     NotJson {
-        /// From 1.
+        /// Line, from 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column, from 1, in characters.
         column: usize,
-        /// What was found or expected, in a few words.
+        /// Found or expected token, in a few words.
         reason: &'static str,
     },
-    /// JSON, but not the shape of a notebook.
+    /// The file is JSON, but not a notebook.
     #[error("the file is not a notebook: {reason}")]
     NotANotebook {
-        /// What is missing or wrong, in a few words.
+        /// The missing or wrong part, in a few words.
         reason: &'static str,
     },
-    /// A major version that nothing here knows.
+    /// The major version is not supported.
     #[error("nbformat {version} is not supported (1 to 4 are): save the notebook in an older format")]
     UnsupportedVersion {
-        /// As the file says it.
+        /// The version as the file has it.
         version: String,
     },
 }

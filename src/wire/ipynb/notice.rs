@@ -1,4 +1,4 @@
-//! What an import changed, in words for the person who imported.
+//! Notices of an import: each repair or conversion, in words for the person who imported.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What kind of repair or conversion a [`Notice`] tells of.
+        /// Kind of repair or conversion in a [`Notice`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum NoticeCode { $($(#[$doc])* $name),* }
@@ -21,7 +21,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// U+FEFF stood before the JSON, as Windows editors write it.
+    /// U+FEFF preceded the JSON, as Windows editors write it.
     ByteOrderMark = "a byte order mark at the start was skipped",
     /// A string held half of a surrogate pair, which UTF-8 cannot carry.
     LoneSurrogate = "half a surrogate pair was replaced by U+FFFD",
@@ -39,15 +39,15 @@ codes! {
     WorksheetsFlattened = "several worksheets became one list of cells",
     /// The notebook's `metadata` was missing or no object.
     NotebookMetadata = "the notebook's metadata is missing or not an object",
-    /// A top-level key is none of nbformat 4's; an export writes it back.
+    /// A top-level key is unknown to nbformat 4; an export writes it back.
     UnknownNotebookKey = "a key that nbformat does not know was kept aside",
     /// `kernelspec` or `language_info` lacked a name that nbformat requires.
     KernelspecCompleted = "the kernelspec or language had no name to show; one was filled in",
     /// An entry of `cells` was no object; it is kept in the cell's metadata.
     CellNotAnObject = "a cell is not an object; it was kept aside and an empty raw cell stands for it",
-    /// A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
+    /// A cell type that Notarium does not have was converted, as the notice says: `heading` became Markdown, for example.
     CellType = "a cell type was converted",
-    /// An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
+    /// An id was missing, already used, or not 1 to 64 characters of `A-Z a-z 0-9 - _`.
     CellId = "a cell id is missing, invalid or used twice; the cell has a new one",
     /// A cell's `metadata` was missing or no object.
     CellMetadata = "a cell's metadata is missing or not an object",
@@ -71,31 +71,31 @@ codes! {
     OutputUpgraded = "an output of nbformat 3 was upgraded",
     /// An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
     UnknownOutput = "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside",
-    /// A field that its cell or output must not have, and that held nothing.
+    /// A field that does not belong to its cell or output, and was empty.
     EmptyFieldDropped = "an empty field that does not belong there was left out",
-    /// An earlier export had put something aside for content that has changed since.
+    /// An earlier export had stored something under `metadata.notarium` for content that has changed since.
     StaleAside = "something kept aside belongs to content that another program has replaced; it was left out",
 }
 
-/// One thing that the import changed, however often it occurred.
+/// One kind of change that the import made, with the number of its occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
-    /// Stable, for programs.
+    /// Stable code, for programs.
     pub code: NoticeCode,
-    /// How often.
+    /// Number of occurrences.
     pub count: usize,
-    /// Index of the first cell that it is about; absent when it is about the notebook.
+    /// Index of the first cell with this change; absent when it concerns the notebook.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<usize>,
-    /// For people: what was changed, and a short extract where it helps.
+    /// Text for people: the change, and a short extract where it helps.
     pub message: String,
 }
 
-/// Collects notices, one for each code, so that a hostile file cannot make many.
+/// Collects notices, one for each code, so that a hostile file cannot cause many.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     by_code: BTreeMap<NoticeCode, Notice>,
-    /// The cell that is being read.
+    /// Index of the cell that is being read.
     pub cell: Option<usize>,
 }
 
@@ -104,7 +104,7 @@ impl Notices {
         self.add_many(code, 1, "");
     }
 
-    /// `detail` is shown for the first occurrence only.
+    /// Adds an occurrence; `detail` is shown for the first one only.
     pub fn add_with(&mut self, code: NoticeCode, detail: &str) {
         self.add_many(code, 1, detail);
     }

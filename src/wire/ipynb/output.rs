@@ -1,13 +1,13 @@
-//! One output: brought to the form in memory, fitted to the schema for a file, and back.
+//! One output: conversion between the form in memory and the form that the schema allows in a file.
 
 use super::json::{Json, Map};
 use super::schema::{is_execution_count, is_json_mime, is_mime_part, is_multiline, is_split_mime, is_string_list};
 
-/// A field that the schema requires of an output type; there are no optional ones.
+/// A field that the schema requires of an output type; no output type has optional fields.
 struct Field {
     key: &'static str,
     fits: fn(&Json) -> bool,
-    /// The nearest value that fits, for a missing field (null) or one that does not fit.
+    /// Returns the nearest value that fits, for a missing field (null) or one that does not fit.
     nearest: fn(&Json) -> Json,
 }
 
@@ -44,7 +44,7 @@ fn fitting_parts(value: &Json) -> Json {
     Json::Object(parts.into_iter().filter(|(mime, part)| is_mime_part((mime, part))).collect())
 }
 
-/// Any value as text: a list is joined, what is no text stands as JSON.
+/// Returns any value as text: lists are joined, other values are printed as JSON.
 pub fn plain_text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
@@ -91,7 +91,7 @@ fn split(value: &mut Json) {
     }
 }
 
-/// Python's `str.splitlines(True)`.
+/// Splits like Python's `str.splitlines(True)`.
 pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -105,7 +105,7 @@ pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The same as a list.
+/// Splits into a JSON list of lines.
 pub fn lines(text: &str) -> Json {
     Json::Array(split_lines(text).map(Json::text).collect())
 }
@@ -137,7 +137,7 @@ pub fn split_output(output: &mut Map) {
     }
 }
 
-/// Fills in required fields that are missing, and says whether there were any.
+/// Fills in missing required fields; returns true if there were any.
 pub fn complete(output: &mut Map) -> bool {
     let before = output.len();
     for field in fields(output) {
@@ -146,14 +146,14 @@ pub fn complete(output: &mut Map) -> bool {
     output.len() > before
 }
 
-/// Drops an empty `metadata` where the type has none, which is frequent in real files. Says whether it did.
+/// Drops an empty `metadata` where the output type has none, which is frequent in real files. Returns true if it did.
 pub fn drop_empty_metadata(output: &mut Map) -> bool {
     let has_none = !fields(output).is_empty() && !has_bundle(output);
     let empty = output.get("metadata").is_some_and(|metadata| *metadata == Json::empty_object());
     has_none && empty && output.remove("metadata").is_some()
 }
 
-/// An output as a file may hold it, and what [`mend`] needs to make the original of it again: nothing when it fits.
+/// Returns the output as a file may hold it, and the patch from which [`mend`] restores the original. No patch: the output fits.
 pub fn fit(output: &Map) -> (Map, Option<Map>) {
     let fields = fields(output);
     if fields.is_empty() {
@@ -169,7 +169,7 @@ pub fn fit(output: &Map) -> (Map, Option<Map>) {
     (written, (!patch.is_empty()).then_some(patch))
 }
 
-/// What stands in a file for an output whose type nbformat does not know.
+/// Placeholder in a file for an output whose type nbformat does not know.
 fn stand_in() -> Map {
     let mut output = Map::from([("output_type".to_owned(), Json::text("display_data"))]);
     complete(&mut output);
@@ -210,7 +210,7 @@ pub fn mend(written: &mut Map, patch: Map) {
     }
 }
 
-/// Tells whether an output is still the one that was written (FNV-1a, 64 bits: nobody gains by forging it).
+/// Digest that shows if an output was changed since it was written (FNV-1a, 64 bits; not safe against forgery, which would gain nothing).
 pub fn digest(output: &Map) -> String {
     let text = Json::Object(output.clone()).compact();
     let sum = text

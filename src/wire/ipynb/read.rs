@@ -1,4 +1,4 @@
-//! The bytes of an `.ipynb` file as a [`Document`].
+//! Reads the bytes of an `.ipynb` file into a [`Document`].
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,16 @@ use super::schema::{self, Base};
 use super::upgrade::{self, Lines};
 use super::{Document, Imported, IpynbError, Limits, MAX_DEPTH};
 
-/// Levels that wrap a value in a file, those of `metadata.notarium` included.
+/// Maximum number of levels that wrap a value in a file, including `metadata.notarium`.
 const WRAPPING_DEPTH: usize = 16;
 
 /// Reads a notebook file of nbformat 1 to 4.
 ///
-/// `new_id` is asked for the id of each cell that has none, an invalid one, or one that an earlier cell has; where its answer
-/// is no good either, an id is made from the cell's index.
+/// `new_id` supplies the id of each cell whose id is missing, invalid or already used. If its result is no better, the id is made from the
+/// cell's index.
 ///
 /// # Errors
-/// When the file is no notebook, is broken beyond repair, or reaches a limit: see [`IpynbError`].
+/// Returns an [`IpynbError`] when the file is no notebook, is broken beyond repair, or exceeds a limit.
 pub fn read(bytes: &[u8], limits: &Limits, new_id: &mut dyn FnMut() -> String) -> Result<Imported, IpynbError> {
     let mut notices = Notices::default();
     let mut root = parse(decode(bytes, limits, &mut notices)?, &mut notices)?;
@@ -79,7 +79,7 @@ fn refuse(text: &str, failure: &Failure) -> IpynbError {
     IpynbError::NotJson { line, column, reason }
 }
 
-/// The version that the file says it has, or the one that it looks like.
+/// Returns the version that the file states, or the one that its shape suggests.
 fn take_version(root: &mut Map, notices: &mut Notices) -> Result<(u32, u32), IpynbError> {
     let said = root.remove("nbformat").as_ref().and_then(as_version);
     let minor = take_minor(root);
@@ -100,13 +100,13 @@ fn take_minor(root: &mut Map) -> Option<u32> {
     as_version(&root.remove("nbformat_minor")?)
 }
 
-/// A version is a whole number; some programs write it as a string.
+/// Parses a version number; some programs write it as a string.
 fn as_version(value: &Json) -> Option<u32> {
     let number = value.as_integer().or_else(|| value.as_str()?.trim().parse().ok())?;
     u32::try_from(number).ok()
 }
 
-/// The major version to read it as: what the file says unless its shape says otherwise.
+/// Returns the major version to read the file as: the stated one unless its shape contradicts.
 fn shape(root: &Map, said: Option<u32>) -> Result<u32, IpynbError> {
     let has_list = |key| matches!(root.get(key), Some(Json::Array(_)));
     match said {
@@ -115,7 +115,7 @@ fn shape(root: &Map, said: Option<u32>) -> Result<u32, IpynbError> {
         Some(1) if has_list("cells") => Ok(1),
         _ if has_list("cells") => Ok(guess_major(root)),
         _ if has_list("worksheets") => Ok(3),
-        // A notebook of the time when cells stood in worksheets, and it has none.
+        // In these versions cells are in worksheets, and this notebook has none.
         Some(old @ (2 | 3)) if root.get("worksheets").is_none() => Ok(old),
         None => {
             Err(IpynbError::NotANotebook { reason: "it has neither a format version (nbformat) nor a list of cells" })
@@ -154,7 +154,7 @@ fn parse_notebook(mut root: Map, notices: &mut Notices) -> NotebookDraft {
     notebook
 }
 
-/// The metadata; what is no object stays in the map, to be kept aside.
+/// Takes the metadata if it is an object; another value stays in the map, to be put aside.
 fn take_metadata(map: &mut Map, code: NoticeCode, notices: &mut Notices) -> Map {
     if let Some(metadata) = take_object(map, "metadata") {
         return metadata;
@@ -208,7 +208,7 @@ fn parse_cell(mut cell: Map, notices: &mut Notices) -> CellDraft {
     draft
 }
 
-/// The id if it is valid, else nothing; an invalid one stays in the map, to be kept aside.
+/// Takes the id if it is valid, else returns an empty string; an invalid id stays in the map, to be put aside.
 fn take_id(cell: &mut Map) -> String {
     match cell.remove("id") {
         Some(Json::String(id)) if schema::is_cell_id(&id) => id,
@@ -235,7 +235,7 @@ fn take_source(cell: &mut Map, notices: &mut Notices) -> String {
     text
 }
 
-/// The cell type; that of a cell which is none of nbformat 4's stays in the map unless it was converted.
+/// Takes the cell type. A type that nbformat 4 does not have stays in the map unless it was converted.
 fn take_type(cell: &mut Map, source: &mut String, notices: &mut Notices) -> String {
     let said = cell.remove("cell_type");
     let name = said.as_ref().and_then(Json::as_str).unwrap_or_default();
@@ -311,7 +311,7 @@ fn check_output(value: &mut Json, notices: &mut Notices) {
     }
 }
 
-/// What code cells have and this cell should not: nothing is lost when it is empty.
+/// Drops empty fields of code cells from other cells; nothing is lost.
 fn drop_empty(cell: &mut Map, notices: &mut Notices) {
     for key in ["outputs", "execution_count"] {
         if cell.get(key).is_some_and(Json::is_empty) {

@@ -1,8 +1,8 @@
-//! What the JSON schema of nbformat 4.5 allows, one small question each.
+//! Predicates of the JSON schema of nbformat 4.5.
 
 use super::json::{Json, Map};
 
-/// The cell type that other programs see.
+/// Cell type that other programs see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     Code,
@@ -33,7 +33,7 @@ pub fn is_cell_id(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// MIME types whose value may be any JSON, and is never joined or split.
+/// MIME types whose value may be any JSON; it is never joined or split.
 pub fn is_json_mime(mime: &str) -> bool {
     let structured = mime.starts_with("application/") && mime.ends_with("+json") && !mime.contains('\n');
     mime == "application/json" || structured
@@ -65,7 +65,7 @@ pub fn is_execution_count(value: &Json) -> bool {
     matches!(value, Json::Null) || matches!(value, Json::Number(text) if counts(text))
 }
 
-/// Whether this entry may stand in the metadata of such a cell.
+/// Returns true if the schema allows this entry in the metadata of such a cell.
 pub fn cell_entry_fits(base: Base, key: &str, value: &Json) -> bool {
     let code = base == Base::Code;
     match key {
@@ -90,7 +90,7 @@ fn are_tags(value: &Json) -> bool {
     tags.iter().all(|tag| tag.as_str().is_some_and(|tag| !tag.is_empty() && !tag.contains(',') && seen.insert(tag)))
 }
 
-/// Whether this entry may stand in the metadata of a notebook.
+/// Returns true if the schema allows this entry in the metadata of a notebook.
 pub fn notebook_entry_fits(key: &str, value: &Json) -> bool {
     match key {
         "notarium" => value.is_object(),

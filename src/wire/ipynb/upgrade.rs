@@ -1,10 +1,10 @@
-//! nbformat 1, 2 and 3 made into nbformat 4, as Python's `nbformat.convert` does.
+//! Upgrades nbformat 1, 2 and 3 to nbformat 4, as Python's `nbformat.convert` does.
 
 use super::json::{self, Json, Map};
 use super::notice::{NoticeCode, Notices};
 use super::output::{self, plain_text};
 
-/// How an old major version wrote the lines of a text.
+/// Line ends in the text lists of an old major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
     /// nbformat 2: without line ends.
@@ -25,7 +25,7 @@ impl Lines {
     }
 }
 
-/// Makes nbformat 1's list of cells or the worksheets of 2 and 3 into cells of nbformat 4. Returns the notebook's name.
+/// Turns nbformat 1's list of cells, or the worksheets of 2 and 3, into cells of nbformat 4. Returns the notebook's name.
 pub fn notebook(root: &mut Map, major: u32, notices: &mut Notices) -> Option<String> {
     notices.add(NoticeCode::Upgraded);
     for transient in ["orig_nbformat", "orig_nbformat_minor"] {
@@ -60,7 +60,7 @@ fn take_name(root: &mut Map) -> Option<String> {
     }
 }
 
-/// The cells of all worksheets in order. What else the worksheets hold stays, when it is anything.
+/// Takes the cells of all worksheets in order. Other content of worksheets stays, unless it is empty.
 fn take_worksheets(root: &mut Map, notices: &mut Notices) -> Vec<Json> {
     let Some(mut sheets) = super::draft::take_list(root, "worksheets") else {
         return Vec::new();
@@ -104,7 +104,7 @@ fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
         cell.remove("language");
     }
     if cell.contains_key("code") {
-        // What nbformat 2 had for the cells of nbformat 1.
+        // nbformat 2 sets this on the cells of nbformat 1.
         cell.entry("collapsed".to_owned()).or_insert(Json::Bool(false));
     }
     rename_keeping(cell, "code", "source");
@@ -131,7 +131,7 @@ fn rename(map: &mut Map, from: &str, to: &str) {
     }
 }
 
-/// A value that is displaced stays, under the old name.
+/// Renames a key. A displaced value stays, under the old name.
 fn rename_keeping(map: &mut Map, from: &str, to: &str) {
     let Some(value) = map.remove(from) else { return };
     if let Some(displaced) = map.insert(to.to_owned(), value) {
@@ -150,7 +150,7 @@ const MIME_TYPES: [(&str, &str); 8] = [
     ("javascript", "application/javascript"),
 ];
 
-/// Makes an output of nbformat 3 one of nbformat 4.
+/// Converts an output of nbformat 3 to nbformat 4.
 pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
     for key in ["text", "html", "svg", "latex", "javascript", "json"] {
         if let Some(text) = output.get_mut(key) {
@@ -201,7 +201,7 @@ fn name_mime_types(map: &mut Map) {
     }
 }
 
-/// nbformat 3 holds JSON as text. What is no JSON stays text, which nbformat 4 allows as well.
+/// Parses JSON that nbformat 3 holds as text. Text that is not JSON stays, which nbformat 4 allows too.
 fn parse_json(value: &mut Json, notices: &mut Notices) {
     match json::parse(&plain_text(value), super::MAX_DEPTH) {
         Ok((parsed, _)) if value.is_string() => *value = parsed,

@@ -1,4 +1,4 @@
-//! A [`Document`] as the text of a valid nbformat 4.5 file.
+//! Writes a [`Document`] as the text of a valid nbformat 4.5 file.
 
 use std::collections::BTreeSet;
 
@@ -17,30 +17,30 @@ const OUTPUT_PATCHES: &str = "output_patches";
 
 /// Writes the document as nbformat 4.5, in the style of Python's `nbformat.write`, newline at the end included.
 ///
-/// Total: whatever the schema has no place for goes to `metadata.notarium` of its cell or of the notebook, and an id that is
-/// invalid or used twice is replaced by one made from the cell's index. A value that nests deeper than [`super::MAX_DEPTH`],
-/// which no import lets in, is written as a string of its JSON.
+/// Total: content without a place in the schema goes to `metadata.notarium` of its cell or of the notebook. An id that is invalid or used
+/// twice is replaced by one made from the cell's index. A value that nests deeper than [`super::MAX_DEPTH`], which no import accepts, is
+/// written as a string of its JSON.
 pub fn write(document: &Document) -> String {
     let pieces = Pieces::new(document.cells.iter().map(|cell| cell.id.as_str()));
     let cells = document.cells.iter().enumerate().map(|(index, cell)| pieces.cell(index, cell));
     cells.chain([pieces.end(document)]).collect()
 }
 
-/// A file written cell by cell, so that nobody needs to hold all of it: the texts of [`Pieces::cell`] for each cell in order,
-/// then [`Pieces::end`], are what [`write()`] returns.
+/// Writes a file cell by cell, so that it is never in memory as a whole. The texts of [`Pieces::cell`] for each cell in order, then
+/// [`Pieces::end`], are the result of [`write()`].
 #[derive(Debug)]
 pub struct Pieces {
-    /// Those that the file has.
+    /// Cell ids of the file.
     ids: Vec<String>,
 }
 
 impl Pieces {
-    /// `ids`: of all cells, as the document has them.
+    /// Prepares the file; `ids` are those of all cells, as the document has them.
     pub fn new<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
         Self { ids: unique_ids(&ids.collect::<Vec<_>>()) }
     }
 
-    /// The text of one cell, with what stands before it.
+    /// Returns the text of one cell, with the separator before it.
     pub fn cell(&self, index: usize, cell: &DocumentCell) -> String {
         printed(index, cell_object(self.settled(index, cell)))
     }
@@ -52,11 +52,11 @@ impl Pieces {
         draft
     }
 
-    /// A code cell in parts: the text before its outputs, and the one after them. In between come those of its outputs, in order,
-    /// with `,` between them. The cell is given without outputs, and with what [`CellOutput::patch`] said of them. `None`: this cell can be
-    /// written only as a whole.
+    /// Splits a code cell into the text before its outputs and the text after them. Between them the caller writes the texts of the
+    /// outputs, in order, separated by `,`. The cell is passed without outputs, and with the patches from [`CellOutput::patch`]. `None`:
+    /// this cell can be written only as a whole.
     pub fn open(&self, index: usize, cell: &DocumentCell, patches: Vec<OutputPatch>) -> Option<(String, String)> {
-        // What an import could not place is mended with the outputs at hand.
+        // Outputs that an import put aside can be restored only with the other outputs at hand.
         if !cell.outputs.is_empty() || cell.metadata.get("notarium").is_some_and(|own| mends_outputs(own)) {
             return None;
         }
@@ -71,12 +71,12 @@ impl Pieces {
         }
         object.insert("outputs".to_owned(), Json::Array(vec![Json::Null]));
         let text = printed(index, object);
-        // Line breaks stand between values alone, and only keys of the cell itself are indented so.
+        // Unambiguous: line breaks occur only between values, and only keys of the cell itself have this indent.
         let (before, after) = text.split_once("\n   \"outputs\": [\n    null\n   ]")?;
         Some((format!("{before}\n   \"outputs\": ["), format!("\n   ]{after}")))
     }
 
-    /// What stands behind the last cell; the document's cells are not looked at.
+    /// Returns the text after the last cell; the document's cells are not read.
     pub fn end(&self, document: &Document) -> String {
         let mut notebook = NotebookDraft::from_document(document);
         notebook.settle(&mut Notices::default());
@@ -88,34 +88,34 @@ impl Pieces {
     }
 }
 
-/// A cell with what stands before it.
+/// Prints a cell with the separator before it.
 fn printed(index: usize, cell: Map) -> String {
     let mut text = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " }.to_owned();
     Json::Object(cell).print(&mut text, Some(2));
     text
 }
 
-/// Whether it holds outputs, or what they lack.
+/// Returns true if the entry holds outputs, or patches of outputs.
 fn mends_outputs(own: &RawValue) -> bool {
     let Json::Object(own) = Json::from_raw(own) else { return true };
     own.contains_key("outputs") || own.contains_key(OUTPUT_PATCHES)
 }
 
-/// What an output holds that the file has no place for among its outputs.
+/// Parts of an output for which the file has no place among its outputs.
 #[derive(Debug, Clone)]
 pub struct OutputPatch(Json);
 
 /// One output of a code cell.
 #[derive(Debug)]
 pub struct CellOutput {
-    /// As it stands in the file.
+    /// Text of the output in the file.
     pub text: String,
-    /// For [`Pieces::open`].
+    /// Patch for [`Pieces::open`].
     pub patch: Option<OutputPatch>,
 }
 
 impl CellOutput {
-    /// `index`: among the outputs of its cell.
+    /// Prints an output; `index` is its place among the outputs of its cell.
     pub fn new(index: usize, output: &RawValue) -> Self {
         let mut draft = CellDraft { outputs: vec![Json::from_raw(output)], ..CellDraft::default() };
         draft.settle_outputs(&mut Notices::default());
@@ -126,7 +126,7 @@ impl CellOutput {
         Self { text, patch: patch.map(OutputPatch) }
     }
 
-    /// An output in which so many values are [`long_mark`]s: what stands before the first, and each in the order of the file.
+    /// Splits an output that contains `marks` [`long_mark`]s: the text before the first, and each long value in the order of the file.
     /// `None`: this output can be written only as a whole.
     pub fn around(output: &RawValue, marks: usize) -> Option<(String, Vec<LongValue>)> {
         let Self { text, patch } = Self::new(0, output);
@@ -154,20 +154,20 @@ impl CellOutput {
     }
 }
 
-/// A value of an output that is written piece by piece, as a text or as JSON.
+/// A value of an output that is written in pieces, as text or as JSON.
 #[derive(Debug)]
 pub struct LongValue {
-    /// Of its mark.
+    /// Number of its mark.
     pub number: usize,
-    /// As a text.
+    /// Printer for text.
     pub text: LongText,
-    /// As JSON.
+    /// Printer for JSON.
     pub json: LongJson,
-    /// What stands between it and the next, or the end of the output.
+    /// Text between this value and the next, or the end of the output.
     pub after: String,
 }
 
-/// The first cell with a valid id keeps it.
+/// Makes ids unique; the first cell with a valid id keeps it.
 fn unique_ids(given: &[&str]) -> Vec<String> {
     let taken: BTreeSet<&str> = given.iter().copied().filter(|id| schema::is_cell_id(id)).collect();
     let mut used = BTreeSet::new();
@@ -179,7 +179,7 @@ fn unique_ids(given: &[&str]) -> Vec<String> {
     ids
 }
 
-/// An id made from the cell's index: always the same, and not taken.
+/// Returns an id made from the cell's index: deterministic, and not taken.
 pub fn index_id(index: usize, taken: &BTreeSet<&str>) -> String {
     let plain = format!("cell-{index}");
     let mut numbered = (0..=taken.len()).map(|number| format!("cell-{index}-{number}"));
@@ -234,7 +234,7 @@ fn cell_object(mut cell: CellDraft) -> Map {
     object
 }
 
-/// The outputs as a file may hold them; what does not fit goes aside as patches.
+/// Returns the outputs as a file may hold them; patches for the others go to `aside`.
 fn outputs(outputs: &[Json], aside: &mut Map) -> Json {
     let mut patches = Vec::new();
     let mut written = Vec::with_capacity(outputs.len());
@@ -249,7 +249,7 @@ fn outputs(outputs: &[Json], aside: &mut Map) -> Json {
     Json::Array(written)
 }
 
-/// An output as the file may hold it, and what that lacks.
+/// Returns an output as the file may hold it, and the patch that restores the original.
 fn fitted(index: usize, value: &Map) -> (Json, Option<Json>) {
     let (mut fitted, patch) = output::fit(value);
     let patch = patch.map(|mut patch| {
@@ -290,7 +290,7 @@ fn other_flags(mut flags: Map, odd: &Map, metadata: &mut Map) -> Map {
     flags
 }
 
-/// Takes out the entries that would make the file invalid.
+/// Removes and returns the entries that would make the file invalid.
 fn take_odd(metadata: &mut Map, fits: impl Fn(&str, &Json) -> bool) -> Map {
     metadata.extract_if(.., |key, value| !fits(key, value)).collect()
 }

@@ -1,15 +1,15 @@
-//! Roles in a notebook.
+//! Access list of a notebook: roles, owners, take-over.
 
 use notarium_core::{AccessEntry, Millis, NotebookId, Role, Subject, UserId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who may do what in a notebook, and what you may.
+/// Access list of a notebook, and your role in it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Access {
-    /// The notebook's version at which the list stands.
+    /// The notebook's version for which the list is current.
     pub version: Version,
-    /// Yours, now.
+    /// Your role now.
     pub role: Role,
     /// Sorted by kind (`user`, `share_link`, `workspace`, `agent`), then by id. At most 1,000 entries.
     pub access: Vec<AccessEntry>,
@@ -23,11 +23,11 @@ pub struct AccessGrant {
     pub subject: Subject,
     /// `viewer`, `commenter`, `runner`, `author`, `editor`, `owner`; `agent` for runtime agents.
     pub role: Role,
-    /// Milliseconds since 1970; absent: until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     pub expires_at: Option<Millis>,
 }
 
-/// Takes a subject off the access list. The last owner cannot go (`last_owner`).
+/// Removes a subject from the access list. The last owner cannot be removed (`last_owner`).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessEnd {
@@ -39,21 +39,21 @@ pub struct AccessEnd {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewOwner {
-    /// Gets the role `owner`, and you become an editor; other owners keep theirs.
+    /// The new owner; you become an editor, other owners keep their role.
     pub user: UserId,
 }
 
-/// Puts somebody in the place of an owner whose account is deactivated. For administrators.
+/// Replaces an owner whose account is deactivated. For administrators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TakeOver {
-    /// The owner who left; loses the role.
+    /// The deactivated owner, who loses the role.
     pub from: UserId,
-    /// Becomes an owner; absent: you.
+    /// The new owner; absent: you.
     pub to: Option<UserId>,
 }
 
-/// Which page of somebody's notebooks is read.
+/// Page of the notebooks that a person owns.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnedQuery {
@@ -63,23 +63,23 @@ pub struct OwnedQuery {
     pub cursor: Option<String>,
 }
 
-/// Notebooks that somebody owns.
+/// Notebooks that a person owns.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OwnedPage {
-    /// Of the notebooks in whose access lists the person stands, those that the person owns: a page may be empty, and not the last.
+    /// Notebooks with the person as owner. Pages are cut before this filter: a page may be empty, and not the last.
     pub notebooks: Vec<OwnedNotebook>,
     /// Ask again with this as `cursor`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A notebook that somebody owns, as an administrator is told who cannot read it.
+/// A notebook of a person, as shown to an administrator who cannot read it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OwnedNotebook {
     /// Names it in `POST /api/notebooks/{notebook}/take-over`.
     pub id: NotebookId,
     /// 1 to 255 characters on one line; not unique.
     pub title: String,
-    /// Whether it is archived.
+    /// True if it is archived.
     pub archived: bool,
 }

@@ -1,4 +1,4 @@
-//! Sessions, people, tokens, agents, workspaces, share links, the audit. Never a hash, and a secret only in the answer that makes it.
+//! Sessions, people, tokens, agents, workspaces, share links, audit. No answer has a hash; only the answer that creates a secret has it.
 
 use std::collections::BTreeSet;
 
@@ -8,52 +8,52 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What everybody with an account may know of somebody whose id or login they have.
+/// Public profile: visible to every account that has the person's id or login.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Person {
-    /// As in the actor of events, where names do not stand.
+    /// User id as in the actor of events, which have no names.
     pub id: UserId,
-    /// As the person chose it: not unique, and it may change.
+    /// Display name, chosen by the person: not unique, may change.
     pub name: String,
 }
 
-/// Finds one person by login, to share a notebook with them.
+/// Finds one person by login, to share a notebook with that person.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonQuery {
-    /// The whole login: there is no search.
+    /// The whole login; parts do not match.
     pub login: String,
 }
 
-/// Finds people by a part of their name or login, as somebody types it.
+/// Finds people by a part of their name or login, as it is typed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeopleQuery {
-    /// Each word begins a word of the name, or the login. 1 to 100 characters.
+    /// Search words; each must begin a word of the name, or the login. 1 to 100 characters.
     pub text: String,
 }
 
-/// Somebody whom a search has found.
+/// A person found by a search.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FoundPerson {
-    /// As in the actor of events.
+    /// User id as in the actor of events.
     pub id: UserId,
-    /// As the person chose it: not unique.
+    /// Display name, chosen by the person: not unique.
     pub name: String,
-    /// Unique.
+    /// Login, unique.
     pub login: Option<String>,
 }
 
-/// What a guest is called: as the link says it, else as the guest said it.
+/// Name of a guest: the label of the link, else the name that the guest entered.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Guest {
-    /// Of the link, as in the actor of events.
+    /// Id of the link, as in the actor of events.
     pub id: ShareLinkId,
-    /// Not unique.
+    /// Name; not unique.
     pub name: String,
 }
 
-/// Which accounts are listed, by id. For administrators.
+/// Page of all accounts, by id. For administrators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsersQuery {
@@ -63,7 +63,7 @@ pub struct UsersQuery {
     pub limit: Option<usize>,
 }
 
-/// An account to be made, without a password: the person chooses it. For administrators.
+/// An account to create, without a password: the person chooses it. For administrators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
@@ -71,29 +71,29 @@ pub struct NewUser {
     pub name: String,
     /// 1 to 100 characters without spaces, unique; kept in lower case.
     pub login: String,
-    /// May hold the scope `admin`: accounts, tokens and workspaces of the whole server.
+    /// True: tokens of the account may hold the scope `admin`, for accounts, tokens and workspaces of the whole server.
     #[serde(default)]
     pub is_admin: bool,
 }
 
-/// An account that was made, and how its person gets in.
+/// A created account, and the invitation for its person.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedUser {
-    /// Without a password until the invitation is used.
+    /// The account; it has no password until the invitation is used.
     pub user: User,
-    /// Hand it to the person, who sends it to `POST /api/session` with a password.
+    /// Invitation for the person, who sends it to `POST /api/session` with a password.
     pub invitation: OneTimeToken,
 }
 
-/// Makes an account an administrator, or takes that back. The last administrator stays.
+/// Makes an account an administrator, or an ordinary one. The last administrator cannot be changed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdminChange {
-    /// Whether it is to be one.
+    /// True: administrator.
     pub is_admin: bool,
 }
 
-/// Which entries of the audit are read, newest first. For administrators.
+/// Page of the audit, newest entry first. For administrators.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditQuery {
@@ -103,18 +103,18 @@ pub struct AuditQuery {
     pub limit: Option<usize>,
 }
 
-/// One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead.
+/// One change of accounts, tokens, workspaces or share links. Changes of rights in a notebook are events of that notebook instead.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
-    /// Counts up over the whole server, from 1; `before` of the next page.
+    /// Serial number over the whole server, from 1; `before` of the next page.
     pub number: u64,
     /// Milliseconds since 1970.
     pub at: u64,
-    /// As in `user:01J…`.
+    /// Actor, as in `user:01J…`.
     pub actor: String,
-    /// As in `user.deactivate`.
+    /// Action, as in `user.deactivate`.
     pub action: String,
-    /// The id of what was changed: of a user, token, workspace, notebook or link.
+    /// Id of the changed user, token, workspace, notebook or link.
     pub subject: String,
 }
 
@@ -122,187 +122,188 @@ pub struct AuditEntry {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignIn {
-    /// With a password: whom you sign in as. With an owner token: the login that you choose; goes with `name`.
+    /// With a password: the account's login. With an owner token: the login that you choose; requires `name`.
     pub login: Option<String>,
-    /// With a reset, an invitation or an owner token: the new one. At least 10 characters. `POST /api/session/one-time` says what a token needs.
+    /// With a reset, an invitation or an owner token: the new password, at least 10 characters. `POST /api/session/one-time` lists what a
+    /// token needs.
     pub password: Option<String>,
     /// The secret of a one-time token, good for one use.
     pub token: Option<String>,
-    /// With an owner token: what you are called. Goes with `login`.
+    /// With an owner token: your display name. Requires `login`.
     pub name: Option<String>,
-    /// For the list of your sessions, as in "laptop".
+    /// Label in the list of your sessions, as in "laptop".
     #[serde(default)]
     pub label: String,
-    /// With login and password: a session of 15 minutes, in place of one of 30 days. It alone confirms, shares and manages where `me`
-    /// says `asks_again`. Keep it in memory, never on a disk.
+    /// With login and password: a session of 15 minutes instead of 30 days. If `me` has `asks_again`, only such a session confirms, shares
+    /// and manages. Keep it in memory, never on a disk.
     #[serde(default)]
     pub fresh: bool,
-    /// Of a browser: the public point of a P-256 key that it made and whose private part nothing can read, uncompressed (65 bytes) in
-    /// base64url without padding. The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
+    /// From browsers: the public point of a P-256 key with an unreadable private part, uncompressed (65 bytes), base64url without padding.
+    /// The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
     pub key: Option<String>,
 }
 
-/// A one-time token that is asked about. It stays good.
+/// Asks about a one-time token, which stays valid.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneTimeQuestion {
-    /// Its secret, as in `POST /api/session`.
+    /// The token's secret, as in `POST /api/session`.
     pub token: String,
 }
 
-/// What a one-time token is good for, and what `POST /api/session` needs beside it.
+/// Purpose of a one-time token, and the other fields that `POST /api/session` needs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OneTimeUse {
     /// `owner` (the first sign-in of a server), `reset` (an invitation, or a new password) or `link` (opens a browser).
     pub kind: String,
-    /// What the person is called; absent for a link.
+    /// The person's display name; absent for a link.
     pub name: Option<String>,
-    /// The person's login, where there is one.
+    /// The person's login, if any.
     pub login: Option<String>,
-    /// Send `name` and `login`, which the person chooses.
+    /// True: send `name` and `login`, which the person chooses.
     pub needs_login: bool,
-    /// Send `password`, which the person chooses.
+    /// True: send `password`, which the person chooses.
     pub needs_password: bool,
 }
 
-/// A browser that was opened with the token of a session.
+/// Binds a session to a browser that was opened with its token.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BindBrowser {
-    /// As in signing in.
+    /// Public key, as in `SignIn.key`.
     pub key: String,
-    /// For the list of your sessions, as in "laptop".
+    /// Label in the list of your sessions, as in "laptop".
     #[serde(default)]
     pub label: String,
 }
 
-/// Which session a page belongs to.
+/// Session of a page that opens.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRequest {
-    /// As `session` said when it began.
+    /// Token id, from `session` of the sign-in.
     pub session: TokenId,
 }
 
-/// What to sign.
+/// Challenge to sign.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ResumeChallenge {
-    /// Good for a minute, and for this session.
+    /// Text to sign; valid for one minute, for this session only.
     pub challenge: String,
 }
 
-/// The proof that the browser still has the key of its session.
+/// Proof that the browser still has the key of its session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resume {
-    /// As `session` said when it began.
+    /// Token id, from `session` of the sign-in.
     pub session: TokenId,
-    /// The public point, as it was sent when the session began.
+    /// The public point, as sent at the sign-in.
     pub key: String,
-    /// From `POST /api/session/challenge`.
+    /// Challenge from `POST /api/session/challenge`.
     pub challenge: String,
     /// ECDSA with SHA-256 of the text `notarium-session\n<session>\n<challenge>`, 64 bytes in base64url without padding.
     pub signature: String,
 }
 
-/// A session: carry the token as `Authorization: Bearer <token>`.
+/// A session: send its token as `Authorization: Bearer <token>`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SignedIn {
-    /// In this answer and never again.
+    /// The secret; only this answer has it.
     pub token: String,
-    /// Names the session in `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; it is no secret.
+    /// Token id, for `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; not a secret.
     pub session: TokenId,
     /// Milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// The account that you are signed in to.
+    /// The signed-in account.
     pub user: User,
 }
 
-/// Who the holder of the token is, and what the token allows.
+/// Holder of the token, and the token's rights.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Me {
-    /// As in the events that you cause.
+    /// Actor of the events that you cause.
     pub actor: Actor,
-    /// Of the person or agent; of a guest the link's label.
+    /// Display name of the person or agent; for a guest the link's label.
     pub name: String,
     /// `session`, `api`, `agent` or `share`.
     pub kind: String,
-    /// Names this token in `DELETE /api/tokens/{token}`; it is no secret.
+    /// Token id, for `DELETE /api/tokens/{token}`; not a secret.
     pub token_id: TokenId,
-    /// What the token is good for now: its own scopes, as far as the account still holds them.
+    /// Scopes that are valid now: the token's scopes, as far as the account still holds them.
     pub scopes: Vec<Scope>,
-    /// The notebooks that it reaches.
+    /// Notebooks that the token reaches.
     pub covers: Covers,
-    /// Those that you are a member of.
+    /// Workspaces of which you are a member.
     pub workspaces: Vec<MyWorkspace>,
-    /// When the token ends. Milliseconds since 1970; absent: when it is revoked.
+    /// Expiry in milliseconds since 1970; absent: valid until revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// The scopes `confirm`, `manage` and `admin` are withheld from what can be kept on a disk: `POST /api/session` with `fresh` gives
-    /// a session of 15 minutes that has them.
+    /// True: tokens that can be stored on a disk lack the scopes `confirm`, `manage` and `admin`. `POST /api/session` with `fresh` gives a
+    /// session of 15 minutes that has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_again: bool,
-    /// Absent for agents and guests.
+    /// The account; absent for agents and guests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
 }
 
-/// A workspace that you are in.
+/// A workspace of which you are a member.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MyWorkspace {
-    /// Its name stands in `GET /api/workspaces`.
+    /// Workspace id; `GET /api/workspaces` has its name.
     pub id: WorkspaceId,
-    /// What you are in each of its notebooks.
+    /// Your role in each of its notebooks.
     pub role: Role,
 }
 
-/// How you are called from now on.
+/// New name and login of your account.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// 1 to 100 characters on one line; what others see.
+    /// Display name, 1 to 100 characters on one line.
     pub name: String,
     /// 1 to 100 characters without spaces, unique; kept in lower case.
     pub login: String,
 }
 
-/// Another password. Ends all of your other sessions.
+/// Changes the password, and ends all of your other sessions.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PasswordChange {
-    /// Needed where there is one.
+    /// Current password; required if there is one.
     pub current: Option<String>,
-    /// At least 10 characters.
+    /// New password, at least 10 characters.
     pub password: String,
 }
 
 /// An account, as its person and administrators see it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct User {
-    /// As in the actor of events.
+    /// User id as in the actor of events.
     pub id: UserId,
-    /// As the person chose it.
+    /// Display name, chosen by the person.
     pub name: String,
-    /// What is typed to sign in. Absent until the person has chosen it.
+    /// Login for the sign-in. Absent until the person has chosen it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// Whether the account administers the server. There is always one that does.
+    /// True for an administrator of the server. There is always at least one.
     pub is_admin: bool,
     /// False: an invitation was not used yet, or an administrator has reset the password.
     pub has_password: bool,
     /// Milliseconds since 1970.
     pub created_at: Millis,
-    /// When an administrator ended the account's access. Absent: it is in use.
+    /// Time of deactivation by an administrator, milliseconds since 1970. Absent: the account is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deactivated_at: Option<Millis>,
 }
 
-/// The notebooks that a token is good for: those of one list, or of one workspace; without either, all.
+/// Notebooks for which a token is valid: a list, or those of one workspace; without either, all.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Covers {
-    /// At most 500 ids.
+    /// Notebook ids, at most 500.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebooks: Option<BTreeSet<NotebookId>>,
     /// All notebooks that are in this workspace at the time of a request.
@@ -313,37 +314,37 @@ pub struct Covers {
 /// A token, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
-    /// Names it in `DELETE /api/tokens/{token}`.
+    /// Token id, for `DELETE /api/tokens/{token}`.
     pub id: TokenId,
     /// `session`, `api` or `agent`.
     pub kind: String,
-    /// Of an agent: who it is in events.
+    /// Agent id as in the actor of events; only for agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Up to 100 characters; may be empty. Of an agent: its name.
+    /// Label, up to 100 characters; may be empty. For an agent: its name.
     pub label: String,
-    /// What it may be used for, as asked for when it was made.
+    /// Scopes as requested when it was created.
     pub scopes: Vec<Scope>,
-    /// The notebooks that it is good for.
+    /// Notebooks for which it is valid.
     pub covers: Covers,
-    /// Who made it; they may revoke it.
+    /// The person who created it, and may revoke it.
     pub created_by: UserId,
     /// Milliseconds since 1970.
     pub created_at: Millis,
-    /// Milliseconds since 1970; absent: it holds until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// Up to ten minutes behind.
+    /// Time of the last use, up to ten minutes late; milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Millis>,
 }
 
-/// A new token: its text is in this answer and never again.
+/// A new token; only this answer has its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct IssuedToken {
     /// The secret, to be sent as `Authorization: Bearer <token>`.
     pub token: String,
-    /// Everything else about it, as the list of tokens shows it.
+    /// The token without its secret, as in the list of tokens.
     #[serde(flatten)]
     pub record: Token,
 }
@@ -351,9 +352,9 @@ pub struct IssuedToken {
 /// A token to hand to a person, who sends it once to `POST /api/session`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OneTimeToken {
-    /// The secret. Good for one use.
+    /// The secret, valid for one use.
     pub token: String,
-    /// Milliseconds since 1970; absent: it holds until it is used.
+    /// Milliseconds since 1970; absent: valid until used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
 }
@@ -361,102 +362,102 @@ pub struct OneTimeToken {
 /// A group of notebooks and people.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Workspace {
-    /// Chosen by the server.
+    /// Workspace id, chosen by the server.
     pub id: WorkspaceId,
     /// 1 to 100 characters on one line; not unique.
     pub name: String,
-    /// Yours, in each of its notebooks.
+    /// Your role in each of its notebooks.
     pub role: Role,
     /// Milliseconds since 1970.
     pub created_at: Millis,
 }
 
-/// Somebody in a workspace.
+/// A member of a workspace.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     /// The person; `GET /api/people/{user}` has the name.
     pub user: UserId,
-    /// In each of the workspace's notebooks, beside what a notebook's own list grants.
+    /// Role in each of the workspace's notebooks, besides the notebook's access list.
     pub role: Role,
 }
 
 /// A link by which people without an account take part in one notebook.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ShareLink {
-    /// The subject of its entry in the notebook's access list, and the actor of what its guests do.
+    /// Link id: the subject of its entry in the notebook's access list, and the actor of its guests' events.
     pub id: ShareLinkId,
     /// The only notebook that it opens.
     pub notebook: NotebookId,
-    /// As granted when it was made; the notebook's access list has what it is now.
+    /// Role when it was created; the notebook's access list has the current one.
     pub role: Role,
-    /// What others see instead of a guest's name; may be empty.
+    /// Text that others see instead of a guest's name; may be empty.
     pub label: String,
-    /// Who shared the notebook.
+    /// The person who created the link.
     pub created_by: UserId,
     /// Milliseconds since 1970.
     pub created_at: Millis,
-    /// Milliseconds since 1970; absent: it holds until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
 }
 
-/// A link to be made. Needs the right to share. A notebook has at most 500.
+/// A link to create. Needs the right to share. A notebook has at most 500.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewShareLink {
     /// `viewer`, `commenter`, `runner`, `author` or `editor`.
     pub role: Role,
-    /// What others see instead of a name, as in "Reviewer".
+    /// Text that others see instead of a name, as in "Reviewer".
     #[serde(default)]
     pub label: String,
-    /// Milliseconds since 1970; absent: until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     pub expires_at: Option<Millis>,
 }
 
-/// A link that was made, with its secret.
+/// A created link, with its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedShareLink {
-    /// The token stands behind `#`, which browsers send to no server. In this answer and never again.
+    /// Link with the token after `#`, a part that browsers send to no server. Only this answer has it.
     pub url: String,
     /// The same token, for programs.
     pub token: String,
-    /// Everything else about it, as the list of links shows it.
+    /// The link without its secret, as in the list of links.
     #[serde(flatten)]
     pub link: ShareLink,
 }
 
-/// A token to be made for a program that acts for you. Only a session makes one; you have at most 500.
+/// A token to create for a program that acts for you. Requires a session; you have at most 500.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewApiToken {
-    /// For you to know it by.
+    /// Label in the list of tokens.
     #[serde(default)]
     pub label: String,
-    /// Of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool
-    /// calls in your name.
+    /// Subset of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool calls in your
+    /// name.
     pub scopes: Scopes,
-    /// Absent: all notebooks that you may see.
+    /// Notebooks for which it is valid; absent: all that you may see.
     #[serde(default)]
     pub covers: Covers,
-    /// Milliseconds since 1970; absent: until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     pub expires_at: Option<Millis>,
 }
 
-/// A token to be made for a runtime agent.
+/// A token to create for a runtime agent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAgent {
-    /// What people see in the list of agents, as in "GPU machine".
+    /// Name in the list of agents, as in "GPU machine".
     pub name: String,
-    /// Notebooks that you may share, or a workspace that you own. Without either, every notebook of the server, which
-    /// only an administrator can give.
+    /// Notebooks that you may share, or a workspace that you own. Without either: every notebook of the server, which only an administrator
+    /// can grant.
     #[serde(default)]
     pub covers: Covers,
-    /// Milliseconds since 1970; absent: until it is revoked.
+    /// Milliseconds since 1970; absent: valid until revoked.
     pub expires_at: Option<Millis>,
 }
 
-/// A workspace to be made or renamed; who makes one owns it.
+/// Name of a workspace to create or rename; its creator is its owner.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceName {
@@ -464,7 +465,7 @@ pub struct WorkspaceName {
     pub name: String,
 }
 
-/// Makes somebody a member, or changes what they are. For owners of the workspace.
+/// Adds a member, or changes a member's role. For owners of the workspace.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberRole {
@@ -476,6 +477,6 @@ pub struct MemberRole {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
-    /// Null: in none.
+    /// The workspace; null: none.
     pub workspace: Option<WorkspaceId>,
 }

@@ -1,4 +1,4 @@
-//! What several routes share.
+//! Bodies and queries that several routes share.
 
 use notarium_core::{CommandId, NotebookId, Outcome, Version};
 use schemars::JsonSchema;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Problem {
-    /// Names the kind: `about:blank` where `code` says it all.
+    /// Kind of the problem: `about:blank` if `code` is enough.
     #[serde(rename = "type")]
     pub problem_type: String,
-    /// The same for every problem of this status.
+    /// Title; the same for every problem with this status.
     pub title: String,
     /// The HTTP status.
     pub status: u16,
@@ -19,26 +19,26 @@ pub struct Problem {
     pub code: String,
     /// One sentence for people that says what to do.
     pub detail: String,
-    /// Of a `conflict`: the version that the request named, of the notebook or of a cell.
+    /// Expected version in the request, of the notebook or of a cell; only for `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
-    /// Of a `conflict`: the version that is, of the same thing.
+    /// Actual version of the same thing; only for `conflict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
-    /// Of a `Batch` that was sent to `POST …/commands`: which of its commands was refused, from 1.
+    /// Number of the refused command in a `Batch` sent to `POST …/commands`, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
-    /// Seconds; also in the header `Retry-After`.
+    /// Seconds to wait before a retry; also in the header `Retry-After`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
 }
 
-/// An accepted command: what it led to is on disk.
+/// Answer to an accepted command, whose events are on disk.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The command's id: repeat it to get the same answer.
+    /// Command id: a retry with it gets the same answer.
     pub command_id: CommandId,
-    /// The notebook that the command was for; a new one after a fork or an import.
+    /// The notebook of the command; for a fork or an import the new one.
     pub notebook: NotebookId,
     /// The notebook's version after the command.
     pub version: Version,
@@ -46,11 +46,11 @@ pub struct Answer {
     pub outcome: Outcome,
 }
 
-/// Which version is read.
+/// Version to read.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtVersion {
-    /// A version of the past; absent: now.
+    /// A past version; absent: the current one.
     pub at: Option<Version>,
 }
 
@@ -69,24 +69,24 @@ pub enum ExportFormat {
     Py,
 }
 
-/// Which version is exported, and as what.
+/// Version and format of an export.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// A version of the past; absent: now.
+    /// A past version; absent: the current one.
     pub at: Option<Version>,
-    /// `ipynb` where it is left out.
+    /// File format; absent: `ipynb`.
     pub format: Option<ExportFormat>,
 }
 
-/// Says that the process answers.
+/// Health of the server.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {
-    /// `ok`, or `degraded` where there are problems; a server that is not ready answers with a [`Problem`] instead.
+    /// `ok`, or `degraded` if there are problems; a server that is not ready answers with a [`Problem`] instead.
     pub status: String,
     /// The server's release, as in `0.1.0`.
     pub version: String,
-    /// What its operator should look at, in sentences.
+    /// Problems that the operator should look at, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }

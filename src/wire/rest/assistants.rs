@@ -1,4 +1,4 @@
-//! What assistants may do unasked, and what was said to them and by them.
+//! Permissions of assistants, their models, grants, conversations and messages.
 
 use std::collections::BTreeMap;
 
@@ -9,76 +9,76 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What assistants may do unasked in a notebook.
+/// Policy for assistants' tool calls in a notebook.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyOf {
-    /// `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or
-    /// `trusted` (all passes that destroys nothing). What destroys asks under every policy.
+    /// `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or `trusted` (everything
+    /// passes that is not destructive). Destructive calls need a confirmation under every policy.
     pub policy: Policy,
 }
 
-/// The models that assistants of this server ask.
+/// Models that assistants of this server use.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Models {
-    /// The first is asked where nobody names one. Empty: nobody answers here.
+    /// The first is the default. Empty: the server has no assistant.
     pub models: Vec<Model>,
 }
 
-/// A provider that this server was set up with.
+/// A model provider in the server's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
-    /// Its name, as calls are recorded under it.
+    /// Provider name, as in records of calls.
     pub provider: String,
-    /// The model of it that is asked where nobody names another.
+    /// The provider's default model.
     pub model: String,
 }
 
-/// The grants of a notebook that hold now.
+/// Grants of a notebook that are valid now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Grants {
-    /// By id: conversation, functions (none: every function), `expires_at`, who issued it.
+    /// Grants by id: conversation, functions (empty: every function), `expires_at`, issuer.
     pub grants: BTreeMap<GrantId, AssistantGrant>,
 }
 
-/// Lets the calls of one conversation pass that would wait for a person, for a time. Never those that are destructive.
+/// Lets calls of one conversation pass without a confirmation, for a time. Destructive calls always need one.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGrant {
-    /// Chosen by you; absent: a new one.
+    /// Grant id, chosen by you; absent: a new one.
     pub id: Option<GrantId>,
-    /// The only conversation that it is for, and in it the calls for the person whom the assistant serves now.
+    /// The only conversation for which it is valid. Covers calls for the person whom the assistant serves now.
     pub conversation: ConversationId,
-    /// Empty: every function but those that destroy.
+    /// Names of functions. Empty: every function that is not destructive.
     #[serde(default)]
     pub functions: Vec<String>,
-    /// Milliseconds since 1970, within seven days.
+    /// Expiry in milliseconds since 1970, within seven days.
     pub expires_at: Millis,
 }
 
-/// The grant that was issued.
+/// The issued grant.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct IssuedGrant {
-    /// As asked for, or chosen by the server. Names it in `DELETE …/grants/{grant}`.
+    /// Grant id, for `DELETE …/grants/{grant}`.
     pub id: GrantId,
-    /// The notebook's version after it.
+    /// The notebook's version after the grant.
     pub version: Version,
 }
 
 /// The conversations of a notebook, without their messages.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Conversations {
-    /// By id: title, who started it and when, the unfinished turn.
+    /// Conversations by id: title, starter, start time, unfinished turn.
     pub conversations: BTreeMap<ConversationId, Conversation>,
-    /// The unfinished turns, by id.
+    /// Unfinished turns, by id.
     pub turns: BTreeMap<TurnId, Turn>,
 }
 
-/// Which messages of a conversation are read, the last posted first.
+/// Page of messages of a conversation, the last posted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagesQuery {
-    /// Messages posted before this version: `next` of the page before.
+    /// Upper bound: messages posted before this version, as in `next` of the page before.
     pub before: Option<Version>,
     /// 1 to 200; absent: 50.
     pub limit: Option<usize>,
@@ -87,46 +87,46 @@ pub struct MessagesQuery {
 /// Messages of one conversation, the last posted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePage {
-    /// At most `limit` of them.
+    /// Messages, at most `limit`.
     pub messages: Vec<Message>,
-    /// Ask again with this as `before`; absent when there are no older ones.
+    /// Value of `before` for the next page; absent when there are no older messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
-/// What a person, an assistant or tools said.
+/// A message of a person, an assistant or tools.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Names it in `PUT …/messages/{message}/flags`.
+    /// Message id, for `PUT …/messages/{message}/flags`.
     pub id: MessageId,
     /// The version of its MessagePosted event: `before` of the next page.
     pub version: Version,
     /// Milliseconds since 1970.
     pub posted_at: Millis,
-    /// Of a person's message the person; of the others the assistant.
+    /// The person for a message of a person, else the assistant.
     pub posted_by: Actor,
     /// `user`, `assistant` or `tool`.
     pub role: Open<MessageRole>,
-    /// The turn that it belongs to.
+    /// Turn of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// Texts, calls of tools and their results, with all that the record has at another place.
+    /// Texts, tool calls and their results, resolved from other places of the record.
     pub blocks: Vec<Open<MessageBlock>>,
-    /// The beginning of an answer whose turn ended while it was written.
+    /// True: the turn ended while this answer was being written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
-    /// Always in the assistant's context.
+    /// True: always in the assistant's context.
     pub pinned: bool,
-    /// Never in the assistant's context.
+    /// True: never in the assistant's context.
     pub skipped: bool,
 }
 
-/// Marks a message. Needs the right to edit.
+/// Changes the flags of a message. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFlags {
-    /// Always in the assistant's context. Absent: as it is.
+    /// Always in the assistant's context. Absent: unchanged.
     pub pinned: Option<bool>,
-    /// Never in the assistant's context. Absent: as it is. Not both.
+    /// Never in the assistant's context. Absent: unchanged. Excludes `pinned`.
     pub skipped: Option<bool>,
 }

@@ -1,14 +1,14 @@
-//! Large parts of outputs.
+//! Blobs: large parts of outputs.
 
 use notarium_core::Hash;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was stored of an upload.
+/// An uploaded blob.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Uploaded {
-    /// Of the bytes as they were received: the same as in the path.
+    /// Hash of the received bytes: the same as in the path.
     pub sha256: Hash,
-    /// At most 256 MiB, unless the server is set otherwise.
+    /// Size in bytes; at most 256 MiB by default.
     pub size_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Tool calls of assistants: what waits, what happened, decisions.
+//! Tool calls of assistants: pending confirmations, call log, decisions.
 
 use notarium_core::{
     Actor, CellId, CellType, Hash, Means, Millis, NotebookId, Open, Passed, RawObject, Risk, Target, ToolCallId,
@@ -7,66 +7,66 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What waits for your decision, in all notebooks that you may see.
+/// Calls that wait for your decision, in all notebooks that you may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmations {
-    /// The longest waiting first; at most 500.
+    /// Calls, the longest waiting first; at most 500.
     pub calls: Vec<WaitingCall>,
-    /// There are more than could be looked through: decide on some of these first.
+    /// True: the list is incomplete; decide on some of these first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
-/// A call that waits, and where.
+/// A waiting call with its notebook.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingCall {
-    /// Where to decide: `POST /api/notebooks/{notebook}/calls/{call}/confirm`.
+    /// Notebook id, for `POST /api/notebooks/{notebook}/calls/{call}/confirm`.
     pub notebook: NotebookId,
-    /// The notebook's title now.
+    /// The notebook's current title.
     pub title: String,
-    /// In full, arguments included; its state is `waiting`.
+    /// The call with its arguments; its state is `waiting`.
     pub call: Call,
-    /// What would happen if you confirmed.
+    /// Effects of a confirmation.
     pub confirmation: Confirmation,
 }
 
-/// Which calls are listed.
+/// Filter and page of the calls.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallsQuery {
-    /// Calls requested before this version: `next` of the page before.
+    /// Upper bound: calls requested before this version, as in `next` of the page before.
     pub before: Option<Version>,
     /// 1 to 200; absent: 50.
     pub limit: Option<usize>,
-    /// Only of this function, for instance `delete_cell`.
+    /// Only calls of this function, as in `delete_cell`.
     pub function: Option<String>,
-    /// Only requested at this time or later: milliseconds since 1970.
+    /// Only calls requested at this time or later, in milliseconds since 1970.
     pub since: Option<Millis>,
-    /// Only in this state.
+    /// Only calls in this state.
     pub state: Option<CallState>,
 }
 
-/// Tool calls of all times.
+/// Page of all tool calls, past ones included.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CallPage {
-    /// On the first page those that wait come first.
+    /// Calls; on the first page the waiting ones come first.
     pub calls: Vec<Call>,
-    /// Ask again with this as `before`; absent when there are no older ones.
+    /// Value of `before` for the next page; absent when there are no older calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
-/// One call, and what confirming it would do.
+/// One call, and the effects of a confirmation.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CallInFull {
-    /// The notebook's.
+    /// The notebook's title.
     pub title: String,
-    /// Everything that is on record of it.
+    /// The call's full record.
     pub call: Call,
-    /// What it would do. Absent when it has started or is over.
+    /// Effects of a confirmation. Absent once the call has started or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
-    /// Whether it waits for a decision that you may take.
+    /// True if the call waits for a decision that you may make.
     pub may_decide: bool,
 }
 
@@ -74,183 +74,183 @@ pub struct CallInFull {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Yes {
-    /// Of the call as you saw it.
+    /// The call's `arguments_hash` as you saw it.
     pub arguments_hash: Hash,
 }
 
-/// Denies or withdraws a call. The body may be left out.
+/// Denies or withdraws a call. The body may be omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Because {
-    /// Said to the assistant.
+    /// Reason, which the assistant reads.
     pub reason: String,
 }
 
-/// What confirming would do.
+/// Effects of a confirmation.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmation {
-    /// What the tool does, in a few words.
+    /// Action of the tool, in a few words.
     pub summary: String,
-    /// The risk in words.
+    /// Risk, in words for people.
     pub risk: String,
-    /// In the order in which it would happen.
+    /// Effects in order of execution.
     pub effects: Vec<Effect>,
-    /// Why it would not happen any more: confirming closes the call.
+    /// Reason why the call can no longer run: a confirmation closes it. Absent: it can run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub void: Option<String>,
 }
 
-/// One thing that a call would do.
+/// One effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Effect {
-    /// A new cell.
+    /// Creates a cell.
     Creates {
         /// Type of the new cell.
         cell_type: CellType,
-        /// All of its text.
+        /// Whole source of the new cell.
         source: String,
     },
-    /// A cell's text changes: a unified diff.
+    /// Changes a cell's source.
     Changes {
         /// The cell; its id stays.
         cell: CellId,
-        /// From what it says now to what it would say. Of texts above 1 MiB together only that they differ.
+        /// Unified diff from the current source to the new one. If both together exceed 1 MiB: a note that they differ.
         diff: String,
     },
-    /// A cell goes, with this source.
+    /// Deletes a cell.
     Deletes {
-        /// The cell; it goes to the trash, from where it can be restored.
+        /// The cell; it moves to the trash and can be restored.
         cell: CellId,
-        /// What it says now.
+        /// Current source.
         source: String,
-        /// Whether outputs go with it.
+        /// True if outputs are deleted too.
         has_outputs: bool,
     },
-    /// A cell changes its place.
+    /// Moves a cell.
     Moves {
-        /// The cell; its text stays.
+        /// The cell; its source is unchanged.
         cell: CellId,
     },
-    /// This code runs.
+    /// Runs code.
     Runs {
-        /// Absent: of a cell that the call makes.
+        /// The cell; absent: a cell that the call creates.
         #[serde(skip_serializing_if = "Option::is_none")]
         cell: Option<CellId>,
-        /// The code, as it would be sent to the kernel.
+        /// Code as sent to the kernel.
         source: String,
     },
-    /// A file is written where the kernel runs.
+    /// Writes a file in the kernel's file system.
     Writes {
-        /// As the tool was given it: relative paths begin where the kernel runs.
+        /// Path in the tool's arguments; relative paths start at the kernel's working folder.
         path: String,
         /// The whole content, as text.
         content: String,
-        /// SHA-256 of the file that is lost.
+        /// SHA-256 of the file that is overwritten.
         #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
     },
-    /// Something else, in a sentence.
+    /// Any other effect.
     Does {
         /// A sentence for people, in English.
         what: String,
     },
 }
 
-/// Where a call stands.
+/// State of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
-    /// For a person.
+    /// Waits for a confirmation by a person.
     Waiting,
-    /// Nobody need be asked; it has not started yet.
+    /// Needs no confirmation; not started yet.
     Passed,
-    /// A person said yes; it has not started yet.
+    /// Confirmed by a person; not started yet.
     Confirmed,
-    /// It has started and not ended: other servers and restarts do not begin it again.
+    /// Started and not ended; other servers and restarts do not start it again.
     Running,
-    /// It did what it was to do; `result` is its answer.
+    /// Succeeded; `result` is the tool's answer.
     Succeeded,
-    /// It was tried and certainly failed; `result` says why.
+    /// Failed for certain; `result` has the reason.
     Failed,
-    /// Whoever executed it died meanwhile. It is not repeated.
+    /// Its executor died meanwhile, so the outcome is unknown. It is not repeated.
     OutcomeUnknown,
-    /// A person said no; `decided_by` and `reason` say who and why.
+    /// Denied by a person; see `decided_by` and `reason`.
     Denied,
-    /// Taken back before it started: by its person, by an editor, or because its turn ended.
+    /// Withdrawn before its start: by its person, by an editor, or because its turn ended.
     Withdrawn,
-    /// What it would have acted on has changed, or somebody lost the right.
+    /// Closed before its start: its target changed, or a person lost a right.
     Voided,
-    /// No person decided within the time (24 hours, unless the server is set otherwise).
+    /// Closed without a decision in time (24 hours by default).
     Expired,
 }
 
-/// One tool call of an assistant, with everything that is on record of it.
+/// One tool call of an assistant, with its full record.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
-    /// Also the correlation id of all that it does, so `Undo {"correlation_id": …}` takes that back.
+    /// Call id. Also the correlation id of all its changes, so `Undo {"correlation_id": …}` reverts them.
     pub id: ToolCallId,
-    /// The tool's name: one of the built-in tools, or a function that a user has registered.
+    /// Name of a built-in tool, or of a function that a user has registered.
     pub function: String,
-    /// In full.
+    /// All arguments.
     pub arguments: RawObject,
-    /// What a confirmation names: exactly these arguments of this function.
+    /// Hash of exactly these arguments of this function; a confirmation names it.
     pub arguments_hash: Hash,
     /// `read`, `edit`, `sensitive` or `destructive`.
     pub risk: Open<Risk>,
-    /// Why the risk is more than the tool's own.
+    /// Reasons why the risk is higher than the tool's default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What it touches, as it was when the call was requested.
+    /// Targets as of the time of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Open<Target>>,
     /// The assistant, and the person for whom it acts.
     pub requested_by: Actor,
     /// Milliseconds since 1970, like all times here.
     pub requested_at: Millis,
-    /// The version of its ToolCallRequested event: `before` of the next page.
+    /// Version of its ToolCallRequested event: `before` of the next page.
     pub requested_version: Version,
-    /// The turn that asked for it. Absent for assistants outside.
+    /// Turn that requested it. Absent for external assistants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// What the model call took that asked for it: `input_tokens`, `output_tokens`; `estimated` when the provider did not say.
-    /// Calls that it asked for together show the same. Absent outside of turns.
+    /// Tokens of the model call that requested it: `input_tokens`, `output_tokens`; `estimated` if the provider reported none. Calls
+    /// requested together have the same values. Absent outside of turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_usage: Option<Usage>,
-    /// Set when a person is asked.
+    /// Deadline for a confirmation, if it needs one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// The call that must have ended before this one starts.
+    /// Call that must have ended before this one starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<ToolCallId>,
-    /// At this moment.
+    /// Current state.
     pub state: CallState,
     /// Who confirmed, denied or withdrew it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Actor>,
-    /// By what means a person confirmed or denied it: the door, and the session or token by its label. Absent where nobody did, and
-    /// for decisions before version 0.1 recorded it.
+    /// Means by which a person confirmed or denied it: the interface, and the label of the session or token. Absent without such a
+    /// decision, and for decisions before version 0.1 recorded it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_means: Option<Means>,
-    /// When they did.
+    /// Time of the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_at: Option<Millis>,
-    /// Of a denial, withdrawal or voiding.
+    /// Reason of a denial, withdrawal or voiding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What let it through: the policy, a grant, or a person's confirmation.
+    /// Reason why it may start: the policy, a grant, or a person's confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed_by: Option<Open<Passed>>,
-    /// Absent: it has not started, or never will.
+    /// Start time; absent if it has not started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
-    /// When it ended after its start. Absent for calls that never started.
+    /// End time of a started call; absent for calls that never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
-    /// From start to end; absent while either is.
+    /// Time from start to end, in milliseconds; absent until both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Millis>,
-    /// What the assistant was told.
+    /// Text that the assistant received as the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Cells.
+//! Cells: insert, read, change, move, delete.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use notarium_core::{Cell, CellFlagChanges, CellId, CellType, Execution, Executio
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A cell to be inserted. Needs the right to edit.
+/// A cell to insert. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCell {
-    /// Chosen by you, or by the server.
+    /// Cell id, chosen by you; absent: by the server.
     pub cell_id: Option<CellId>,
     /// `code`, `markdown`, `raw`, `sql` or `prompt`.
     pub cell_type: CellType,
@@ -20,71 +20,71 @@ pub struct NewCell {
     pub source: String,
     /// `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`; absent: at the end.
     pub place: Option<Place>,
-    /// As in nbformat; at most 1 MiB.
+    /// Metadata as in nbformat; at most 1 MiB.
     #[serde(default)]
     pub metadata: RawObject,
-    /// File name to MIME bundle, as in nbformat; at most 16 MiB.
+    /// MIME bundles by file name, as in nbformat; at most 16 MiB.
     pub attachments: Option<RawObject>,
-    /// What is set besides: pinned, skipped, hidden source, hidden outputs. Absent: none.
+    /// Flags to set: pinned, skipped, hidden source, hidden outputs. Absent: none.
     #[serde(default)]
     pub flags: CellFlagChanges,
 }
 
-/// A cell as it is now.
+/// A cell in its current state.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CellAnswer {
-    /// As in the path.
+    /// Cell id, as in the path.
     pub cell_id: CellId,
-    /// Of the notebook.
+    /// Version of the notebook.
     pub version: Version,
-    /// The source changed since it was executed.
+    /// True if the source has changed since it was executed.
     pub stale: bool,
     /// Source, type, metadata, flags and versions.
     pub cell: Arc<Cell>,
-    /// The id of `execution`, to be asked for under `…/runs/{run}`.
+    /// Id of `execution`, for `…/runs/{run}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<ExecutionId>,
-    /// The run whose outputs it shows.
+    /// The run whose outputs the cell shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<Arc<Execution>>,
 }
 
-/// Either `source` with `cell_version`, or `change` with `base`; and what else is to change.
+/// Changes of a cell: either `source` with `cell_version`, or `change` with `base`, and any other fields.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellChange {
-    /// A whole new source.
+    /// New source as a whole.
     pub source: Option<String>,
-    /// The `cell_version` that you read; refused when the cell has moved on.
+    /// The `cell_version` that you read; a cell with a newer one is not changed (`conflict`).
     pub cell_version: Option<Version>,
     /// A CodeMirror ChangeSet: see `protocol/README.md`, Text.
     pub change: Option<ChangeSet>,
     /// The notebook's version that `change` applies to.
     pub base: Option<Version>,
-    /// `code`, `markdown`, `raw`, `sql` or `prompt`; absent: as it is.
+    /// `code`, `markdown`, `raw`, `sql` or `prompt`; absent: unchanged.
     pub cell_type: Option<CellType>,
-    /// The whole metadata, in place of what stands; absent: as it is.
+    /// New metadata as a whole; absent: unchanged.
     pub metadata: Option<RawObject>,
-    /// All attachments, in place of what stands; absent: as they are.
+    /// New attachments as a whole; absent: unchanged.
     pub attachments: Option<RawObject>,
-    /// Flags to be set or cleared; those that are not named stay.
+    /// Flags to set or clear; other flags are unchanged.
     pub flags: Option<CellFlagChanges>,
 }
 
-/// Another place for a cell. Needs the right to edit.
+/// New position of a cell. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellMove {
     /// `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`.
     pub place: Place,
-    /// Refuse when the cell has moved on (`conflict`).
+    /// Expected `cell_version`; a cell with a newer one is not moved (`conflict`).
     pub cell_version: Option<Version>,
 }
 
-/// A condition for the deletion of a cell.
+/// Condition for the deletion of a cell.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteQuery {
-    /// Refuse when the cell has moved on.
+    /// Expected `cell_version`; a cell with a newer one is not deleted.
     pub cell_version: Option<Version>,
 }

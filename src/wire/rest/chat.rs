@@ -1,4 +1,4 @@
-//! A question to an assistant, and the stream of its answer.
+//! Questions to an assistant, and the event stream of the answer.
 
 use notarium_core::{Actor, Attachment, CellId, ConversationId, Millis, RawObject, ToolCallId, TurnId};
 use schemars::JsonSchema;
@@ -6,150 +6,150 @@ use serde::{Deserialize, Serialize};
 
 use super::{Call, CallState, Confirmation};
 
-/// An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call:
-/// one that begins again replaces what it was, and all blocks after it.
+/// An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call. A block that
+/// begins again replaces its earlier text and all blocks after it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ChatEvent {
-    /// First of all.
+    /// First event of the stream.
     Turn {
-        /// The conversation that the turn belongs to: go on in it with `Question.conversation`.
+        /// Conversation of the turn: continue it with `Question.conversation`.
         conversation_id: ConversationId,
-        /// The turn: stop it with `POST …/turns/{turn}/cancel`, follow it again with `GET …/turns/{turn}/stream`.
+        /// Turn id: stop it with `POST …/turns/{turn}/cancel`, follow it again with `GET …/turns/{turn}/stream`.
         turn_id: TurnId,
         /// The person who asked, and for whom the assistant acts.
         requested_by: Actor,
         /// Milliseconds since 1970.
         started_at: Millis,
-        /// The prompt cell that it answers.
+        /// The prompt cell that the turn answers.
         #[serde(skip_serializing_if = "Option::is_none")]
         cell_id: Option<CellId>,
-        /// The model that was asked for.
+        /// The requested model.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// The second model call of the turn begins, or a later one.
+    /// A further model call of the turn begins, the second or a later one.
     TurnStart {
-        /// The number of the model call: 2 or more.
+        /// Number of the model call: 2 or more.
         turn: u32,
-        /// No turn has more model calls than this: 10.
+        /// Maximum number of model calls in a turn: 10.
         max_turns: u32,
     },
     /// The model begins a block of text.
     TextStart {
-        /// The number of the model call in the turn, from 1.
+        /// Number of the model call in the turn, from 1.
         model_call: u32,
-        /// The number of the block in its reply, from 0.
+        /// Index of the block in its reply, from 0.
         block: usize,
     },
     /// More text of a block.
     TextDelta {
-        /// The number of the model call in the turn, from 1.
+        /// Number of the model call in the turn, from 1.
         model_call: u32,
-        /// The number of the block in its reply, from 0.
+        /// Index of the block in its reply, from 0.
         block: usize,
-        /// To be joined to what the block has; never empty.
+        /// Text to append to the block; never empty.
         text: String,
     },
-    /// The block has all of its text.
+    /// The block is complete.
     ContentBlockStop {
-        /// The number of the model call in the turn, from 1.
+        /// Number of the model call in the turn, from 1.
         model_call: u32,
-        /// The number of the block in its reply, from 0.
+        /// Index of the block in its reply, from 0.
         block: usize,
     },
-    /// The model begins to write a call; `tool_id` is its own name for it.
+    /// The model begins to write a call; `tool_id` is the model's name for it.
     ToolStart {
-        /// The number of the model call in the turn, from 1.
+        /// Number of the model call in the turn, from 1.
         model_call: u32,
-        /// The number of the block in its reply, from 0.
+        /// Index of the block in its reply, from 0.
         block: usize,
-        /// The model's own name for the call: the same in the later events about it.
+        /// The model's name for the call: the same in later events about it.
         tool_id: String,
-        /// The function that it calls.
+        /// Function that it calls.
         tool_name: String,
     },
-    /// Nothing that this model call wrote so far counts: it is tried again, or the turn fails.
+    /// An attempt of the model call failed: discard its text. Another attempt follows, or the turn fails.
     AttemptFailed {
-        /// The number of the model call in the turn, from 1.
+        /// Number of the model call in the turn, from 1.
         model_call: u32,
-        /// The attempt that failed, from 1.
+        /// Number of the failed attempt, from 1.
         attempt: u32,
-        /// What went wrong, in a sentence for people.
+        /// Cause, in a sentence for people.
         error: String,
     },
-    /// A person is asked: the call in full, and while it has not started what it would do.
+    /// A call needs a confirmation by a person.
     ToolConfirmation {
-        /// As in `tool_start`; absent where the model gave none.
+        /// The `tool_id` of `tool_start`; absent if the model gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
-        /// As `GET …/calls/{call}` shows it.
+        /// The call as `GET …/calls/{call}` shows it.
         call: Box<Call>,
-        /// What confirming would do. Absent once the call has started or is over.
+        /// Effects of a confirmation. Absent once the call has started or ended.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirmation: Option<Box<Confirmation>>,
     },
     /// A person has decided.
     ToolDecision {
-        /// The call that it is about.
+        /// The call.
         call_id: ToolCallId,
         /// `confirmed` or `denied`.
         decision: CallState,
-        /// Somebody who may decide: often the person who asked.
+        /// The person who decided: often the one who asked.
         decided_by: Actor,
-        /// Of a denial, where one was given: the assistant reads it.
+        /// Reason of a denial, if any: the assistant reads it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
-    /// A call starts, after whatever confirmation it needed.
+    /// A call starts, after its confirmation if it needed one.
     ToolExecute {
-        /// Names it under `…/calls/{call}`.
+        /// Call id, for `…/calls/{call}`.
         call_id: ToolCallId,
-        /// As in `tool_start`; absent where the model gave none.
+        /// The `tool_id` of `tool_start`; absent if the model gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
-        /// The function that runs.
+        /// Function that runs.
         tool_name: String,
         /// All of its arguments.
         tool_input: RawObject,
     },
-    /// Once for a call, after it has run for five seconds.
+    /// Sent once per call, after it has run for five seconds.
     ToolUpdate {
-        /// The call that takes long.
+        /// The slow call.
         call_id: ToolCallId,
-        /// The function that runs.
+        /// Function that runs.
         tool_name: String,
-        /// A sentence for people.
+        /// Notice, a sentence for people.
         message: String,
     },
-    /// What the assistant is told.
+    /// A call ended: its result for the assistant.
     ToolResult {
-        /// The call that has ended.
+        /// The call that ended.
         call_id: ToolCallId,
-        /// As in `tool_start`; absent where the model gave none.
+        /// The `tool_id` of `tool_start`; absent if the model gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
-        /// The function that was called.
+        /// Function that was called.
         tool_name: String,
-        /// The text that the model reads: the tool's answer, or why there is none.
+        /// Text that the model reads: the tool's answer, or the reason why there is none.
         result: String,
-        /// The call failed, was refused, or nobody knows what came of it.
+        /// True if the call failed, was refused, or has an unknown outcome.
         is_error: bool,
     },
-    /// The end: `end_turn`, `max_turns`, `max_tokens`, `refusal` or `cancelled`.
+    /// Last event of a turn that did not fail.
     Done {
-        /// The stop reason, as listed above.
+        /// Stop reason: `end_turn`, `max_turns`, `max_tokens`, `refusal` or `cancelled`.
         stop_reason: String,
     },
-    /// The end: the turn failed.
+    /// Last event of a failed turn.
     Error {
-        /// Why, in a sentence for people.
+        /// Cause, in a sentence for people.
         error: String,
     },
 }
 
 impl ChatEvent {
-    /// The name of the server-sent event.
+    /// Returns the name of the server-sent event.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Turn { .. } => "turn",
@@ -170,21 +170,21 @@ impl ChatEvent {
     }
 }
 
-/// What you ask an assistant: either `text` or `cell_id`. Needs the right to converse.
+/// A question to an assistant: either `text` or `cell_id`. Needs the right to converse.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// What you say; or `cell_id`.
+    /// Text of the question; excludes `cell_id`.
     pub text: Option<String>,
-    /// A prompt cell: its source is what you say.
+    /// A prompt cell whose source is the question.
     pub cell_id: Option<CellId>,
-    /// Goes on in this conversation, or begins it under this id; absent: a new one.
+    /// Conversation to continue, or to begin under this id; absent: a new one.
     pub conversation: Option<ConversationId>,
-    /// One of the models that the server has; absent: its default.
+    /// One of the server's models; absent: the default.
     pub model: Option<String>,
-    /// Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`).
+    /// Images and texts attached to the question, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// The id of the turn, chosen by you; absent: a new one.
+    /// Turn id, chosen by you; absent: a new one.
     pub turn: Option<TurnId>,
 }

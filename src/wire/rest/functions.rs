@@ -1,48 +1,48 @@
-//! Functions that kernels have registered.
+//! Functions that users have registered in kernels, for calls.
 
 use notarium_core::{CellId, KernelSessionId, Millis, Open, RawObject, Risk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The functions of a notebook, by name.
+/// Functions of a notebook.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Functions {
-    /// Those that can be called, and those that wait for a kernel.
+    /// Functions by name: callable ones, and those without a running kernel.
     pub functions: Vec<NotebookFunction>,
 }
 
-/// A function that somebody has registered in a kernel.
+/// A function that a user has registered in a kernel.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookFunction {
-    /// By which it is called.
+    /// Name for calls.
     pub name: String,
-    /// Of this very definition; it changes when the function does.
+    /// Version of this definition; it changes with the function.
     pub version: String,
-    /// What it does, for people and models.
+    /// Description for people and models.
     pub description: String,
     /// JSON Schema of its arguments, of type object.
     pub schema: RawObject,
-    /// What a call can do at worst; a destructive one is called by who says that it is meant.
+    /// Highest risk of a call; a destructive function needs `confirmed`.
     pub risk: Open<Risk>,
-    /// The kernel that has it. Absent: it ended.
+    /// Kernel that has the function. Absent: the kernel ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
-    /// A cell that defines it, to go by its text.
+    /// Cell that probably defines it, found by its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
-    /// Why it cannot be called now, and what to do. Absent: it can.
+    /// Reason why it cannot be called now, and what to do. Absent: it can be called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What a function is called with.
+/// Arguments and options of a call.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FunctionArguments {
-    /// As its schema says.
+    /// Arguments that match the function's schema.
     pub arguments: RawObject,
-    /// A destructive function is called only if this is true.
+    /// Confirmation; a destructive function is called only if this is true.
     pub confirmed: bool,
-    /// The call is interrupted after so many milliseconds; absent: never.
+    /// Timeout in milliseconds, after which the call is interrupted; absent: none.
     pub timeout_ms: Option<Millis>,
 }

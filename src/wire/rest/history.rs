@@ -1,41 +1,41 @@
-//! The record, the trash, the proof.
+//! The record of events, the trash, and the verification of the hash chain.
 
 use notarium_core::{Actor, CellContent, CellId, Hash, Head, Millis, Stored, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Which part of the record is read.
+/// Part of the record to read.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventsQuery {
-    /// Events after this version; absent: from the beginning, or for a stream from now on.
+    /// Lower bound: events after this version. Absent: from the beginning; for a stream, from now on.
     #[serde(alias = "since")]
     pub after: Option<Version>,
-    /// Of a page: 1 to 1,000; absent: 200.
+    /// Size of a page, 1 to 1,000; absent: 200.
     pub limit: Option<usize>,
 }
 
-/// A part of the record, oldest event first.
+/// Page of the record, oldest event first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EventPage {
-    /// With everything that is hashed: see `protocol/README.md`, The record.
+    /// Events with all hashed fields: see `protocol/README.md`, The record.
     #[schemars(with = "Vec<Value>")]
     pub events: Vec<Stored>,
-    /// The notebook's end now.
+    /// The notebook's last version and its hash now.
     #[schemars(with = "Value")]
     pub head: Head,
-    /// Ask again with this as `after`; absent when this is the end.
+    /// Value of `after` for the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
-/// The cells in the trash, which can be brought back, the last deleted first.
+/// Cells in the trash, which can be restored, the last deleted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Trash {
-    /// Each cell once, as it was when it was deleted. At most 1,000.
+    /// Cells as they were when deleted, each once. At most 1,000.
     pub cells: Vec<TrashedCell>,
-    /// There may be older ones: the log was not read to its beginning.
+    /// True: older cells may be missing, as the log was not read to its beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
@@ -43,34 +43,34 @@ pub struct Trash {
 /// A cell in the trash: `POST …/cells/{cell}/restore` brings it back where it was.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TrashedCell {
-    /// The id that it had, and has again when it is restored.
+    /// Cell id; a restored cell keeps it.
     pub cell_id: CellId,
     /// Type, source, metadata, attachments and flags.
     pub cell: CellContent,
-    /// Who deleted it; for an undone insertion, who undid.
+    /// Who deleted it; for an undone insertion, who undid it.
     pub deleted_by: Actor,
     /// Milliseconds since 1970.
     pub deleted_at: Millis,
-    /// The version of the event that deleted it.
+    /// Version of the event that deleted it.
     pub deleted_version: Version,
 }
 
-/// What came of reading the record to a version and hashing every event of it.
+/// Result of a verification: reads the record up to a version and hashes every event.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
-    /// The chain is whole.
+    /// True if the hash chain is intact.
     pub ok: bool,
-    /// The last version that is proven.
+    /// Last version that is verified.
     pub version: Version,
     /// The hash of that event.
     pub hash: Hash,
-    /// SHA-256 of the state that the events lead to, in JSON: the same on every server that has the same events.
+    /// SHA-256 of the state after these events, as JSON: the same on every server that has the same events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_hash: Option<Hash>,
-    /// The state that is served is the one that the events lead to. Absent for the past.
+    /// True if the served state equals the replayed one. Absent for past versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_is_replayed: Option<bool>,
-    /// Where and how the chain breaks first.
+    /// Place and kind of the first break in the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Kernels.
+//! Kernels: list, launch, questions.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{KernelStatus, OfferedConnection, OfferedKernelspec, ReadTable, SummarizeColumn};
 
-/// The kernels of a notebook, and those that it could have.
+/// Kernels of a notebook, and the kernelspecs available to it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Kernels {
-    /// By session: kernelspec, phase, agent.
+    /// Kernels by session: kernelspec, phase, agent.
     pub kernels: BTreeMap<KernelSessionId, KernelSession>,
-    /// Whether each can be reached and is busy.
+    /// Reachability and activity of each kernel.
     pub status: Vec<KernelStatus>,
-    /// The last thing that went wrong.
+    /// The most recent problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<KernelNotice>,
-    /// What the connected runtime agents can launch for this notebook.
+    /// Kernelspecs that the connected runtime agents can launch for this notebook.
     pub kernelspecs: Vec<OfferedKernelspec>,
-    /// Databases that their SQL cells can name.
+    /// Databases that SQL cells on these agents can name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<OfferedConnection>,
 }
@@ -29,27 +29,27 @@ pub struct Kernels {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Launch {
-    /// Absent: the notebook's own, else `python3`.
+    /// Kernelspec name; absent: the notebook's, else `python3`.
     pub kernelspec: Option<String>,
 }
 
-/// Asks what could stand at a place in code that is being written.
+/// Asks for completions at a place in code that is being written.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskCompletion {
-    /// The text around the place.
+    /// Text around the cursor.
     pub code: String,
-    /// The place in `code`, in UTF-16 code units.
+    /// Cursor position in `code`, in UTF-16 code units.
     pub cursor: u32,
 }
 
-/// Asks what the name at a place in code is; behind an open bracket, what is called.
+/// Asks for documentation of the name at the cursor; after an open bracket, of the called function.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskInspection {
-    /// The text around the place.
+    /// Text around the cursor.
     pub code: String,
-    /// The place in `code`, in UTF-16 code units.
+    /// Cursor position in `code`, in UTF-16 code units.
     pub cursor: u32,
     /// 0: signature and documentation; 1: the source too, where the kernel has it.
     #[serde(default)]
@@ -57,24 +57,24 @@ pub struct AskInspection {
     pub detail: u8,
 }
 
-/// Asks which tables and columns a connection has.
+/// Asks for the tables and columns of a database connection.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DescribeConnection {
     /// A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder.
     pub connection: String,
-    /// Only tables with this in `schema.name`, in small letters or capitals.
+    /// Returns only tables whose `schema.name` contains this text, ignoring case.
     #[serde(default)]
     pub matching: String,
-    /// The kernel that is asked; absent: the one that a cell would run on now.
+    /// Kernel that is asked; absent: the kernel that a cell would run on now.
     pub kernel: Option<KernelSessionId>,
 }
 
-/// Names a kernel of the notebook.
+/// Kernel of the notebook.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfKernel {
-    /// The kernel that is asked; absent: the one that a cell would run on now.
+    /// Kernel that is asked; absent: the kernel that a cell would run on now.
     pub kernel: Option<KernelSessionId>,
 }
 
@@ -82,20 +82,20 @@ pub struct OfKernel {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskTable {
-    /// Which rows of which table.
+    /// Table and rows to read.
     pub read: ReadTable,
-    /// The kernel that is asked; absent: the one that a cell would run on now.
+    /// Kernel that is asked; absent: the kernel that a cell would run on now.
     #[serde(default)]
     pub kernel: Option<KernelSessionId>,
 }
 
-/// Asks what a column of a table in a kernel's memory holds.
+/// Asks for a summary of a column of a table in a kernel's memory.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskColumn {
-    /// Which column of which table.
+    /// Table and column to summarize.
     pub summarize: SummarizeColumn,
-    /// The kernel that is asked; absent: the one that a cell would run on now.
+    /// Kernel that is asked; absent: the kernel that a cell would run on now.
     #[serde(default)]
     pub kernel: Option<KernelSessionId>,
 }

@@ -1,7 +1,7 @@
-//! What the REST interface takes and answers, once for the server, the command line and other clients. `protocol/openapi.json` is
-//! generated from these types.
+//! Request and response types of the REST interface, shared by the server, the command line and other clients.
+//! `protocol/openapi.json` is generated from these types.
 //!
-//! Who reads an answer ignores fields that it does not know; the server refuses them in a request.
+//! Clients ignore unknown fields in an answer; the server refuses them in a request.
 
 mod access;
 mod accounts;

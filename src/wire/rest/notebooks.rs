@@ -1,4 +1,4 @@
-//! Notebooks as wholes, and any command.
+//! Notebooks: list, create, templates, fork, read, change, undo; and the route for any command.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use serde_json::Value;
 
 use crate::KernelStatus;
 
-/// Which notebooks are listed, of those that you may see.
+/// Filter and order of the notebook list, which has only notebooks that you may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
-    /// Words that all stand in title or sources.
+    /// Search words, all of which must occur in title or sources.
     pub text: Option<String>,
     /// Only archived (true) or only unarchived (false) ones; absent: unarchived.
     pub archived: Option<bool>,
-    /// A workspace's id.
+    /// Only notebooks of this workspace.
     pub workspace: Option<WorkspaceId>,
     /// 1 to 200; absent: 50.
     pub limit: Option<usize>,
     /// `next` of the page before.
     pub cursor: Option<String>,
-    /// True: each line says too what happens in its notebook this moment (`now`).
+    /// True: each line has the notebook's current activity (`now`).
     pub live: Option<bool>,
-    /// Absent: the last changed first.
+    /// Order of the list; absent: the last changed first.
     pub sort: Option<ListOrder>,
-    /// With `text`, true: each line says too where the words were found (`found`).
+    /// With `text`, true: each line has an excerpt with the found words (`found`).
     pub snippets: Option<bool>,
 }
 
@@ -40,29 +40,29 @@ pub struct ListQuery {
 pub enum ListOrder {
     /// The last changed first.
     Changed,
-    /// By title, whatever the case.
+    /// By title, ignoring case.
     Title,
-    /// The newest first.
+    /// The last created first.
     Created,
 }
 
-/// Where the words of a search stand in a notebook.
+/// Excerpt of a source with the search words.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FoundText {
-    /// The cell that holds most of them.
+    /// The cell that contains most of the words.
     pub cell_id: CellId,
-    /// The line, or the part of it around the first word: at most 160 characters.
+    /// The line, or a part of at most 160 characters around the first word.
     pub text: String,
-    /// Where words stand in `text`: first and last character (exclusive), in Unicode code points.
+    /// Positions of words in `text`: start and end (exclusive), in Unicode code points.
     pub marks: Vec<(u32, u32)>,
 }
 
-/// Notebooks, the last changed first.
+/// Page of the notebook list, by default the last changed first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookPage {
-    /// At most `limit` of them.
+    /// Notebooks, at most `limit`.
     pub notebooks: Vec<NotebookLine>,
-    /// Ask again with this as `cursor`; absent on the last page.
+    /// Value of `cursor` for the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -70,218 +70,218 @@ pub struct NotebookPage {
 /// A notebook in a list.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookLine {
-    /// Names it in every path.
+    /// Notebook id.
     pub id: NotebookId,
     /// 1 to 255 characters on one line; not unique.
     pub title: String,
-    /// The last version that the list knows. It has all that you have changed, and may lag behind what others do by a moment.
+    /// Last version that the list knows. It includes all of your changes; changes of others may be missing for a moment.
     pub version: Version,
-    /// True: it can be read, exported and forked, and nothing else.
+    /// True if it is archived: it can only be read, exported and forked.
     pub archived: bool,
     /// Milliseconds since 1970.
     pub created_at: Millis,
-    /// When the last event was recorded. Milliseconds since 1970.
+    /// Time of the last event, in milliseconds since 1970.
     pub updated_at: Millis,
-    /// The workspace that it is in, whose members have their role in it.
+    /// The notebook's workspace, whose members have their role in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
-    /// How many it has, archived notebooks included.
+    /// Number of cells, also for archived notebooks.
     pub cells: u64,
-    /// The people who own it; `GET /api/people/{user}` has their names.
+    /// Ids of the owners; `GET /api/people/{user}` has their names.
     #[serde(default)]
     pub owners: Vec<UserId>,
-    /// Others may be made of it (`GET /api/templates`).
+    /// True if it is a template for new notebooks (`GET /api/templates`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_template: bool,
-    /// Where it was asked for with `snippets`, and the words stand in a source.
+    /// Excerpt; only if requested with `snippets`, and the words occur in a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundText>,
-    /// Where it was asked for with `live`, and the notebook is open on this server.
+    /// Current activity; only if requested with `live`, and the notebook is open on this server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<NotebookNow>,
 }
 
-/// What happens in a notebook this moment. Nothing of it is recorded.
+/// Current activity in a notebook. It is not recorded.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookNow {
-    /// Runs that a kernel has begun.
+    /// Number of runs that a kernel executes.
     pub running: u64,
-    /// Runs that wait for a kernel, or for those before them.
+    /// Number of runs that wait for a kernel, or for runs before them.
     pub queued: u64,
-    /// People and guests who have it open, you among them: each once, at most 20.
+    /// People and guests who have the notebook open, including you: each once, at most 20.
     pub people: Vec<PersonHere>,
 }
 
-/// Somebody who has a notebook open.
+/// A person or guest who has a notebook open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PersonHere {
     /// A person or a guest.
     pub actor: Actor,
-    /// For people to read.
+    /// Display name.
     pub name: String,
 }
 
-/// A notebook to be made; you are its owner.
+/// A notebook to create; you are its owner.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewNotebook {
-    /// Chosen by you, so that a repeat is the same creation; absent: from `Idempotency-Key`, else new.
+    /// Notebook id, chosen by you, so that a retry is the same creation. Absent: derived from `Idempotency-Key`, else new.
     pub id: Option<NotebookId>,
-    /// 1 to 255 characters on one line; need not be unique. Blanks around it are cut off.
+    /// Title, 1 to 255 characters on one line; need not be unique. White space around it is removed.
     pub title: String,
-    /// As in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
+    /// Metadata as in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
     #[serde(default)]
     pub metadata: RawObject,
-    /// With one empty code cell.
+    /// True: the notebook has one empty code cell.
     #[serde(default)]
     pub with_cell: bool,
-    /// Made of a template, which brings its own metadata and cells: leave `metadata` and `with_cell` out.
+    /// Template, which brings its metadata and cells: omit `metadata` and `with_cell`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<TemplateChoice>,
 }
 
-/// What a notebook is made of: cells without outputs.
+/// Template of a new notebook: cells without outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateChoice {
-    /// One that every server has, by its id.
+    /// A template that every server has, by its id.
     Starter(String),
     /// A notebook that is a template, and that you may read.
     Notebook(NotebookId),
 }
 
-/// What a new notebook can be made of.
+/// Templates for new notebooks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Templates {
-    /// Of this server.
+    /// Built-in templates of this server.
     pub starters: Vec<Starter>,
     /// Notebooks that are templates and that you may see, the last changed first.
     pub notebooks: Vec<TemplateLine>,
-    /// There are more notebooks than are listed.
+    /// True if there are more notebooks than listed.
     pub is_cut: bool,
 }
 
 /// A template that every server has.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Starter {
-    /// Names it in a `TemplateChoice`.
+    /// Template id, for `TemplateChoice`.
     pub id: String,
-    /// On one line.
+    /// Title on one line.
     pub title: String,
-    /// What it is for, on one line.
+    /// Purpose, on one line.
     pub description: String,
 }
 
 /// A notebook that is a template.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TemplateLine {
-    /// Names it in a `TemplateChoice`.
+    /// Notebook id, for `TemplateChoice`.
     pub notebook: NotebookId,
     /// 1 to 255 characters on one line; not unique.
     pub title: String,
-    /// What it is for, on one line; may be empty.
+    /// Purpose, on one line; may be empty.
     pub description: String,
-    /// How many it has.
+    /// Number of cells.
     pub cells: u64,
     /// Milliseconds since 1970.
     pub updated_at: Millis,
 }
 
-/// Makes a notebook a template: kept as `notarium.template` in its metadata.
+/// Makes a notebook a template; stored as `notarium.template` in its metadata.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TemplateMark {
-    /// What it is for: one line of at most 200 characters.
+    /// Purpose: one line of at most 200 characters.
     pub description: String,
 }
 
-/// A new notebook made of what another is or was; you are its owner. Needs the right to read the other.
+/// A new notebook, copied from a version of another; you are its owner. Needs the right to read the other.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fork {
-    /// Of the new notebook.
+    /// Id of the new notebook; absent: chosen by the server.
     pub id: Option<NotebookId>,
-    /// Absent: the title of the old one, and "(fork)".
+    /// Title; absent: that of the original, with "(fork)".
     pub title: Option<String>,
-    /// Absent: as it is now.
+    /// Version to copy; absent: the current one.
     pub version: Option<Version>,
-    /// Leave the outputs behind.
+    /// True: outputs are not copied.
     pub without_outputs: bool,
 }
 
-/// Which state of a notebook is read, and how much of it.
+/// Version of a notebook to read, with or without outputs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadQuery {
-    /// A version of the past; absent: now.
+    /// A past version; absent: the current one.
     pub at: Option<Version>,
-    /// False: without the outputs.
+    /// False: without outputs.
     pub outputs: Option<bool>,
 }
 
-/// A notebook's state, as `protocol/schema/notebook.json` has it.
+/// A notebook's state, as in `protocol/schema/notebook.json`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookAnswer {
-    /// The version of `notebook`: the value of `If-Match` for a command that must meet just this.
+    /// Version of `notebook`: the value of `If-Match` for a command that requires this version.
     pub version: Version,
-    /// The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past.
+    /// End of the record: at `version`, or after it if the notebook is `read_only`. Absent for past versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
     pub head: Option<Head>,
-    /// Yours, now.
+    /// Your role now.
     pub role: Role,
-    /// True: a newer server has written this notebook. It is shown as it was before the first event that this one does not
-    /// know, and takes no commands.
+    /// True: a newer server has written this notebook. It is shown as it was before the first event that this server does not know, and
+    /// takes no commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// Whether each kernel can be reached and is busy. Empty for the past.
+    /// Reachability and activity of each kernel. Empty for past versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelStatus>,
-    /// The state: as over the socket, `schema/notebook.json`.
+    /// The state as over the socket: `schema/notebook.json`.
     pub notebook: Arc<Document>,
 }
 
-/// What is to change about a notebook as a whole. Needs the right to edit.
+/// Changes of a notebook as a whole. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotebookChange {
-    /// 1 to 255 characters on one line; absent: as it is.
+    /// 1 to 255 characters on one line; absent: unchanged.
     pub title: Option<String>,
-    /// The whole metadata, as in nbformat.
+    /// New metadata as a whole, as in nbformat; absent: unchanged.
     pub metadata: Option<RawObject>,
 }
 
-/// A name for a version, so that people find it again.
+/// A name for a version.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VersionName {
-    /// 1 up to the notebook's own version.
+    /// Version, from 1 to the notebook's current one.
     pub version: Version,
     /// 1 to 255 characters on one line; replaces the name that the version has.
     pub name: String,
 }
 
-/// How much is undone or redone. The body may be left out.
+/// Extent of an undo or redo. The body may be omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Steps {
-    /// Absent: one.
+    /// Number of groups; absent: one.
     pub steps: Option<u32>,
-    /// One group, by its id, instead of your last ones. Undo only.
+    /// Correlation id of one group, instead of your last ones. Undo only.
     pub correlation_id: Option<CorrelationId>,
-    /// Of your groups those that changed text and touch this cell.
+    /// Considers only those of your groups that changed text and touch this cell.
     pub cell_id: Option<CellId>,
 }
 
-/// Any command, as over the socket.
+/// Any command of the core, as over the socket.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnyCommand {
-    /// Chosen by you, new for every command; a repeat is applied once. Absent: `Idempotency-Key`, else new.
+    /// Command id, chosen by you and new for every command; a retry is applied once. Absent: `Idempotency-Key`, else new.
     pub id: Option<CommandId>,
-    /// Refuse unless the notebook is at this version. Also as `If-Match`.
+    /// Refuses the command unless the notebook is at this version. Alternatively the header `If-Match`.
     pub expected_version: Option<Version>,
-    /// The undo group.
+    /// The undo group; absent: a group for this command.
     pub correlation_id: Option<CorrelationId>,
     /// A command of `protocol/schema/command.json`.
     pub body: RawJson,

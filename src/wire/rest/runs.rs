@@ -1,4 +1,4 @@
-//! Runs.
+//! Runs: start, list, compare, input on stdin.
 
 use std::sync::Arc;
 
@@ -6,22 +6,22 @@ use notarium_core::{Actor, CellId, Execution, ExecutionId, KernelSessionId, Mill
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One of `cells`, `all` and `scratch`.
+/// Run request: exactly one of `cells`, `all` and `scratch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
-    /// Cells, in this order.
+    /// Cells to run, in this order.
     pub cells: Option<Vec<CellId>>,
-    /// True: every code cell with some source, from top to bottom.
+    /// True: runs every code cell that is not empty, from top to bottom.
     #[serde(default)]
     pub all: bool,
-    /// Code that belongs to no cell.
+    /// Code without a cell.
     pub scratch: Option<Scratch>,
-    /// Absent: the notebook's first kernel; one is launched when there is none.
+    /// Kernel session; absent: the notebook's first kernel, which is launched if there is none.
     pub kernel_session: Option<KernelSessionId>,
-    /// Interrupt a run after so many milliseconds; absent: never.
+    /// Timeout of a run in milliseconds, after which it is interrupted; absent: none.
     pub timeout_ms: Option<Millis>,
-    /// When one fails the rest is cancelled; absent: true for several.
+    /// True: a failed run cancels the following ones. Absent: true for several cells.
     pub stop_on_error: Option<bool>,
 }
 
@@ -29,68 +29,68 @@ pub struct RunRequest {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scratch {
-    /// In the kernel's language, at most 1 MiB. It is recorded with the run.
+    /// Code in the kernel's language, at most 1 MiB. It is recorded with the run.
     pub source: String,
-    /// In a few words, what for.
+    /// Purpose, in a few words.
     pub purpose: String,
 }
 
-/// Which runs are listed, the last requested first.
+/// Filter and page of the runs, the last requested first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunsQuery {
-    /// Runs requested before this version: `next` of the page before.
+    /// Upper bound: runs requested before this version, as in `next` of the page before.
     pub before: Option<Version>,
     /// 1 to 200; absent: 50.
     pub limit: Option<usize>,
-    /// Only of this cell.
+    /// Only runs of this cell.
     pub cell: Option<CellId>,
 }
 
-/// Runs of all times, the last requested first, without their outputs.
+/// Page of all runs, past ones included, the last requested first, without outputs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunPage {
-    /// At most `limit` of them.
+    /// Runs, at most `limit`.
     pub runs: Vec<Run>,
-    /// Ask again with this as `before`; absent when there are no older ones.
+    /// Value of `before` for the next page; absent when there are no older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
-/// Who ran what, when, and how it ended.
+/// A run: its subject, requester, times and result.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// As in `outcome.executions` of the request.
+    /// Run id, as in `outcome.executions` of the request.
     pub id: ExecutionId,
     /// Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`.
     pub execution: Arc<Execution>,
-    /// It has not ended, and the runtime agent of its kernel cannot be reached: since when, in milliseconds since 1970. It goes on if
-    /// the agent comes back; `POST …/give-up` does not wait for that.
+    /// Time since when the kernel's runtime agent is unreachable, for a run that has not ended; milliseconds since 1970. The run continues
+    /// if the agent comes back; `POST …/give-up` ends it without waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
-    /// It was cancelled: who wanted that, by cancelling it, or by interrupting, restarting or shutting down its kernel. In lists
-    /// absent of runs that wrote much, in a comparison always.
+    /// Who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large outputs; a
+    /// comparison always has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Actor>,
 }
 
-/// Questions that a run asked on stdin, in order.
+/// Input requests of a run on stdin, in order.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunInputs {
-    /// With their answers.
+    /// Input requests with their answers.
     pub inputs: Vec<RunInput>,
 }
 
-/// A question of a run, and its answer.
+/// An input request of a run, and its answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunInput {
-    /// The version of the question's event.
+    /// Version of the request's event.
     pub version: Version,
-    /// As it is to be shown.
+    /// Prompt to show.
     pub prompt: String,
-    /// The answer was hidden, and is not in the record.
+    /// True: the answer is hidden, and not in the record.
     pub password: bool,
-    /// Who answered; absent: nobody did, or has yet.
+    /// Who answered; absent: no answer so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<Actor>,
     /// The answer; absent for a password.
@@ -98,22 +98,22 @@ pub struct RunInput {
     pub value: Option<String>,
 }
 
-/// What differs between two runs.
+/// Differences between two runs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The older one as asked for, without outputs.
+    /// The older run by default, without outputs.
     pub left: Run,
-    /// The run that it is compared with, without outputs.
+    /// The other run, without outputs.
     pub right: Run,
-    /// Whether both ran the same text, character by character.
+    /// True if both ran exactly the same text.
     pub same_source: bool,
-    /// Whether both ended alike (`ok`, `error`, `cancelled` …).
+    /// True if both have the same final status (`ok`, `error`, `cancelled` …).
     pub same_status: bool,
-    /// Whether both showed the same outputs, large parts compared by their hash; the execution count does not matter.
+    /// True if both have the same outputs. Large parts are compared by hash; the execution count is ignored.
     pub same_outputs: bool,
-    /// From the left source to the right one; empty when they are the same.
+    /// Diff of the sources, from left to right; empty if they are the same.
     pub source_diff: String,
-    /// From the left outputs' text to the right one's.
+    /// Diff of the outputs' text, from left to right.
     pub output_diff: String,
 }
 
@@ -121,15 +121,14 @@ pub struct Comparison {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputValue {
-    /// Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing.
+    /// Answer without the line break at its end; at most 64 KiB. A password is not recorded.
     pub value: String,
 }
 
-/// Whether running a cell brings the cells that hang together with it up to date.
+/// Reactivity of a notebook: automatic runs of cells that depend on each other.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReactivityOf {
-    /// `off`, `lazy` (what is stale of that from which a cell reads runs before it) or `eager` (and what reads from it runs
-    /// behind it).
+    /// `off`, `lazy` (stale inputs of a cell run before it) or `eager` (also, its dependents run after it).
     pub reactivity: Reactivity,
 }

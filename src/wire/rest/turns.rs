@@ -1,82 +1,82 @@
-//! Turns of assistants.
+//! Turns of assistants: list and status.
 
 use notarium_core::{Actor, CellId, ConversationId, Millis, Open, StopReason, TurnId, Usage, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which turns are listed, the last begun first.
+/// Filter and page of the turns, the last begun first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnsQuery {
-    /// Only of this conversation.
+    /// Only turns of this conversation.
     pub conversation: Option<ConversationId>,
-    /// Turns that began before this version: `next` of the page before.
+    /// Upper bound: turns that began before this version, as in `next` of the page before.
     pub before: Option<Version>,
     /// 1 to 200; absent: 50.
     pub limit: Option<usize>,
 }
 
-/// Turns of all times, the last begun first.
+/// Page of all turns, past ones included, the last begun first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TurnPage {
-    /// At most `limit` of them.
+    /// Turns, at most `limit`.
     pub turns: Vec<TurnSummary>,
-    /// Ask again with this as `before`; absent when there are no older ones.
+    /// Value of `before` for the next page; absent when there are no older turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
-/// Where a turn stands.
+/// Status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
-    /// The assistant is at work, or waits for a person.
+    /// The assistant works, or waits for a person.
     Running,
-    /// The model stopped; `stop_reason` says why.
+    /// The model stopped; see `stop_reason`.
     Finished,
-    /// A person stopped it; `cancelled_by` says who.
+    /// Stopped by a person; see `cancelled_by`.
     Cancelled,
-    /// No provider gave an answer, or the server could not go on; `cause` says why.
+    /// No provider answered, or the server could not continue; see `cause`.
     Failed,
 }
 
-/// One turn, as the record has it.
+/// Summary of one turn, from the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnSummary {
-    /// As in `StartTurn.turn_id`, or chosen by the server.
+    /// Turn id, as in `StartTurn.turn_id`, or chosen by the server.
     pub id: TurnId,
-    /// The conversation that the turn belongs to; its messages are read there.
+    /// Conversation of the turn, which has its messages.
     pub conversation_id: ConversationId,
-    /// At this moment; a turn that is over does not begin again.
+    /// Current status; an ended turn does not begin again.
     pub status: TurnStatus,
-    /// Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`.
+    /// Stop reason of a finished turn: `end_turn`, `max_turns`, `max_tokens` or `refusal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Open<StopReason>>,
-    /// Why it failed.
+    /// Cause of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The person for whom the assistant acts.
     pub requested_by: Actor,
-    /// Who stopped it, where somebody did.
+    /// Who stopped it, if it was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_by: Option<Actor>,
     /// Milliseconds since 1970, like all times here.
     pub started_at: Millis,
-    /// When it finished, was cancelled or failed. Absent while it runs.
+    /// End time: finished, cancelled or failed. Absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
-    /// The version of its TurnStarted event: `before` of the next page.
+    /// Version of its TurnStarted event: `before` of the next page.
     pub version: Version,
-    /// The prompt cell that it answers.
+    /// The prompt cell that the turn answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
-    /// `provider/model` of its last model call; before the first the model that was asked for.
+    /// `provider/model` of its last model call; before the first call the requested model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Calls of the model so far, each answered once; at most 10.
+    /// Number of model calls so far, without repeated attempts; at most 10.
     pub model_calls: u32,
-    /// With those that failed and were repeated.
+    /// Number of attempts of model calls, failed ones included.
     pub attempts: u32,
-    /// Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is.
+    /// Tokens of all attempts together: `input_tokens`, `output_tokens`; `estimated` if a part is estimated.
     pub usage: Usage,
 }

@@ -1,47 +1,47 @@
-//! What people and workspaces use of a server.
+//! Storage use of people and workspaces, and their quotas.
 
 use notarium_core::{UserId, WorkspaceId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose use is asked for.
+/// Accounts whose use is requested.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
-    /// True: of everybody, who uses most of the disk first; for administrators.
+    /// True: all accounts, the largest use of disk first; for administrators.
     #[serde(default)]
     pub all: bool,
 }
 
-/// Notebooks, and bytes.
+/// Numbers of notebooks and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amounts {
-    /// A notebook in a workspace counts for the workspace, any other for each of its owners.
+    /// Number of notebooks. A notebook in a workspace counts for the workspace, any other for each of its owners.
     pub notebooks: u64,
-    /// Of their records: payloads, and 256 bytes for each event.
+    /// Bytes of their records: payloads, plus 256 bytes per event.
     pub log_bytes: u64,
-    /// Of their large outputs.
+    /// Bytes of their large outputs.
     pub blob_bytes: u64,
 }
 
-/// What an account uses, and what it may use.
+/// Use and quota of an account.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AccountUsage {
-    /// A person; absent: a workspace.
+    /// The person; absent: a workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<UserId>,
-    /// A workspace; absent: a person.
+    /// The workspace; absent: a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
-    /// In the first seconds after a start of the server less than it is: what was there before is being counted.
+    /// Current use. Too low in the first seconds after a start of the server, until existing notebooks are counted.
     pub used: Amounts,
-    /// Beyond these, what only grows is refused (`limit_exceeded`).
+    /// Quotas; commands that would exceed one are refused (`limit_exceeded`).
     pub limits: Amounts,
 }
 
-/// First you, then your workspaces.
+/// Use of your account, then of your workspaces.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct UsageAnswer {
-    /// At most 1,000 of them.
+    /// Accounts, at most 1,000.
     pub accounts: Vec<AccountUsage>,
 }

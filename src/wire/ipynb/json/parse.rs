@@ -1,8 +1,8 @@
-//! JSON read leniently: what Python writes and JSON does not know is mended, and counted.
+//! Lenient JSON parser: repairs what Python writes and JSON does not allow, and counts the repairs.
 
 use super::{Json, Map};
 
-/// What the parser mended, with how often.
+/// Number of repairs by kind.
 #[derive(Debug, Default)]
 pub struct Repairs {
     pub lone_surrogates: usize,
@@ -10,14 +10,14 @@ pub struct Repairs {
     pub duplicate_keys: usize,
 }
 
-/// Why a text is not JSON, and at which byte.
+/// Reason for a failure to parse, with the byte offset.
 #[derive(Debug, PartialEq)]
 pub enum Failure {
     Syntax { at: usize, reason: &'static str },
     TooDeep,
 }
 
-/// Parses one value. `NaN` and infinities become null, half surrogates U+FFFD, the last of equal keys counts.
+/// Parses one value. `NaN` and infinities become null, half surrogates U+FFFD; the last of equal keys counts.
 pub fn parse(text: &str, max_depth: usize) -> Result<(Json, Repairs), Failure> {
     let mut parser = Parser { text, at: 0, max_depth, repairs: Repairs::default() };
     let value = parser.value(0)?;
@@ -194,7 +194,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The character of a pair whose high half was read; what follows stays when it is no low half.
+    /// Reads the low half of a surrogate pair and returns the character. Text that is no low half is not consumed.
     fn low_half(&mut self, high: u32) -> char {
         let start = self.at;
         if self.take_word("\\u")
@@ -248,7 +248,7 @@ impl Parser<'_> {
         self.at > start
     }
 
-    /// A fraction or an exponent, taken whole or not at all. `signs` is 2 where a sign may stand.
+    /// Consumes a fraction or an exponent as a whole, or nothing. `signs` is 2 where a sign is allowed.
     fn part(&mut self, signs: u8, mark: impl Fn(&mut Self) -> bool) -> bool {
         let start = self.at;
         let marked = mark(self);
@@ -263,8 +263,8 @@ impl Parser<'_> {
     }
 }
 
-/// A float as Python's `repr` has it when that is the same number to the last digit, else the text as it is.
-/// Nothing when it is beyond every double: Python would read an infinity.
+/// Formats a float as Python's `repr` does if that is the same number to the last digit, else keeps the text.
+/// Returns `None` beyond the range of doubles, where Python would read an infinity.
 fn float(text: &str) -> Option<String> {
     let value: f64 = text.parse().ok()?;
     if !value.is_finite() {
@@ -275,7 +275,7 @@ fn float(text: &str) -> Option<String> {
     Some(if same { printed } else { text.to_owned() })
 }
 
-/// The shortest digits that give the same double; an exponent from 1e16 up and below 1e-4.
+/// Prints the shortest digits that give the same double, with an exponent from 1e16 up and below 1e-4.
 fn python_repr(value: f64) -> String {
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -287,7 +287,7 @@ fn python_repr(value: f64) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.abs())
 }
 
-/// Sign, digits without zeros at either end, and the power of ten of the last digit.
+/// Returns the sign, the digits without zeros at either end, and the power of ten of the last digit.
 fn decimal(text: &str) -> Option<(bool, String, i64)> {
     let negative = text.starts_with('-');
     let (mantissa, exponent) =
