@@ -1,4 +1,4 @@
-//! The answers to recent commands, so that a retry gets the same one without the store.
+//! Cache of answers to recent commands, so that a retry gets the same answer without a read of the store.
 
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -8,7 +8,7 @@ use notarium_wire::AckMessage;
 
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Ids are unique for each actor: nearly always one record, else the oldest first.
+    /// Records by command id, oldest first. Ids are unique for each actor only, but nearly always there is one record.
     by_id: BTreeMap<CommandId, Vec<CommandRecord>>,
     oldest_first: VecDeque<CommandId>,
 }
@@ -39,7 +39,7 @@ impl Answers {
         }
     }
 
-    /// The answer to a repeated command, or `None`: not known here.
+    /// Returns the answer to a repeated command; `None`: not in the cache.
     pub(crate) fn find(
         &self,
         notebook: &NotebookId,
@@ -56,7 +56,7 @@ impl Answers {
     }
 }
 
-/// The answer that a record gives to a repeat of its command.
+/// Returns the recorded answer for a repeat of its command.
 pub(crate) fn recorded_answer(
     notebook: &NotebookId,
     digest: &[u8; 32],

@@ -1,53 +1,53 @@
-//! How a room behaves; all times in milliseconds.
+//! Settings of rooms: limits and times in milliseconds.
 
 use notarium_core::{InstanceId, Limits, Millis};
 
 /// Settings that all rooms of a server share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomConfig {
-    /// This life of the server.
+    /// Id of this run of the server.
     pub instance: InstanceId,
-    /// What `decide` enforces.
+    /// Limits that `decide` enforces.
     pub limits: Limits,
-    /// Commands that are decided, and appended, together at most.
+    /// Maximum number of commands that are decided and appended together.
     pub max_batch_commands: usize,
-    /// Payload bytes after which a batch takes no more commands.
+    /// Payload bytes above which a batch takes no more commands.
     pub max_batch_bytes: usize,
-    /// Missing events above which a subscriber gets a snapshot instead.
+    /// Number of missing events above which a subscriber gets a snapshot instead.
     pub max_tail_events: usize,
-    /// Events of unconfirmed cells above which the text becomes a conflict copy.
+    /// Number of events of unconfirmed cells above which the text becomes a conflict copy.
     pub max_unconfirmed_events: usize,
-    /// Recent events in memory: their number and bytes while the notebook is busy, and bytes when it is idle.
+    /// Recent events kept in memory: number and bytes while the notebook is busy, and bytes when it is idle.
     pub max_recent_events: usize,
     pub max_recent_bytes: usize,
     pub max_idle_recent_bytes: usize,
-    /// The same once late edits needed older ones, until the notebook is idle. What is older is read from the store, which
-    /// the whole room waits for: a flood of late edits must find its bases in memory.
+    /// The same limits after late edits needed older events, until the notebook is idle. Older events are read from the store, which blocks
+    /// the whole room, so a flood of late edits must find its bases in memory.
     pub max_late_events: usize,
     pub max_late_bytes: usize,
-    /// Answers to recent commands in memory; older ones are in the store.
+    /// Number of answers to recent commands in memory; older ones are in the store.
     pub max_recent_answers: usize,
-    /// Events between two snapshots.
+    /// Number of events between two snapshots.
     pub snapshot_events: u64,
-    /// Longest time that events are held back to share a frame, on a busy notebook.
+    /// Maximum time that events are delayed to share a frame, on a busy notebook.
     pub max_frame_delay_ms: Millis,
-    /// Shortest time between two presence frames.
+    /// Minimum time between two presence frames.
     pub presence_delay_ms: Millis,
-    /// Shortest time between two frames of what assistants are writing.
+    /// Minimum time between two frames of assistants' activity.
     pub activity_delay_ms: Millis,
-    /// A cursor that is not renewed for so long is forgotten.
+    /// Time after which a cursor without renewal is dropped.
     pub presence_ttl_ms: Millis,
-    /// An agent unheard of for so long is shown as unreachable.
+    /// Time of silence after which an agent is shown as unreachable.
     pub unreachable_after_ms: Millis,
-    /// … and its kernels are given up after so long.
+    /// Time of silence after which the agent's kernels are given up.
     pub lease_ms: Millis,
-    /// The catalog follows edits with this delay.
+    /// Delay with which the catalog follows edits.
     pub catalog_delay_ms: Millis,
-    /// After so long without a command, memory that only speeds things up is given back.
+    /// Time without a command after which caches are freed.
     pub idle_ms: Millis,
-    /// A room without clients and work ends after so long.
+    /// Time without clients and work after which a room ends.
     pub unload_after_ms: Millis,
-    /// A failed load is repeated after so long.
+    /// Delay before a failed load is repeated.
     pub retry_load_ms: Millis,
 }
 

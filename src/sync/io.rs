@@ -1,4 +1,4 @@
-//! What goes into a room and what comes out: the whole boundary between the pure room and its driver.
+//! Inputs and outputs of a room: the whole interface between the pure room and its driver.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::rendering::Rendered;
 use crate::replay::Loaded;
 use crate::submission::{Caller, Submission};
 
-/// Names a question of the room to its driver.
+/// Id of a question from the room to its driver.
 pub type Ticket = u64;
 
-/// What happened.
+/// An event for the room.
 #[derive(Debug)]
 pub enum Input {
-    /// The answer to [`Output::Load`], with the epoch of the lease that was taken for it. The error: why none could be taken,
-    /// for instance because the disk is full; the notebook can be read all the same.
+    /// Answers [`Output::Load`], with the epoch of the lease that was taken for it. Lease error: the reason why none could be taken, for
+    /// instance a full disk; the notebook can still be read.
     Loaded {
         loaded: Box<Loaded>,
         lease: Result<Epoch, String>,
@@ -63,87 +63,87 @@ pub enum Input {
         client: ClientId,
         kernel_session: KernelSessionId,
     },
-    /// From an agent: the open comms, for one who follows.
+    /// From an agent: the open comms, for one follower.
     Comms {
         client: ClientId,
         kernel_session: KernelSessionId,
         asker: String,
         comms: Vec<OpenComm>,
     },
-    /// From an agent, for all who follow.
+    /// From an agent: changes of comms, for all followers.
     Comm {
         client: ClientId,
         kernel_session: KernelSessionId,
         changes: Vec<CommChange>,
     },
-    /// From somebody who follows, for the kernel.
+    /// From a follower: a message for the kernel.
     SendComm {
         client: ClientId,
         message: SendCommMessage,
     },
-    /// From whoever carries turns on: what an assistant is doing this moment.
+    /// From the assistants' host: live activity of a turn.
     Activity(TurnActivity),
     Read {
         identity: Arc<Identity>,
         caller: Caller<Result<ReadState, Rejection>>,
     },
-    /// The append in flight is synced.
+    /// The append in flight is on disk.
     Appended,
     AppendFailed(AppendFailure),
-    /// The answer to [`Output::ReadTail`] and [`Output::ReadHistory`].
+    /// Answers [`Output::ReadTail`] and [`Output::ReadHistory`].
     Past {
         ticket: Ticket,
         past: Result<Past<Stored>, ReadFailure>,
     },
-    /// The answer to [`Output::FindCommands`]: those that are recorded.
+    /// Answers [`Output::FindCommands`] with the recorded ones.
     Commands {
         ticket: Ticket,
         records: Result<Vec<CommandRecord>, ReadFailure>,
     },
-    /// The answer to [`Output::Judge`]; `None`: the judge gave up.
+    /// Answers [`Output::Judge`]; `None`: the judge gave up.
     Judged {
         ticket: Ticket,
         judgement: Option<Judgement>,
     },
-    /// The answer to [`Output::ReadNames`], for each text; `None`: it does not parse.
+    /// Answers [`Output::ReadNames`], for each text; `None`: it does not parse.
     Names {
         names: Vec<(CodeText, Option<CodeNames>)>,
     },
-    /// The answer to [`Output::Render`]; `None`: it cannot be written.
+    /// Answers [`Output::Render`]; `None`: it cannot be serialised.
     Rendered(Option<Box<Rendered>>),
-    /// The client's state is not the notebook's: it gets the whole state.
+    /// The client's state differs from the notebook's: it gets the whole state.
     Differs {
         client: ClientId,
     },
-    /// Somebody looks at the list of notebooks who has changed this one: the list is brought up to date first.
+    /// Updates the notebook list before an author of recent changes reads it.
     List {
         caller: Caller<()>,
     },
-    /// An events frame for this client was dropped because its queue is full; `from` is the frame's.
+    /// An events frame for this client was dropped because its queue was full; `from` is the frame's version.
     Lagging {
         client: ClientId,
         from: Version,
     },
-    /// A lagging client has read everything that was queued for it.
+    /// A lagging client has read its whole queue.
     CaughtUp {
         client: ClientId,
     },
-    /// [`crate::Room::wake_at`] has come.
+    /// The time of [`crate::Room::wake_at`] has come.
     Tick,
-    /// Nothing new is taken; the room ends when what it has is done.
+    /// Stops new commands; the room ends when its work is done.
     ShutDown,
 }
 
-/// Why an append is not known to be written. Most say that it was not.
+/// Reason why an append failed. Only `Unknown` may have been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppendFailure {
-    /// The head is another one.
+    /// The log's head is not the expected one.
     VersionConflict,
-    /// One of the commands is recorded already.
+    /// One of the commands is already recorded.
     DuplicateCommand,
-    /// Another server has taken the notebook's lease since.
+    /// Another server has taken the notebook's lease.
     LeaseLost,
-    /// It may have been written, and may be found at the next start.
+    /// The append may have been written, and may appear after the next start.
     Unknown {
         reason: String,
     },
@@ -152,22 +152,22 @@ pub enum AppendFailure {
     },
 }
 
-/// Why the store did not answer.
+/// Reason why a read of the store failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadFailure {
     TooLong,
     Unavailable { reason: String },
 }
 
-/// What is to be done, in this order.
+/// An action for the driver; actions are executed in order.
 #[derive(Debug)]
 pub enum Output {
-    /// Take the notebook's lease, and load it as it is stored, with the events after `recent_after` where they are at hand.
+    /// Takes the notebook's lease and loads the stored state, with the events after `recent_after` if they are available.
     Load {
         recent_after: Version,
     },
     Append(Append),
-    /// Read at most `limit` events after a version.
+    /// Reads at most `limit` events after a version.
     ReadTail {
         ticket: Ticket,
         after: Version,
@@ -177,53 +177,53 @@ pub enum Output {
         ticket: Ticket,
         queries: Vec<HistoryQuery>,
     },
-    /// Judge what code could do. Everything else goes on meanwhile.
+    /// Judges what code could do. The room continues meanwhile.
     Judge {
         ticket: Ticket,
         query: JudgementQuery,
     },
-    /// Find the names in these texts; each is to be answered. One such question is open at a time.
+    /// Finds the names in these texts; each needs an answer. At most one such question is open.
     ReadNames {
         texts: Vec<CodeText>,
     },
-    /// Write the state with [`Rendered::of`]. Everything else goes on meanwhile.
+    /// Serialises the state with [`Rendered::of`]. The room continues meanwhile.
     Render {
         document: Arc<Document>,
         event_id: EventId,
     },
-    /// Look up the records of commands, by actor key and id.
+    /// Looks up the records of commands, by actor key and id.
     FindCommands {
         ticket: Ticket,
         commands: Vec<(String, CommandId)>,
     },
-    /// A frame that must not be dropped.
+    /// Sends a frame that must not be dropped.
     Send {
         client: ClientId,
         text: String,
     },
-    /// As `Send`: the answer to one of its commands.
+    /// Like `Send`, for the answer to a command of the client.
     Reply {
         client: ClientId,
         text: String,
     },
-    /// As `Send`. From here on the client is one that gets events again.
+    /// Like `Send`. From here on the client gets events again.
     Subscribed {
         client: ClientId,
         text: SharedText,
     },
-    /// One frame for many, of events or comms. If a client's queue is full: drop it and all that follow until `Subscribed`, and report
-    /// [`Input::Lagging`] once.
+    /// Sends one frame of events or comms to many clients. If a client's queue is full: drop it and all later ones until `Subscribed`, and
+    /// report [`Input::Lagging`] once.
     Events {
         clients: Vec<ClientId>,
         from: Version,
         text: String,
     },
-    /// One frame for many, of which nothing is lost when it is dropped.
+    /// Sends one frame to many clients; it may be dropped without loss.
     Presence {
         clients: Vec<ClientId>,
         text: String,
     },
-    /// The client follows no longer.
+    /// Ends the client's subscription.
     Forget {
         client: ClientId,
     },
@@ -235,7 +235,7 @@ pub enum Output {
         caller: Caller<Result<ReadState, Rejection>>,
         state: Result<ReadState, Rejection>,
     },
-    /// An agent that offers this kernelspec should come.
+    /// Requests an agent that offers this kernelspec.
     WorkWanted {
         kernel_session: KernelSessionId,
         kernelspec: String,
@@ -243,9 +243,8 @@ pub enum Output {
     WorkSettled {
         kernel_session: KernelSessionId,
     },
-    /// Up to this version something happened that those who act for assistants look at: events of conversations and tool
-    /// calls, ends of runs and their waiting for input, starts and ends of kernels. Also after a load of a notebook with
-    /// unfinished turns or calls.
+    /// Wakes the assistants' host, for events up to this version: conversations, tool calls, ends of runs, input requests, starts and ends
+    /// of kernels. Also sent after a load of a notebook with unfinished turns or calls.
     WakeAssistants {
         version: Version,
     },
@@ -253,22 +252,22 @@ pub enum Output {
         notebook: Arc<Notebook>,
         head: Head,
     },
-    /// The list of notebooks lacks changes that these have made, until [`Output::UpdateCatalog`] is done.
+    /// Marks the notebook list as outdated for these actors, until [`Output::UpdateCatalog`] is done.
     ListLacks {
         actors: Vec<Actor>,
     },
     UpdateCatalog {
         notebook: Arc<Notebook>,
     },
-    /// Answer when every `UpdateCatalog` before it is done.
+    /// Answers the caller when every earlier `UpdateCatalog` is done.
     Listed {
         caller: Caller<()>,
     },
-    /// The room has ended: drop it. Inputs that still come belong to a new one.
+    /// Ends the room: drop it. Later inputs belong to a new room.
     Unload,
 }
 
-/// A moment, or never.
+/// Returns the earliest deadline, if any.
 pub(crate) fn earliest(moments: impl IntoIterator<Item = Option<Millis>>) -> Option<Millis> {
     moments.into_iter().flatten().min()
 }

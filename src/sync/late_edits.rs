@@ -1,12 +1,12 @@
-//! The recent events of cells that late edits ask for, read once: under a flood of edits on old bases, each of them needs
-//! all that came since, and reading that from its text each time would cost the room more than everything else.
+//! Cache of decoded recent events by cell, for late edits. Each late edit needs all events since its base; decoding them every time would
+//! dominate the room's cost during a flood.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use notarium_core::{CellId, Recorded, Version};
 
-/// Of some cells all recent events, in order. What is asked for the first time is read from the texts by the ring.
+/// Recent events of some cells, complete and in order. The ring fills in a cell at its first use.
 #[derive(Debug, Default)]
 pub(crate) struct LateEdits {
     by_cell: BTreeMap<String, VecDeque<Arc<Recorded>>>,
@@ -21,7 +21,7 @@ impl LateEdits {
         self.by_cell.insert(cell.to_string(), events.into_iter().map(Arc::new).collect());
     }
 
-    /// Takes up an event that follows all others.
+    /// Adds an event that follows all others.
     pub(crate) fn note(&mut self, recorded: Recorded) {
         let events = recorded.event.subject().and_then(|subject| self.by_cell.get_mut(subject));
         if let Some(events) = events {
@@ -29,7 +29,7 @@ impl LateEdits {
         }
     }
 
-    /// The events of these subjects after `since`, if every one is known here.
+    /// Returns the events of these subjects after `since`, if all subjects are cached.
     pub(crate) fn select<'a>(
         &self,
         subjects: impl Iterator<Item = &'a String>,
@@ -48,7 +48,7 @@ impl LateEdits {
         Some(selected)
     }
 
-    /// Forgets what the ring has forgotten.
+    /// Drops events that the ring has dropped.
     pub(crate) fn trim(&mut self, before: Version) {
         self.by_cell.retain(|_, events| {
             while events.front().is_some_and(|recorded| recorded.envelope.version <= before) {

@@ -1,4 +1,4 @@
-//! Which runtime agents are there, and for how long their kernels wait for them.
+//! Leases of runtime agents: presence, and the time for which kernels wait for an absent agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::earliest;
 
-/// Answers to input requests that wait for their agent at most.
+/// Maximum number of answers to input requests that wait for an absent agent.
 const MAX_PENDING_VALUES: usize = 16;
 
-/// One agent, as this room knows it.
+/// State of one agent in this room.
 #[derive(Debug, Default)]
 struct Lease {
     clients: BTreeSet<ClientId>,
-    /// For people to read. `None` until it has been here.
+    /// Display name. `None` until the agent has connected.
     name: Option<String>,
-    /// Since when nothing is heard of it. `None` while it is connected.
+    /// Time since when the agent is disconnected. `None` while it is connected.
     gone_at: Option<Millis>,
-    /// When its kernels are given up next.
+    /// Time at which its kernels are given up next.
     ends_at: Option<Millis>,
-    /// Answers that it has not got yet. They are not in the log, so they wait in memory.
+    /// Answers to input requests that are not delivered yet. The log does not have them, so they wait in memory.
     values: Vec<(ExecutionId, String)>,
-    /// What its kernels take of its machine, while it is there and somebody looks.
+    /// Memory and CPU use of its kernels, while it is connected and measurements are on.
     usage: BTreeMap<KernelSessionId, KernelUsage>,
 }
 
@@ -32,12 +32,12 @@ struct Lease {
 pub(crate) struct Leases {
     agents: BTreeMap<AgentId, Lease>,
     busy: BTreeSet<KernelSessionId>,
-    /// What clients were sent last.
+    /// Statuses that clients were sent last.
     sent: Vec<KernelStatus>,
 }
 
 impl Leases {
-    /// The agent follows the notebook; returns the answers that it missed.
+    /// Notes a connection of the agent; returns the answers that it missed.
     pub(crate) fn came(&mut self, agent: &AgentId, name: &str, client: ClientId) -> Vec<(ExecutionId, String)> {
         let lease = self.agents.entry(agent.clone()).or_default();
         lease.clients.insert(client);
@@ -55,7 +55,7 @@ impl Leases {
         }
     }
 
-    /// Follows the state: every agent with a kernel has a lease, and no other that is away.
+    /// Adjusts leases to the state: one for every agent with a kernel, and for connected agents.
     pub(crate) fn follow(&mut self, notebook: &Notebook, now: Millis, config: &RoomConfig) {
         let owners: BTreeSet<&AgentId> =
             notebook.kernels.values().filter_map(|session| session.agent.as_ref()).collect();
@@ -71,7 +71,7 @@ impl Leases {
         }
     }
 
-    /// The sessions whose agent did not come back in time. Each is named once a minute until it is gone from the state.
+    /// Returns the sessions whose agent did not come back in time. Each is returned once a minute until the state no longer has it.
     pub(crate) fn expired(&mut self, notebook: &Notebook, now: Millis) -> Vec<KernelSessionId> {
         let mut expired = Vec::new();
         for (agent, lease) in &mut self.agents {
@@ -84,7 +84,7 @@ impl Leases {
         expired
     }
 
-    /// Whom to send the answer to an input request; nobody there: it waits.
+    /// Returns the clients that get the answer to an input request. If there are none, the answer waits.
     pub(crate) fn deliver(&mut self, agent: &AgentId, execution: &ExecutionId, value: &str) -> Vec<ClientId> {
         let lease = self.agents.entry(agent.clone()).or_default();
         if lease.clients.is_empty() && lease.values.len() < MAX_PENDING_VALUES {
@@ -107,7 +107,7 @@ impl Leases {
         }
     }
 
-    /// Nobody measures any more.
+    /// Drops measurements, as they have stopped.
     pub(crate) fn forget_usage(&mut self) {
         self.agents.values_mut().for_each(|lease| lease.usage.clear());
     }
@@ -133,12 +133,12 @@ impl Leases {
         self.agents.get(agent).filter(|lease| !lease.is_reachable(now, config))?.gone_at
     }
 
-    /// The sessions whose agent is not there, be it for a moment.
+    /// Returns the sessions whose agent is not connected now.
     pub(crate) fn away(&self, notebook: &Notebook) -> BTreeSet<KernelSessionId> {
         sessions(notebook, |agent| self.agents.get(agent).is_none_or(|lease| lease.clients.is_empty()))
     }
 
-    /// The sessions whose agent has not been there for a while.
+    /// Returns the sessions whose agent has been away for a while.
     pub(crate) fn unreachable(
         &self,
         notebook: &Notebook,
@@ -148,7 +148,7 @@ impl Leases {
         sessions(notebook, |agent| !self.is_reachable(agent, now, config))
     }
 
-    /// The statuses, if they are others than the last ones sent.
+    /// Returns the statuses if they differ from those sent last.
     pub(crate) fn changed_statuses(
         &mut self,
         notebook: &Notebook,
@@ -163,7 +163,7 @@ impl Leases {
         Some(statuses)
     }
 
-    /// Whether kernels wait for an agent that is away.
+    /// Returns true if kernels wait for an absent agent.
     pub(crate) fn is_waiting(&self) -> bool {
         self.agents.values().any(|lease| lease.ends_at.is_some())
     }
@@ -193,13 +193,13 @@ impl Lease {
     }
 }
 
-/// Those of such agents.
+/// Returns the sessions whose agent matches.
 fn sessions(notebook: &Notebook, is_meant: impl Fn(&AgentId) -> bool) -> BTreeSet<KernelSessionId> {
     let meant = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref().is_some_and(&is_meant));
     meant.map(|(id, _)| id.clone()).collect()
 }
 
-/// The agent that an actor is.
+/// Returns the agent's id if the actor is an agent.
 pub(crate) fn agent_of(actor: &Actor) -> Option<&AgentId> {
     match actor {
         Actor::Agent { id } => Some(id),

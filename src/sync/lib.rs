@@ -1,14 +1,14 @@
 //! Rooms: the live side of a notebook, as a pure state machine.
 //!
-//! Purpose: [`Room::handle`] takes what happened and the time, and returns what is to be done, in order: commands become
-//! events, events are appended, shown and acked; clients join, catch up, see each other, and lose what they may not see.
+//! Purpose: [`Room::handle`] takes an input and the time, and returns actions in order. Commands become events; events are appended, sent
+//! and acked. Clients join, catch up, see each other, and stop getting what they may no longer see.
 //!
 //! Invariants:
 //! - Pure: no async, clock, randomness, threads, I/O or hash-ordered maps. Time and entropy are input.
-//! - Nothing is shown, acked or answered before the append that holds it has been reported as synced. At most one append
-//!   is in flight; what fails is thrown away and decided again on the state as it is stored.
+//! - Nothing is sent, acked or answered before the append that contains it is reported as synced. At most one append is in flight; a failed
+//!   one is discarded and its commands are decided again on the stored state.
 //! - Events reach a client before the ack of the command that made them, gapless and in order.
-//! - A slow client costs the others nothing: it is dropped from the fan-out and caught up later.
+//! - A slow client costs the others nothing: it is removed from the fan-out and caught up later.
 //!
 //! This crate must never know HTTP, SQL or sockets.
 

@@ -1,4 +1,4 @@
-//! Commands that wait to be decided, in order; control overtakes output.
+//! Queue of commands that wait for their decision, in order; control commands overtake output reports.
 
 use std::collections::VecDeque;
 
@@ -9,26 +9,26 @@ use crate::identity::{ClientId, Identity};
 use crate::io::Ticket;
 use crate::submission::{ReplyTo, Submission};
 
-/// A submission that is not answered yet, and how far its decision is.
+/// A submission without an answer, and the progress of its decision.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub submission: Submission,
-    /// Repeats of it that came before it was answered.
+    /// Repeats that arrived before the answer.
     pub also: Vec<ReplyTo>,
-    /// `Actor::key()`.
+    /// Key of the actor, `Actor::key()`.
     pub actor: String,
     pub digest: [u8; 32],
-    /// Taken when it is decided; parsed again from `body` when it must be decided again.
+    /// Parsed command. The decision takes it; a repeated decision parses `body` again.
     pub command: Option<Command>,
-    /// Counts arrivals: a subscription waits for its client's earlier commands.
+    /// Arrival number: a subscription waits for its client's earlier commands.
     pub arrival: u64,
-    /// The question to the store that it waits for.
+    /// Ticket of the question to the store whose answer it needs.
     pub ticket: Option<Ticket>,
     pub history: Option<History>,
-    /// What its code could do, and how often that was asked.
+    /// Judgement of its code, and the number of judgements so far.
     pub judgement: Option<Judgement>,
     pub judgements: u32,
-    /// How often it was decided in vain.
+    /// Number of failed attempts to decide and append it.
     pub attempts: u32,
 }
 
@@ -57,7 +57,7 @@ impl Pending {
         &self.submission.identity
     }
 
-    /// The undo group: the sender's, else the command is a group of its own.
+    /// Returns the undo group: the sender's, else a group for this command.
     pub(crate) fn correlation(&self) -> CorrelationId {
         let own = || CorrelationId::new(self.id().as_str()).unwrap_or_else(|_| unreachable!("ids have one shape"));
         self.submission.message.correlation_id.clone().unwrap_or_else(own)
@@ -72,13 +72,14 @@ impl Pending {
     }
 }
 
-/// The command of a body; the error is a sentence.
+/// Parses the command of a body; the error is a sentence.
 pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
     Command::decode(body.get())
         .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
 }
 
-/// SHA-256 of the body's text. What an answer says must not be guessable from what is stored: it is left out.
+/// Returns the SHA-256 of the body's text. Answers to input requests are blanked first, so that nobody can guess them from the stored
+/// digest.
 fn digest(body: &RawJson, command: &Command) -> [u8; 32] {
     if secrets(command).is_empty() {
         return Sha256::digest(body.get()).into();
@@ -97,7 +98,7 @@ fn blank(command: &mut Command) {
     }
 }
 
-/// The answers to input requests in a command: they reach the kernel beside the log.
+/// Returns the answers to input requests in a command, which reach the kernel beside the log.
 pub(crate) fn secrets(command: &Command) -> Vec<(notarium_core::ExecutionId, String)> {
     match command {
         Command::AnswerInput { execution_id, value } => vec![(execution_id.clone(), value.clone())],
@@ -106,7 +107,7 @@ pub(crate) fn secrets(command: &Command) -> Vec<(notarium_core::ExecutionId, Str
     }
 }
 
-/// What people use to stop things.
+/// Returns true for commands by which people stop work.
 fn is_control(command: &Command) -> bool {
     use Command as C;
     matches!(
@@ -131,12 +132,12 @@ fn is_output(pending: &Pending) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     commands: VecDeque<Pending>,
-    /// Of all bodies.
+    /// Bytes of all bodies.
     bytes: usize,
 }
 
 impl Queue {
-    /// Control goes before the outputs that wait at the end.
+    /// Adds a command; control goes before the output reports at the end.
     pub(crate) fn push(&mut self, pending: Pending) {
         let is_control = pending.command.as_ref().is_some_and(is_control);
         let overtaken =
@@ -145,14 +146,14 @@ impl Queue {
         self.commands.insert(self.commands.len() - overtaken, pending);
     }
 
-    /// Puts commands back that must be decided again, in their order.
+    /// Puts commands back at the front for another decision, in their order.
     pub(crate) fn push_back_to_front(&mut self, again: Vec<Pending>) {
         for pending in again.into_iter().rev() {
             self.push_front(pending);
         }
     }
 
-    /// Bytes of the bodies that wait.
+    /// Returns the bytes of all waiting bodies.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -181,7 +182,7 @@ impl Queue {
         std::mem::take(&mut self.commands).into()
     }
 
-    /// Where the command is that waits for this answer.
+    /// Removes the command that waits for this ticket; returns it with its position.
     pub(crate) fn remove_waiting(&mut self, ticket: Ticket) -> Option<(usize, Pending)> {
         let index = self.commands.iter().position(|pending| pending.ticket == Some(ticket))?;
         let pending = self.commands.remove(index)?;
@@ -193,7 +194,7 @@ impl Queue {
         self.commands.insert(index.min(self.commands.len()), pending);
     }
 
-    /// Whether a command of this client arrived earlier and waits.
+    /// Returns true if an earlier command of this client is in the queue.
     pub(crate) fn has_earlier(&self, client: ClientId, arrival: u64) -> bool {
         self.commands.iter().any(|pending| pending.is_from(client) && pending.arrival < arrival)
     }

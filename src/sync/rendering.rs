@@ -1,27 +1,27 @@
-//! The state for those who join: its JSON and its digest are made beside the room, once for all who wait.
+//! Serialised state for joining clients: JSON and digest are made off the room's task, once for all waiting clients.
 
 use notarium_core::{Document, EventId, Hash, RawJson, Version};
 
-/// A state as it goes over the wire.
+/// A state as serialised for the wire.
 #[derive(Debug, Clone)]
 pub struct Rendered {
     pub version: Version,
-    /// Of the event at `version`.
+    /// Id of the event at `version`.
     pub event_id: EventId,
     pub snapshot: RawJson,
-    /// Absent where the state has no canonical form.
+    /// Digest of the state; absent if it has no canonical form.
     pub digest: Option<Hash>,
 }
 
 impl Rendered {
-    /// Takes as long as the state is large: nothing for the room's own task. `event_id`: of the state's last event.
+    /// Serialises the state; slow for large ones, so call it off the room's task. `event_id`: id of the state's last event.
     pub fn of(document: &Document, event_id: EventId) -> Option<Self> {
         let snapshot = RawJson::of(document).ok()?;
         Some(Self { version: document.version, event_id, snapshot, digest: document.digest().ok() })
     }
 }
 
-/// What was rendered, and what is being rendered. One at a time.
+/// The last rendered state, and the rendering in progress, of which there is at most one.
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
     pub(crate) under_way: Option<Version>,
@@ -37,7 +37,7 @@ impl Rendering {
         self.done = None;
     }
 
-    /// The oldest version that events must be able to follow.
+    /// Returns the oldest version after which all events must stay in the ring.
     pub(crate) fn oldest(&self) -> Option<Version> {
         let done = self.done.as_ref().map(|done| done.version);
         done.into_iter().chain(self.under_way).min()

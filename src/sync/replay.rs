@@ -1,34 +1,34 @@
-//! From stored events to the state: how a room, or anybody who checks a log, loads a notebook.
+//! Replays stored events to a state: for rooms that load a notebook, and for checks of a log.
 
 use std::sync::Arc;
 
 use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, Version, verify_chain};
 
-/// Why nobody may write on top of a state. Each with the sentence that names the place.
+/// Reason why a notebook is read-only, with a sentence that names the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadOnly {
-    /// An event that this build does not know.
+    /// This build does not know an event.
     Unknown(String),
-    /// An event that cannot be read, or that is not the one that was written.
+    /// An event cannot be read, or differs from the one that was written.
     Damaged(String),
 }
 
-/// A notebook as it was loaded.
+/// A loaded notebook.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// At the head, or before the first event that this build does not know or that is damaged.
+    /// State at the head, or before the first event that is unknown or damaged.
     pub notebook: Arc<Notebook>,
-    /// Of the log.
+    /// Head of the log.
     pub head: Head,
     /// Events up to the notebook's version, gapless; at least the last one.
     pub recent: Vec<Stored>,
-    /// Why the notebook does not stand at the head: nobody may write on top of it.
+    /// Reason why the state is not at the head, so that no append is allowed.
     pub read_only: Option<ReadOnly>,
-    /// Of the snapshot that the load began with; 0: none.
+    /// Version of the snapshot with which the load began; 0: none.
     pub snapshot_version: Version,
 }
 
-/// Folds stored events into a notebook, and checks their chain.
+/// Folds stored events into a notebook, and verifies the hash chain.
 #[derive(Debug, Clone)]
 pub struct Replay {
     notebook: Notebook,
@@ -38,12 +38,12 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// From the first event on.
+    /// Starts at the first event.
     pub fn new(notebook_id: NotebookId) -> Self {
         Self { notebook: Notebook::new(notebook_id), head: Head::START, read_only: None, snapshot_version: 0 }
     }
 
-    /// From a snapshot on, whose state is the one at `head`.
+    /// Starts at a snapshot, whose state is the one at `head`.
     pub fn from_snapshot(notebook: Notebook, head: Head) -> Self {
         Self { notebook, head, read_only: None, snapshot_version: head.version }
     }
@@ -52,26 +52,26 @@ impl Replay {
         self.head
     }
 
-    /// The state up to [`Self::version`].
+    /// Returns the state at [`Self::version`].
     pub fn notebook(&self) -> Arc<Notebook> {
         Arc::new(self.notebook.clone())
     }
 
-    /// Every event up to the head is folded in.
+    /// Returns true if every event up to the head is folded in.
     pub fn is_at_head(&self) -> bool {
         self.read_only.is_none()
     }
 
-    /// The notebook's: the head's, or that of the last event before an unknown one.
+    /// Returns the notebook's version: the head's, or that of the last event before an unknown one.
     pub fn version(&self) -> Version {
         self.notebook.version
     }
 
-    /// Folds the events in that follow; those that are in already are passed over. From the first unknown event on, the chain
-    /// alone is checked: what would be folded in on top of it could be wrong.
+    /// Folds in events that follow; earlier ones are skipped. From the first unknown event on only the hash chain is checked, as later
+    /// events would be folded into a wrong state.
     ///
     /// # Errors
-    /// The first break of the chain; nothing after it was applied.
+    /// Returns the first break of the chain; no event from there on is applied.
     pub fn apply(&mut self, events: &[Stored]) -> Result<(), ChainError> {
         let applied = self.head.version;
         for stored in events.iter().filter(|stored| stored.envelope.version > applied) {
@@ -89,14 +89,14 @@ impl Replay {
         Ok(())
     }
 
-    /// What is proven of a record that is damaged after it. `end`: of the log, as far as it is known.
+    /// Ends a replay at a damaged event, with the verified part. `end`: head of the log, as far as it is known.
     pub fn stop(self, recent: Vec<Stored>, reason: String, end: Head) -> Loaded {
         let head = if end.version > self.head.version { end } else { self.head };
         let loaded = self.finish(recent);
         Loaded { head, read_only: loaded.read_only.or(Some(ReadOnly::Damaged(reason))), ..loaded }
     }
 
-    /// `recent`: events up to the notebook's version or beyond it, gapless, for the room's memory.
+    /// Ends the replay. `recent`: gapless events up to the notebook's version or beyond it, for the room's memory.
     pub fn finish(self, mut recent: Vec<Stored>) -> Loaded {
         let Self { notebook, head, read_only, snapshot_version } = self;
         recent.retain(|stored| stored.envelope.version <= notebook.version);

@@ -1,4 +1,4 @@
-//! The most recent events, as the texts that clients get: for frames, cheap catch-up and late edits without the store.
+//! Recent events as serialised texts: for frames, catch-up and late edits without reads of the store.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::late_edits::LateEdits;
 /// One event.
 #[derive(Debug)]
 struct Entry {
-    /// `Event::subject`.
+    /// Subject of the event, from `Event::subject`.
     subject: Option<Arc<str>>,
     /// The JSON of its `EventMessage`.
     text: Box<str>,
@@ -24,22 +24,22 @@ struct Entry {
 pub(crate) struct Ring {
     /// Version of the event before the first entry.
     before: Version,
-    /// That event, where it is known.
+    /// Text of that event, if known.
     before_text: Option<Box<str>>,
     entries: VecDeque<Entry>,
     bytes: usize,
-    /// By subject, the version of its newest entry.
+    /// Version of the newest entry, by subject.
     latest: BTreeMap<Arc<str>, Version>,
     late_edits: LateEdits,
-    /// Late edits needed events that are here no more.
+    /// True if late edits needed events that had been dropped.
     has_missed: bool,
 }
 
-/// What an entry costs beside its text.
+/// Memory of an entry besides its text, in bytes.
 const ENTRY_BYTES: usize = 64;
 
 impl Ring {
-    /// Holds the given events, which end at `head`.
+    /// Builds a ring of the given events, which end at `head`.
     pub(crate) fn of(head: Version, recent: &[Stored]) -> Self {
         let mut ring = Self { before: head - recent.len() as Version, ..Self::default() };
         for stored in recent {
@@ -59,7 +59,7 @@ impl Ring {
         self.entries.push_back(Entry { subject, text: text.into() });
     }
 
-    /// The subject as all its entries share it.
+    /// Notes the newest version of a subject; returns the subject's shared string.
     fn note_latest(&mut self, subject: &str, version: Version) -> Arc<str> {
         let shared = self.latest.get_key_value(subject).map(|(shared, _)| shared.clone());
         let shared = shared.unwrap_or_else(|| subject.into());
@@ -67,12 +67,12 @@ impl Ring {
         shared
     }
 
-    /// Keeps the event that was pushed last also as what it says, where late edits ask for its cell.
+    /// Caches the last pushed event decoded as well, if its cell has late edits.
     pub(crate) fn note(&mut self, recorded: Recorded) {
         self.late_edits.note(recorded);
     }
 
-    /// Whether every event after `version` is here.
+    /// Returns true if every event after `version` is in the ring.
     pub(crate) fn covers(&self, version: Version) -> bool {
         version >= self.before
     }
@@ -100,12 +100,12 @@ impl Ring {
         self.has_missed = false;
     }
 
-    /// Whether late edits have needed events that were here no more.
+    /// Returns true if late edits needed events that had been dropped.
     pub(crate) fn has_missed(&self) -> bool {
         self.has_missed
     }
 
-    /// The texts of the events after `after` up to and with `to`. Needs `covers(after)`.
+    /// Returns the texts of the events after `after` up to and including `to`. Needs `covers(after)`.
     pub(crate) fn texts(&self, after: Version, to: Version) -> impl Iterator<Item = &str> + Clone {
         self.range(after, to).map(|entry| &*entry.text)
     }
@@ -116,7 +116,7 @@ impl Ring {
         self.entries.iter().skip(skip).take(count)
     }
 
-    /// The frames that bring a client from `after` to `to`. Needs `covers(after)`.
+    /// Builds the frames that bring a client from `after` to `to`. Needs `covers(after)`.
     pub(crate) fn frames(&self, notebook: &NotebookId, after: Version, to: Version) -> Vec<(Version, String)> {
         let mut frames = Vec::new();
         let mut start = after;
@@ -128,7 +128,7 @@ impl Ring {
         frames
     }
 
-    /// One frame holds a bounded number of events and bytes, and at least one event.
+    /// Returns the last version of one frame, which has a bounded number of events and bytes, and at least one event.
     fn frame_end(&self, start: Version, to: Version) -> Version {
         let mut bytes = 0;
         let fits = self.texts(start, to).take(MAX_FRAME_EVENTS).take_while(|text| {
@@ -138,7 +138,7 @@ impl Ring {
         start + (fits.count() as Version).max(1)
     }
 
-    /// The id of the event at `version`, where it is known here.
+    /// Returns the id of the event at `version`, if it is known here.
     pub(crate) fn event_id(&self, version: Version) -> Option<EventId> {
         let text = match version.checked_sub(self.before)? {
             0 => self.before_text.as_ref()?,
@@ -147,7 +147,7 @@ impl Ring {
         message(text).map(|message| message.id)
     }
 
-    /// The messages about a cell after `after`. Needs `covers(after)`.
+    /// Returns the messages about a cell after `after`. Needs `covers(after)`.
     pub(crate) fn about_cell(&self, cell_id: &CellId, after: Version) -> Vec<EventMessage> {
         self.of_cell(cell_id, after).filter_map(|entry| message(&entry.text)).collect()
     }
@@ -156,7 +156,7 @@ impl Ring {
         self.range(after, Version::MAX).filter(|entry| entry.subject.as_deref() == Some(cell_id.as_str()))
     }
 
-    /// The answers to `queries`, if they are all here.
+    /// Answers `queries` from the ring, if it has all the events.
     pub(crate) fn history(&mut self, notebook: &NotebookId, queries: &[HistoryQuery]) -> Option<History> {
         queries.iter().for_each(|query| self.read_late_edits(notebook, query));
         let select = |selection: &Selection| self.select(notebook, selection).ok_or(());
@@ -167,12 +167,12 @@ impl Ring {
         Some(History { events: past.events, executions: past.executions, ..History::default() })
     }
 
-    /// Whether there is an event about the subject after `since`. Needs `covers(since)`.
+    /// Returns true if there is an event about the subject after `since`. Needs `covers(since)`.
     fn has_since(&self, subject: &str, since: Version) -> bool {
         self.latest.get(subject).is_some_and(|latest| *latest > since)
     }
 
-    /// Reads the cells that the query asks for and that have changed, once.
+    /// Caches the changed cells of the query, once.
     fn read_late_edits(&mut self, notebook: &NotebookId, query: &HistoryQuery) {
         let HistoryQuery::Cells { cells, since, with_notebook: false } = query else { return };
         if !self.covers(*since) {
@@ -206,7 +206,7 @@ impl Ring {
     }
 }
 
-/// Bounds of one `events` frame.
+/// Limits of one `events` frame.
 const MAX_FRAME_EVENTS: usize = 500;
 const MAX_FRAME_BYTES: usize = 512 << 10;
 

@@ -1,4 +1,4 @@
-//! The room: its state, its inputs, and the order in which it does things. Its steps are in the files of its folder.
+//! State machine of a room: its state, its inputs, and the order of its steps. The steps are in the files of `room/`.
 
 mod activity;
 mod batch;
@@ -46,38 +46,38 @@ use subscribers::Subscriber;
 
 type Answer = Result<AckMessage, Rejection>;
 
-/// What does not load is tried again after twice the time, up to these.
+/// Backoff of failed loads: the delay doubles each time, up to these limits.
 const MAX_DOUBLINGS: u32 = 10;
 const MAX_RETRY_LOAD_MS: Millis = 300_000;
 
-/// What a room is doing.
+/// Phase of a room.
 #[derive(Debug)]
 enum Phase {
-    /// Waits for the state.
+    /// Waits for the state from the store.
     Loading,
-    /// Everything decided is on disk.
+    /// Every decided command is on disk.
     Live,
-    /// As `Live`, and the first command waits for what the store knows of the past.
+    /// Like `Live`, while the first command waits for history or names.
     Reading,
     /// The state is ahead of the disk by this batch.
     Appending(Box<Batch>),
-    /// The append failed: the state is loaded again.
+    /// The append failed, and the state is being reloaded.
     Recovering(Box<Recovery>),
-    /// Some command of the batch was recorded before: their records are being read.
+    /// A command of the batch was already recorded; the records are being read.
     Sorting(Ticket, Box<Batch>),
-    /// The notebook cannot be loaded; it is tried again at this time.
+    /// The load failed; the next attempt is at this time.
     Failed(Millis),
     Closed,
 }
 
-/// One call of the room: the time, and what is to be done.
+/// One call of the room: the time, and the actions so far.
 #[derive(Debug)]
 struct Cycle {
     now: Millis,
     out: Vec<Output>,
 }
 
-/// The live side of one notebook.
+/// Live side of one notebook.
 #[derive(Debug)]
 pub struct Room {
     pub(crate) config: Arc<RoomConfig>,
@@ -85,30 +85,30 @@ pub struct Room {
     entropy: [u8; 32],
     seeds: u64,
     phase: Phase,
-    /// Of the lease under which this room writes.
+    /// Epoch of the lease under which this room writes.
     pub(crate) epoch: Epoch,
-    /// Why it has no lease. It reads; before it decides anything, it asks again.
+    /// Reason why it has no lease. The room can be read; before its next decision it requests a lease again.
     no_lease: Option<String>,
-    /// With the events of the append in flight.
+    /// State, including the events of the append in flight.
     pub(crate) state: Arc<Notebook>,
-    /// Of `state`.
+    /// Head of `state`.
     head: Head,
-    /// Up to here everything is on disk, and may be shown.
+    /// Last version on disk, which may be shown.
     committed: Version,
-    /// Which event of the log this build cannot follow: the notebook stands before it, and nothing is written.
+    /// The event that this build cannot follow: the state ends before it, and nothing is written.
     read_only: Option<ReadOnly>,
-    /// Why the last load failed, or the room ended.
+    /// Reason why the last load failed, or the room ended.
     failure: String,
-    /// Loads that failed since the last good one.
+    /// Number of failed loads since the last successful one.
     load_failures: u32,
     ring: Ring,
     pub(crate) queue: Queue,
     waiting: Vec<Waiting>,
     joins: BTreeMap<Ticket, Join>,
     lookups: BTreeMap<Ticket, Lookup>,
-    /// Commands whose code is being judged, each with those that must not go before it.
+    /// Commands whose code is being judged, each with those that must stay behind it.
     pub(crate) judging: BTreeMap<Ticket, Vec<Pending>>,
-    /// Of the cells of a reactive notebook.
+    /// Names in the cells of a reactive notebook.
     names: Names,
     arrivals: u64,
     tickets: Ticket,
@@ -118,25 +118,25 @@ pub struct Room {
     activity: ActivityQueue,
     answers: Answers,
     leases: Leases,
-    /// The state for those who join.
+    /// Serialised state for joining clients.
     rendering: Rendering,
-    /// Of the last snapshot that was written or asked for.
+    /// Version of the last snapshot that was written or requested.
     snapshot_version: Version,
     listing: Listing,
-    /// When waiting tool calls are looked through: the first expires, or what one touches has changed.
+    /// Time of the next sweep of waiting tool calls: the first one expires, or a target has changed.
     sweep_at: Option<Millis>,
-    /// When the next grant ends.
+    /// Time at which the next grant expires.
     grant_ends_at: Option<Millis>,
-    /// When memory is given back, if nothing happens until then.
+    /// Time at which caches are freed, unless there is work before.
     idle_at: Option<Millis>,
     unload_at: Option<Millis>,
     is_closing: bool,
-    /// Of the last call.
+    /// Time of the last call.
     last_now: Millis,
 }
 
 impl Room {
-    /// An empty room that asks for its state first. `entropy`: 32 bytes that nobody can guess, new for every room.
+    /// Creates an empty room that first requests its state. `entropy`: 32 unpredictable bytes, new for every room.
     pub fn new(notebook_id: NotebookId, config: Arc<RoomConfig>, entropy: [u8; 32]) -> (Self, Vec<Output>) {
         let room = Self {
             state: Arc::new(Notebook::new(notebook_id.clone())),
@@ -180,12 +180,12 @@ impl Room {
         (room, vec![Output::Load { recent_after: Version::MAX }])
     }
 
-    /// One input; what follows from it is to be done in this order.
+    /// Handles one input; the returned actions are executed in order.
     pub fn handle(&mut self, now: Millis, input: Input) -> Vec<Output> {
         self.handle_all(now, [input])
     }
 
-    /// Many inputs at once: commands among them are decided together.
+    /// Handles many inputs in one call: commands among them are decided together.
     pub fn handle_all(&mut self, now: Millis, inputs: impl IntoIterator<Item = Input>) -> Vec<Output> {
         self.follow_clock(now);
         let mut cycle = Cycle { now, out: Vec::new() };
@@ -198,17 +198,17 @@ impl Room {
         cycle.out
     }
 
-    /// The version that is on disk and shown.
+    /// Returns the last version that is on disk and shown.
     pub fn version(&self) -> Version {
         self.committed
     }
 
-    /// When the room has to be open again because a tool call that waits for a person expires.
+    /// Returns the time at which the room must be open because a waiting tool call expires.
     pub fn expiry_at(&self) -> Option<Millis> {
         self.sweep_at
     }
 
-    /// Bytes of the commands that wait: above some limit, the driver takes no more.
+    /// Returns the bytes of waiting commands: above a limit, the driver takes no more.
     pub fn backlog_bytes(&self) -> usize {
         self.queue.bytes()
     }
@@ -248,7 +248,7 @@ impl Room {
         }
     }
 
-    /// Serves and decides until it must wait for something.
+    /// Serves and decides until the room must wait.
     fn pump(&mut self, cycle: &mut Cycle) {
         while self.is_settled() {
             self.serve_waiting(cycle);
@@ -262,13 +262,13 @@ impl Room {
         }
     }
 
-    /// What waits is decided, or answered with the reason, when the answer comes.
+    /// Requests a lease. Waiting commands are decided, or answered with the reason, when the answer arrives.
     fn ask_for_lease(&mut self, cycle: &mut Cycle) {
         self.phase = Phase::Loading;
         cycle.out.push(Output::Load { recent_after: self.least_sent() });
     }
 
-    /// Whether the state is what is on disk.
+    /// Returns true if the state equals the one on disk.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::Live | Phase::Reading)
     }
@@ -297,7 +297,7 @@ impl Room {
                 if self.no_lease.is_some() {
                     self.rest_from_sweeps(cycle);
                 }
-                // After a failed load there may be those who follow already.
+                // After a failed load there may already be subscribers.
                 self.fan_out(cycle, &[]);
                 self.ask_for_work(cycle);
             }
@@ -316,7 +316,7 @@ impl Room {
         self.rendering.forget();
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         if self.read_only.is_some() {
-            // Neither kernels nor tool calls can be ended here.
+            // A read-only notebook cannot end kernels or tool calls.
             (self.leases, self.sweep_at) = (Leases::default(), None);
         } else {
             self.leases.follow(&self.state, cycle.now, &self.config);
@@ -339,7 +339,7 @@ impl Room {
         self.turn_all_away(cycle);
     }
 
-    /// Whatever waits is answered with the failure.
+    /// Answers all waiting requests with the failure.
     fn turn_all_away(&mut self, cycle: &mut Cycle) {
         let mut pending = self.queue.drain();
         pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
@@ -369,7 +369,7 @@ impl Room {
         }
     }
 
-    // --- commands and reads come in ---
+    // --- incoming commands and reads ---
 
     fn take_command(&mut self, cycle: &mut Cycle, submission: Submission) {
         if let Some(reason) = self.closed_because() {
@@ -393,7 +393,7 @@ impl Room {
         matches!(self.phase, Phase::Failed(_) | Phase::Closed).then(|| self.failure.clone())
     }
 
-    /// Queues what is answered from the state that is on disk.
+    /// Queues a request that is answered from the state on disk.
     fn wait(&mut self, cycle: &mut Cycle, waiting: Waiting) {
         if self.closed_because().is_some() {
             self.turn_away(cycle, waiting);
@@ -420,9 +420,9 @@ impl Room {
         })
     }
 
-    // --- going out ---
+    // --- outgoing answers ---
 
-    /// Answers the sender, and those who sent the same again meanwhile.
+    /// Answers the sender, and the senders of repeats.
     fn answer(&self, cycle: &mut Cycle, pending: Pending, answer: Answer) {
         let Pending { submission, also, .. } = pending;
         for reply_to in also {
@@ -456,7 +456,7 @@ impl Room {
         }
     }
 
-    /// What a person can undo and redo next; not while the state is ahead of the disk.
+    /// Returns a person's next steps to undo and redo; `None` while the state is ahead of the disk.
     fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
         if self.state.version > self.committed {
             return None;
@@ -481,7 +481,7 @@ impl Room {
         self.tickets
     }
 
-    /// New ids and salts; each source is used for one command.
+    /// Returns a source of new ids and salts; each is used for one command.
     fn next_ids(&mut self, now: Millis) -> IdSource {
         self.seeds += 1;
         let seed = Sha256::new().chain_update(self.entropy).chain_update(self.seeds.to_be_bytes()).finalize();

@@ -1,4 +1,4 @@
-//! A command on its way from where it comes in (a socket, REST, the assistants' host, the room itself) to its decision.
+//! A command on its way from its source (a socket, REST, the assistants' host, the room itself) to its decision.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use notarium_wire::{AckMessage, CommandMessage};
 
 use crate::identity::{ClientId, Identity};
 
-/// A command on its way: the same value from where it comes in, through the room's inbox and queue, to its decision.
+/// A command on its way: the same value passes the room's inbox and queue up to its decision.
 #[derive(Debug)]
 pub struct Submission {
     pub identity: Arc<Identity>,
     pub message: CommandMessage,
     pub reply_to: ReplyTo,
-    /// The answer to [`notarium_core::required_standings`].
+    /// Account status of subjects, as requested by [`notarium_core::required_standings`].
     pub standings: Standings,
 }
 
 impl Submission {
-    /// Of a command that gives nobody a right.
+    /// Creates a submission of a command that grants no rights.
     pub fn new(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
         Self { identity, message, reply_to, standings: Standings::default() }
     }
 
-    /// Whether it may overtake what waits: by the tag of the command alone, cheaply, before it is parsed.
+    /// Returns true if it may overtake waiting commands. Looks only at the command's tag, which is cheap before parsing.
     pub fn is_control(&self) -> bool {
         const TAGS: [&str; 6] =
             ["InterruptKernel", "RestartKernel", "ShutDownKernel", "StopAll", "CancelExecution", "GiveUpExecution"];
@@ -35,12 +35,12 @@ impl Submission {
     }
 }
 
-/// Who gets the answer to a command.
+/// Receiver of a command's answer.
 #[derive(Debug)]
 pub enum ReplyTo {
     Client(ClientId),
     Caller(Caller<Result<AckMessage, Rejection>>),
-    /// The room itself asked.
+    /// No receiver: the room itself submitted it.
     Nobody,
 }
 
@@ -53,8 +53,7 @@ impl ReplyTo {
     }
 }
 
-/// Somebody who waits for one answer. The room keeps it, and gives it back to its driver together with the answer; when it
-/// is dropped, there will be none.
+/// A caller that waits for one answer. The room passes it back to its driver with the answer; if it is dropped, there is no answer.
 pub struct Caller<T>(Box<dyn FnOnce(T) + Send>);
 
 impl<T> Caller<T> {
@@ -75,7 +74,7 @@ impl<T> fmt::Debug for Caller<T> {
 
 #[cfg(test)]
 impl Submission {
-    /// Whomever the command names can use what it is given.
+    /// Creates a submission for which all named subjects are active.
     pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
         let command = crate::queue::parse(&message.body);
         let named = command.map(|command| notarium_core::required_standings(&command)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What assistants are writing, sent to the notebook's subscribers: beside the log, coalesced. Of each turn's present answer the
-//! text is held, and kept in the log when the turn ends before the answer is whole.
+//! Live activity of assistants for subscribers: beside the log, coalesced. The text of each unfinished answer is kept in memory, and
+//! recorded if its turn ends before the answer is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::identity::ClientId;
 use crate::io::Output;
 use crate::leases::agent_of;
 
-/// Text that is not sent yet, and text that is not in the log.
+/// Activity that is not sent yet, and text that is not in the log yet.
 #[derive(Debug, Default)]
 pub(super) struct ActivityQueue {
     next_at: Millis,
@@ -29,23 +29,23 @@ impl ActivityQueue {
     }
 }
 
-/// The answers that are being written, without an end.
+/// Incomplete answers, by turn.
 #[derive(Debug, Default)]
 pub(super) struct Unposted(BTreeMap<TurnId, Answer>);
 
-/// The text of one attempt of a model call.
+/// Text of one attempt of a model call.
 #[derive(Debug, Default)]
 struct Answer {
     model_call: u32,
     attempt: u32,
     blocks: BTreeMap<usize, String>,
     bytes: usize,
-    /// There was no room for more: what follows would not join.
+    /// The size limit was reached: later text would not be contiguous.
     is_full: bool,
 }
 
 impl Unposted {
-    /// Takes a piece in. What comes late, of a turn that has ended, is dropped.
+    /// Adds activity. Late activity of a turn that has ended is dropped.
     fn take(&mut self, notebook: &Notebook, activity: &TurnActivity, max_bytes: usize) {
         if !notebook.turns.contains_key(&activity.turn_id) {
             return;
@@ -61,7 +61,7 @@ impl Unposted {
         }
     }
 
-    /// What `command` may have to keep, but for turns of which a message was posted, or that ended, since.
+    /// Returns the texts that `command` may record. Excludes turns in `over`: a message was posted since, or they ended.
     pub(super) fn for_command(
         &self,
         notebook: &Notebook,
@@ -109,7 +109,7 @@ impl Room {
         self.activity.push(activity);
     }
 
-    /// The first at once, then at most one frame in a while.
+    /// Sends the first activity without delay, then at most one frame per interval.
     pub(super) fn send_activity_when_due(&mut self, cycle: &mut Cycle) {
         if cycle.now >= self.activity.next_at {
             self.send_activity(cycle);
@@ -123,7 +123,7 @@ impl Room {
         self.activity.next_at = cycle.now + self.config.activity_delay_ms;
         let (notebook, activity) = (self.notebook_id.clone(), self.activity.pending.take());
         let people = self.subscribers.iter().filter(|(_, subscriber)| {
-            // Runtime agents have no use for it.
+            // Runtime agents do not use activity.
             !subscriber.is_lagging && agent_of(&subscriber.identity.actor).is_none()
         });
         let clients: Vec<ClientId> = people.map(|(client, _)| *client).collect();

@@ -1,4 +1,4 @@
-//! Deciding: everything that waits becomes one append; when it is synced, it is shown and answered.
+//! Decides all waiting commands as one append; when it is synced, sends the events and the answers.
 
 mod effects;
 mod recovery;
@@ -29,11 +29,11 @@ struct Entry {
     record: CommandRecord,
 }
 
-/// What is decided together.
+/// Commands that are decided together.
 #[derive(Debug)]
 pub(super) struct Batch {
     expected: Head,
-    /// After the batch.
+    /// Head after the batch.
     head: Head,
     bytes: usize,
     events: Vec<NewEvent>,
@@ -46,7 +46,7 @@ impl Batch {
         self.entries.into_iter().map(|entry| entry.pending).collect()
     }
 
-    /// The same command, earlier in the batch.
+    /// Returns the same command if it is already in the batch.
     fn find(&mut self, pending: &Pending) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.pending.id() == pending.id() && entry.pending.actor == pending.actor)
     }
@@ -56,12 +56,12 @@ impl Batch {
     }
 }
 
-/// What a command's turn came to.
+/// Outcome of one command in the loop.
 enum Step {
     Done,
-    /// It waits for the store, so what is decided is appended first.
+    /// The command waits for the store, so earlier ones are appended first.
     Wait(Box<Pending>, Vec<notarium_core::HistoryQuery>),
-    /// It waits for the names of cells, in the same way.
+    /// The command waits for the names of cells, in the same way.
     WaitForNames(Box<Pending>),
 }
 
@@ -87,7 +87,7 @@ impl Room {
         self.append(cycle, batch);
     }
 
-    /// The command goes first again; its question is asked when nothing is in flight, so that the answer is complete.
+    /// Puts the command back at the front. Its question is sent when no append is in flight, so that the answer is complete.
     fn hold(
         &mut self,
         cycle: &mut Cycle,
@@ -180,7 +180,7 @@ impl Room {
         batch.entries.push(Entry { pending, record });
     }
 
-    /// The same command again gets the first one's answer; another one is given back.
+    /// Answers a repeat of a command like the first one; returns any other command.
     fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: Pending) -> Option<Pending> {
         if let Some(answer) = self.answers.find(&self.notebook_id, &pending.actor, pending.id(), &pending.digest) {
             self.answer(cycle, pending, answer);
@@ -217,7 +217,7 @@ impl Room {
         }
     }
 
-    /// `Ok(None)`: nothing more is needed. The error: what the store must be asked.
+    /// Returns the history that the decision needs, `Ok(None)` if none. The error holds the queries for the store.
     fn history_for(
         &mut self,
         cycle: &Cycle,
@@ -231,14 +231,14 @@ impl Room {
         }
         let mut queries = required_history(&self.state, context, command);
         queries.dedup();
-        // Who may not see the notebook makes no work for the store.
+        // A sender who may not see the notebook causes no reads of the store.
         if queries.is_empty() || self.role(cycle.now, pending.identity()).is_none() {
             return Ok(None);
         }
         self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
     }
 
-    /// Seals the events, applies them, and notes what follows.
+    /// Seals the events, applies them, and notes their effects.
     fn record(&mut self, batch: &mut Batch, context: &mut Context, decision: Decision) -> Result<RawJson, Rejection> {
         let before = self.head;
         let sealed = seal(&mut self.head, &self.notebook_id, context, &decision.events).and_then(|events| {
@@ -262,7 +262,7 @@ impl Room {
         Ok(outcome)
     }
 
-    /// The agent that an answer is for.
+    /// Returns the agent for an answer to an input request.
     fn addressed(&self, id: ExecutionId, value: String) -> Option<(AgentId, ExecutionId, String)> {
         let session = self.state.executions.get(&id)?.kernel_session.as_ref()?;
         let agent = self.state.kernels.get(session)?.agent.clone()?;
@@ -278,7 +278,7 @@ impl Room {
         }
     }
 
-    /// Shows, then answers, then does what follows.
+    /// Sends the events, then the answers, then runs the effects.
     fn commit(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.committed = self.head.version;
         if self.joins.is_empty() {
@@ -288,7 +288,7 @@ impl Room {
             self.recheck_access(cycle);
         }
         if batch.effects.assistants {
-            // What was being written comes before the event that says what it came to.
+            // Live activity precedes the event with its result.
             self.send_activity(cycle);
         }
         self.note_authors(cycle, &batch.effects, batch.entries.iter().map(|entry| &entry.pending));
@@ -304,7 +304,7 @@ impl Room {
         self.snapshot_when_due(cycle);
     }
 
-    /// Of several acks for one client the last says what its person can undo next.
+    /// Answers a command. Of several acks for one client, only the last has the person's next undo steps.
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry, is_last: bool) {
         let Entry { pending, record } = entry;
         let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
@@ -345,7 +345,7 @@ impl Room {
         cycle.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
     }
 
-    /// The answer to a command's question to the past.
+    /// Takes the answer to a command's query of the history; returns it if it belongs to no command.
     pub(super) fn take_history(
         &mut self,
         cycle: &mut Cycle,
@@ -398,7 +398,7 @@ impl Entry {
     }
 }
 
-/// What a room shows of a state that it serves.
+/// Returns requests for agents: kernels of the state that no agent has claimed.
 pub(super) fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
     let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
     requested

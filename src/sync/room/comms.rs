@@ -1,5 +1,5 @@
-//! Comms of kernels, which widgets talk on: relayed between a kernel's runtime agent and those who follow them. Beside the log,
-//! and nothing is kept here but who follows.
+//! Comms of kernels, which widgets use: relays messages between a kernel's runtime agent and followers. Beside the log; only the list of
+//! followers is kept here.
 
 use notarium_core::{Actor, AgentId, KernelSessionId, Operation, not_open};
 use notarium_wire::{
@@ -12,11 +12,11 @@ use crate::identity::ClientId;
 use crate::io::Output;
 use crate::leases::agent_of;
 
-/// Kernels whose comms one client follows; a notebook has fewer.
+/// Maximum number of kernels whose comms one client follows; a notebook has fewer.
 const MAX_FOLLOWED: usize = 64;
 
 impl Room {
-    /// The agent says what there is, and the client gets it with everything after it.
+    /// Subscribes a client to a kernel's comms. The agent sends the open ones; all later changes follow.
     pub(super) fn take_follow_comms(&mut self, cycle: &mut Cycle, client: ClientId, session: KernelSessionId) {
         let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
         let problem = match self.state.kernels.get(&session).map(|kernel| kernel.agent.clone()) {
@@ -41,7 +41,7 @@ impl Room {
             Some(agent) => {
                 cycle.send(agent, &ServerMessage::CommsWanted { notebook, kernel_session: session, asker });
             }
-            // It is asked when it is back.
+            // An absent agent is asked when it reconnects.
             None => self.send_comms(cycle, client, session, Vec::new(), Some(UNREACHABLE)),
         }
     }
@@ -58,7 +58,7 @@ impl Room {
         cycle.send(client, &ServerMessage::Comms { notebook, kernel_session, comms, problem });
     }
 
-    /// Where the agent of a session listens.
+    /// Returns the connection of a session's agent.
     fn agent_client(&self, session: &KernelSessionId) -> Option<ClientId> {
         let agent = self.state.kernels.get(session)?.agent.as_ref()?;
         let is_it = |client: &ClientId| {
@@ -67,7 +67,7 @@ impl Room {
         self.subscribers.keys().copied().rfind(is_it)
     }
 
-    /// An agent is there (again): those who follow its kernels want to know how they are now.
+    /// Requests the open comms again for all followers, as the agent has (re)connected.
     pub(super) fn want_comms_of(&mut self, cycle: &mut Cycle, agent: &AgentId) {
         let is_its = |session: &KernelSessionId| {
             self.state.kernels.get(session).is_some_and(|kernel| kernel.agent.as_ref() == Some(agent))
@@ -80,7 +80,7 @@ impl Room {
         }
     }
 
-    /// From the agent, for one who asked. What follows is sent to that client too.
+    /// Takes the open comms from the agent, for one follower, who gets all later changes too.
     pub(super) fn take_comms(
         &mut self,
         cycle: &mut Cycle,
@@ -100,7 +100,7 @@ impl Room {
         self.send_comms(cycle, asked, session, comms, None);
     }
 
-    /// From the agent, for all who follow. A slow reader is caught up as with events, and follows anew.
+    /// Takes changes from the agent, for all followers. A slow reader is resynced as for events, and follows again.
     pub(super) fn take_comm(
         &mut self,
         cycle: &mut Cycle,
@@ -114,7 +114,7 @@ impl Room {
         let live = self.subscribers.iter().filter(|(_, it)| !it.is_lagging && it.comms.get(&session) == Some(&true));
         let clients: Vec<_> = live.map(|(client, subscriber)| (*client, subscriber.sent + 1)).collect();
         let (notebook, kernel_session) = (self.notebook_id.clone(), session);
-        // Somebody who has asked just now is answered by the agent after this.
+        // Clients still waiting for the open comms keep the agent sending.
         if !self.subscribers.values().any(|subscriber| subscriber.comms.contains_key(&kernel_session)) {
             return cycle.send(client, &ServerMessage::CommsWanted { notebook, kernel_session, asker: None });
         }
@@ -124,7 +124,7 @@ impl Room {
         }
     }
 
-    /// From somebody who may run code, for the kernel.
+    /// Takes a message from a client that may run code, for the kernel.
     pub(super) fn take_send_comm(&mut self, cycle: &mut Cycle, client: ClientId, message: SendCommMessage) {
         if let Err((code, why)) = self.check_send_comm(client, &message) {
             return self.send_error(cycle, client, code, &why);

@@ -1,4 +1,4 @@
-//! Showing events to those who follow: at once while it is calm; on a busy notebook several commits share a frame.
+//! Fan-out of events to subscribers: immediately on a quiet notebook; on a busy one several commits share a frame.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
 
-/// When the next frame may go out to everybody.
+/// Schedule of frames for all subscribers.
 #[derive(Debug, Default)]
 pub(super) struct FanOut {
     next_at: Millis,
-    /// How long frames are held back now: from 1 ms, doubled while there is always more to send.
+    /// Delay of frames: from 1 ms, doubled while there is always more to send.
     window: Millis,
-    /// Commits that wait for `next_at`.
+    /// Number of commits that wait for `next_at`.
     held_back: u32,
 }
 
@@ -26,7 +26,7 @@ impl FanOut {
 }
 
 impl Room {
-    /// After a commit. Senders see it now, because their acks follow; others now or with the next frame.
+    /// Sends a commit. Senders get it now, because their acks follow; others get it now or with the next frame.
     pub(super) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {
         if cycle.now < self.fan_out.next_at {
             self.fan_out.held_back += 1;
@@ -58,7 +58,7 @@ impl Room {
         (self.fan_out.held_back > 0).then_some(self.fan_out.next_at)
     }
 
-    /// Sends what is missing up to the committed version; each frame is made once for all who miss the same.
+    /// Sends missing events up to the committed version. Clients at the same version share a frame.
     fn show(&mut self, cycle: &mut Cycle, is_meant: impl Fn(ClientId) -> bool) {
         let committed = self.committed;
         let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Room {
         }
     }
 
-    /// Keeps the memory of events in its bounds; what somebody still has to be sent stays.
+    /// Trims the ring to its limits; events that a subscriber has not been sent stay.
     pub(super) fn trim(&mut self) {
         let keep_after = self.least_sent();
         let RoomConfig { max_recent_events, max_recent_bytes, max_late_events, max_late_bytes, .. } = *self.config;
@@ -85,24 +85,24 @@ impl Room {
         }
     }
 
-    // --- those who are too slow ---
+    // --- slow subscribers ---
 
     pub(super) fn take_lagging(&mut self, client: ClientId, from: Version) {
-        // A frame from before its last `subscribed` is made up for already.
+        // Ignores frames sent before its last `subscribed`, which replaced them.
         if let Some(subscriber) = self.subscribers.get_mut(&client).filter(|subscriber| from > subscriber.joined_at) {
             subscriber.is_lagging = true;
             subscriber.sent = subscriber.sent.min(from.saturating_sub(1));
         }
     }
 
-    /// It has read what it had: it is caught up from there, as one who comes back.
+    /// Resyncs a lagging client that has read its queue.
     pub(super) fn take_caught_up(&mut self, cycle: &mut Cycle, client: ClientId) {
         if self.subscribers.get(&client).is_some_and(|subscriber| subscriber.is_lagging) {
             self.resync(cycle, client, "you read slower than the others write");
         }
     }
 
-    /// After a reload: whom the memory of events does not reach.
+    /// Resyncs clients whose missing events are not in the ring after a reload.
     pub(super) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
         let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);

@@ -1,4 +1,4 @@
-//! Subscribing and catching up: events where that is cheap, else the state. Always from what is on disk.
+//! Subscriptions and catch-up: missing events if that is cheap, else a snapshot. Always from the state on disk.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::leases::agent_of;
 use crate::rendering::Rendered;
 use crate::submission::Caller;
 
-/// What is answered from the state on disk, when nothing is in flight.
+/// A request that is answered from the state on disk, when no append is in flight.
 #[derive(Debug)]
 pub(super) enum Waiting {
     Read {
@@ -26,7 +26,7 @@ pub(super) enum Waiting {
         client: ClientId,
         identity: Arc<Identity>,
         wish: Wish,
-        /// Commands of the client that came earlier are decided first.
+        /// Arrival number; earlier commands of the client are decided first.
         arrival: u64,
     },
 }
@@ -37,41 +37,41 @@ impl Waiting {
     }
 }
 
-/// What a subscriber holds and wants.
+/// State that a subscriber has, and what it requests.
 #[derive(Debug, Clone)]
 pub(super) struct Wish {
     since: Option<Version>,
-    /// Of the event at `since`; absent: the room itself knows that the client has it.
+    /// Id of the event at `since`; absent: the room knows that the client has it.
     event_id: Option<EventId>,
-    /// `since` is not in this log.
+    /// True if `since` is not in this log.
     diverged: bool,
     unconfirmed: Vec<UnconfirmedText>,
-    /// It fell behind, and is told why.
+    /// Reason of a resync, for the client.
     resync: Option<&'static str>,
-    /// A state before this version is too old for it.
+    /// Minimum version of a snapshot.
     at_least: Version,
 }
 
-/// A subscription that waits for the store.
+/// A subscription that waits for the store, or for a snapshot.
 #[derive(Debug)]
 pub(super) struct Join {
     pub client: ClientId,
     identity: Arc<Identity>,
     wish: Wish,
     question: Question,
-    /// The answer holds at least everything up to here.
+    /// Version up to which the answer is complete.
     asked_at: Version,
     pub found: Option<Result<Vec<Stored>, ReadFailure>>,
 }
 
-/// What a join asked the store.
+/// Question of a join.
 #[derive(Debug, Clone, Copy)]
 enum Question {
-    /// The events after a version.
+    /// Events after a version.
     Tail(Version),
-    /// The events of the cells with unconfirmed text.
+    /// Events of the cells with unconfirmed text.
     Cells,
-    /// The state as it goes over the wire.
+    /// The serialised state.
     State,
 }
 
@@ -107,7 +107,7 @@ impl Room {
         self.wait(cycle, Waiting::Subscribe { client, identity, wish, arrival });
     }
 
-    /// Catches a lagging client up from the version that it holds, unless it is about to be.
+    /// Resyncs a lagging client from the version that it has, unless a subscription is already in progress.
     pub(super) fn resync(&mut self, cycle: &mut Cycle, client: ClientId, reason: &'static str) {
         let is_coming = self.waiting.iter().any(|waiting| waiting.is_subscription_of(client));
         if is_coming || self.joins.values().any(|join| join.client == client) {
@@ -119,7 +119,7 @@ impl Room {
         self.enqueue(cycle, client, identity, Wish { since, ..Wish::resync(reason) });
     }
 
-    /// The client's state is another than the notebook's. A subscription that is under way comes first.
+    /// Resyncs a client whose state differs from the notebook's. A waiting subscription does the same.
     pub(super) fn take_differing(&mut self, cycle: &mut Cycle, client: ClientId) {
         if self.waiting.iter().any(|waiting| waiting.is_subscription_of(client)) {
             return;
@@ -131,7 +131,7 @@ impl Room {
         self.enqueue(cycle, client, identity, Wish::resync("your state was not that of the notebook"));
     }
 
-    /// Everything that can be answered now.
+    /// Serves all requests that can be answered now.
     pub(super) fn serve_waiting(&mut self, cycle: &mut Cycle) {
         let is_state_there = !self.rendering.is_under_way();
         let is_ready = |join: &Join| join.found.is_some() || (is_state_there && join.waits_for_state());
@@ -179,7 +179,7 @@ impl Room {
         }
     }
 
-    /// The client has what this log has not: its state and the bases of its texts are worth nothing here.
+    /// Sends a snapshot to a client with events that this log lacks: its state and the bases of its texts are useless.
     fn join_diverged(&mut self, cycle: &mut Cycle, mut joining: Joining) {
         joining.wish.diverged = true;
         self.join_with_snapshot(cycle, joining);
@@ -189,7 +189,7 @@ impl Room {
         self.committed.saturating_sub(since) <= self.config.max_tail_events as Version
     }
 
-    // --- with the missing events ---
+    // --- with missing events ---
 
     fn join_from(&mut self, cycle: &mut Cycle, joining: Joining, since: Version) {
         if let Some(id) = self.ring.event_id(since) {
@@ -203,13 +203,13 @@ impl Room {
             return self.welcome_with_events(cycle, joining, (since, id), frames);
         }
         let ticket = self.next_ticket();
-        // With the event that the client has.
+        // Includes the event that the client has, to compare its id.
         let limit = if self.is_near(since) { self.config.max_tail_events + 1 } else { 1 };
         cycle.out.push(Output::ReadTail { ticket, after: since - 1, limit });
         self.joins.insert(ticket, Join::of(joining, Question::Tail(since), self.committed));
     }
 
-    /// The tail from the store, and what came since from memory; the state where that leaves a gap.
+    /// Sends the tail from the store and later events from the ring; a snapshot if there is a gap.
     fn join_with_tail(&mut self, cycle: &mut Cycle, joining: Joining, since: Version, tail: &[Stored]) {
         let Some((last, tail)) = tail.split_first() else { return self.join_diverged(cycle, joining) };
         let is_it = joining.wish.event_id.as_ref().is_none_or(|id| *id == last.envelope.id);
@@ -252,7 +252,7 @@ impl Room {
         }
     }
 
-    // --- with the state ---
+    // --- with a snapshot ---
 
     fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining) {
         let Some(rendered) = self.rendered(cycle, joining.wish.at_least) else {
@@ -279,7 +279,7 @@ impl Room {
     }
 
     fn wait_for_state(&mut self, joining: Joining) {
-        // What it is shown meanwhile could be newer than the state that it is about to get.
+        // Pauses its events: they could be newer than the snapshot it will get.
         if let Some(subscriber) = self.subscribers.get_mut(&joining.client) {
             subscriber.is_lagging = true;
         }
@@ -287,7 +287,7 @@ impl Room {
         self.joins.insert(ticket, Join::of(joining, Question::State, self.committed));
     }
 
-    /// The history of unconfirmed cells from the store, and what came since from memory.
+    /// Sends a snapshot, with events of unconfirmed cells from the store and later ones from the ring.
     fn join_with_history(&mut self, cycle: &mut Cycle, joining: Joining, asked_at: Version, found: &[Stored]) {
         let rendered = self.rendered(cycle, joining.wish.at_least);
         let Some(rendered) = rendered.filter(|_| self.ring.covers(asked_at)) else {
@@ -307,7 +307,7 @@ impl Room {
         self.welcome_with_snapshot(cycle, joining, &rendered, unconfirmed);
     }
 
-    /// Cells whose events would be too many become conflict copies.
+    /// Limits the number of events; cells beyond it become conflict copies.
     fn bounded(&self, cells: Vec<(CellId, Vec<EventMessage>)>) -> Unconfirmed {
         let (mut all, mut too_old) = (Vec::new(), Vec::new());
         for (cell_id, events) in cells {
@@ -321,13 +321,13 @@ impl Room {
         (all, too_old)
     }
 
-    /// The bases of its texts are too far back, or of another branch.
+    /// Sends a snapshot without events of unconfirmed cells: their bases are too old, or of another branch.
     fn welcome_without_texts(&mut self, cycle: &mut Cycle, mut joining: Joining, rendered: &Rendered) {
         let too_old = std::mem::take(&mut joining.wish.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
         self.welcome_with_snapshot(cycle, joining, rendered, (Vec::new(), too_old));
     }
 
-    /// The state, and the events since it was taken.
+    /// Sends the snapshot and all events since.
     fn welcome_with_snapshot(
         &mut self,
         cycle: &mut Cycle,
@@ -361,7 +361,7 @@ impl Room {
         }
     }
 
-    // --- the client is in ---
+    // --- subscribed ---
 
     fn welcome(
         &mut self,
@@ -430,7 +430,7 @@ impl Room {
 }
 
 impl Wish {
-    /// The whole state, for this reason.
+    /// Requests the whole state, for this reason.
     fn resync(reason: &'static str) -> Self {
         let unconfirmed = Vec::new();
         Self { since: None, event_id: None, diverged: false, unconfirmed, resync: Some(reason), at_least: 0 }

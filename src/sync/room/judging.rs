@@ -1,4 +1,4 @@
-//! Tool calls whose code is being judged: they stand aside, and everything else goes on.
+//! Tool calls whose code is being judged: they leave the queue, and other commands continue.
 
 use notarium_core::{Command, Judgement, RequestToolCall, required_judgement};
 
@@ -6,13 +6,13 @@ use super::{Cycle, Phase, Room};
 use crate::io::{Output, Ticket};
 use crate::queue::Pending;
 
-/// How often a call's code is judged while the cells around it change; after that it counts as unknown, and asks a person.
+/// Maximum number of judgements of a call while cells around it change; after that its code is unknown, and needs a confirmation.
 const MAX_JUDGEMENTS: u32 = 3;
-/// Commands that stand aside at once; of one more the code counts as unknown.
+/// Maximum number of commands being judged; beyond it the code is unknown.
 const MAX_JUDGING: usize = 32;
 
 impl Room {
-    /// The judgement that the command must wait for: that of its own code, or of the call that it comes after.
+    /// Returns the ticket of the judgement that the command must wait for: of its own code, or of an earlier call.
     pub(super) fn judging_ticket(&mut self, cycle: &mut Cycle, pending: &Pending, command: &Command) -> Option<Ticket> {
         if self.read_only.is_some() || self.role(cycle.now, pending.identity()).is_none() {
             return None;
@@ -45,7 +45,7 @@ impl Room {
             first.judgement = judgement;
             (first.ticket, first.history) = (None, None);
         }
-        // Behind the command whose history is being read: nothing may happen between that and its decision.
+        // Inserted behind the command whose history is being read, as its decision must follow that directly.
         let first = usize::from(matches!(self.phase, Phase::Reading));
         waiting.into_iter().enumerate().for_each(|(index, pending)| self.queue.insert(first + index, pending));
     }

@@ -1,5 +1,4 @@
-//! The notebook's line in the list of notebooks: written a while after an edit, and at once where somebody who has changed the
-//! notebook looks at the list.
+//! Catalog line of the notebook: written some time after an edit, or immediately if an author of the changes reads the list.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +10,13 @@ use crate::io::Output;
 use crate::queue::Pending;
 use crate::submission::Caller;
 
-/// When the line is written, and for whom.
+/// Schedule of the line.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) at: Option<Millis>,
-    /// Whose changes the line lacks, by actor key.
+    /// Actor keys of authors whose changes the line lacks.
     authors: BTreeSet<String>,
-    /// Who waits for the line.
+    /// Callers that wait for the line.
     callers: Vec<Caller<()>>,
 }
 
@@ -28,7 +27,7 @@ impl Listing {
 }
 
 impl Room {
-    /// Says whose changes the list lacks from now on: before they hear that they are made.
+    /// Reports the authors whose changes the list lacks, before their commands are acked.
     pub(super) fn note_authors<'a>(
         &mut self,
         cycle: &mut Cycle,
@@ -63,7 +62,7 @@ impl Room {
         self.listing.callers.push(caller);
     }
 
-    /// Called where the state is on disk.
+    /// Writes the line if it is due. Call it only while the state is on disk.
     pub(super) fn list_when_due(&mut self, cycle: &mut Cycle) {
         if self.listing.at.is_some_and(|at| at <= cycle.now) {
             self.list_now(cycle);
@@ -71,7 +70,7 @@ impl Room {
         self.answer_lists(cycle);
     }
 
-    /// What the list lacks is written, if it lacks anything.
+    /// Writes the line if it lacks changes.
     pub(super) fn list_at_the_end(&mut self, cycle: &mut Cycle) {
         if self.listing.at.is_some() {
             self.list_now(cycle);

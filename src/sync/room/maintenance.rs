@@ -1,4 +1,4 @@
-//! What time brings: frames held back, leases, grants, snapshots, the catalog, memory, the end of an idle room.
+//! Timers: delayed frames, leases, grants, snapshots, the catalog, memory, the end of an idle room.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::identity::Identity;
 use crate::io::{Input, Output, earliest};
 use crate::submission::{ReplyTo, Submission};
 
-/// An id that names no notebook is soon forgotten.
+/// Time before an id without a notebook is unloaded.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
 
 impl Room {
-    /// When [`Input::Tick`] is due, if nothing else comes.
+    /// Returns the time at which [`Input::Tick`] is due, if no other input comes.
     pub fn wake_at(&self, now: Millis) -> Option<Millis> {
         if now < self.last_now {
             return Some(now);
@@ -31,8 +31,7 @@ impl Room {
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
     }
 
-    /// A clock that was wrong is right again: what was to come in a minute comes in a minute. What the record has a time for
-    /// keeps that time.
+    /// Shifts deadlines if the clock was set back, so that remaining times stay the same. Times in the record are not shifted.
     pub(super) fn follow_clock(&mut self, now: Millis) {
         let back = self.last_now.saturating_sub(now);
         self.last_now = now;
@@ -68,7 +67,7 @@ impl Room {
 
     // --- kernels ---
 
-    /// After a load: launches that nobody has claimed.
+    /// Requests agents for unclaimed launches, after a load.
     pub(super) fn ask_for_work(&self, cycle: &mut Cycle) {
         if self.read_only.is_some() || self.no_lease.is_some() {
             return;
@@ -81,12 +80,12 @@ impl Room {
 
     // --- tool calls ---
 
-    /// Closes what waited too long, and what has nothing to act on any more.
+    /// Closes tool calls that have expired, or have lost their targets.
     fn sweep_tool_calls(&mut self, cycle: &mut Cycle) {
         if !self.is_settled() || self.sweep_at.is_none_or(|at| at > cycle.now) {
             return;
         }
-        // Asked again when the events of the sweep are on disk.
+        // Set again when the events of the sweep are on disk.
         self.sweep_at = None;
         self.command_of_server(cycle, &Command::SweepToolCalls {});
         self.pump(cycle);
@@ -127,9 +126,9 @@ impl Room {
         self.take(cycle, Input::Command(Submission::new(identity, message, ReplyTo::Nobody)));
     }
 
-    // --- what follows from the log ---
+    // --- derived from the log ---
 
-    /// Called where the state is on disk.
+    /// Writes a snapshot if it is due. Call it only while the state is on disk.
     pub(super) fn snapshot_when_due(&mut self, cycle: &mut Cycle) {
         self.trim();
         if self.committed - self.snapshot_version >= self.config.snapshot_events {
@@ -145,7 +144,7 @@ impl Room {
         cycle.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
     }
 
-    // --- quiet ---
+    // --- idle ---
 
     fn give_memory_back(&mut self, now: Millis) {
         if self.idle_at.is_none_or(|at| at > now) {

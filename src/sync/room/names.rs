@@ -1,4 +1,4 @@
-//! The names of the cells of a reactive notebook: found off the room's task, and known before a run is planned.
+//! Names in the cells of a reactive notebook: analysed off the room's task, and complete before a run is planned.
 
 use std::sync::Arc;
 
@@ -9,39 +9,39 @@ use super::{Cycle, Phase, Room};
 use crate::io::Output;
 use crate::queue::Pending;
 
-/// Texts of one question.
+/// Maximum number and bytes of texts in one question.
 const MAX_TEXTS: usize = 500;
 const MAX_BYTES: usize = 4 << 20;
 
-/// What is known, and whether more is being found out.
+/// Known names, and the state of the analysis.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub(in crate::room) known: Arc<KnownNames>,
     is_asked: bool,
-    /// A command waits for the answer.
+    /// True if a command waits for the answer.
     is_holding: bool,
-    /// Up to this version nothing is left to ask.
+    /// Version up to which all names were requested.
     seen: Version,
 }
 
 impl Room {
-    /// Whether the command is decided by names that are not known.
+    /// Returns true if the decision needs names that are not known.
     pub(super) fn lacks_names(&mut self, cycle: &Cycle, pending: &Pending, command: &Command) -> bool {
         self.read_only.is_none()
             && needs_names(&self.state, command)
             && self.role(cycle.now, pending.identity()).is_some()
             && !self.names.known.is_complete(&self.state)
-            // Where cells were only moved or deleted, nothing is to be asked.
+            // Moved or deleted cells need no analysis, only a refresh.
             && !Arc::make_mut(&mut self.names.known).refresh(&self.state).is_empty()
     }
 
-    /// For the decision of a command that does not lack them.
+    /// Returns the names for the decision of a command, if it needs them.
     pub(super) fn names_for(&self, command: &Command) -> Option<Arc<KnownNames>> {
         needs_names(&self.state, command).then(|| self.names.known.clone())
     }
 
-    /// The command goes first again when the names are there: nothing is decided before it, so the plan is made of the cells
-    /// of one version.
+    /// Puts the command back at the front until the names are known. No other command is decided before it, so the plan uses the cells of
+    /// one version.
     pub(super) fn hold_for_names(&mut self, cycle: &mut Cycle, is_first: bool, pending: Pending) {
         if is_first {
             self.phase = Phase::Reading;
@@ -83,7 +83,7 @@ impl Room {
         }
     }
 
-    /// Before anybody asks for a run.
+    /// Requests names before a run needs them.
     pub(super) fn look_ahead_for_names(&mut self, cycle: &mut Cycle) {
         let is_wanted = self.state.reactivity != Reactivity::Off && self.names.seen != self.state.version;
         if is_wanted && matches!(self.phase, Phase::Live) && self.read_only.is_none() {

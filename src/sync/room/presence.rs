@@ -1,4 +1,4 @@
-//! Who is here and what kernels do: beside the log, coalesced, forgotten when it is not renewed.
+//! Presence of clients and status of kernels: beside the log, coalesced, dropped when not renewed.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::identity::ClientId;
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
 
-/// Changes that others have not been sent yet.
+/// Changes that are not sent yet.
 #[derive(Debug, Default)]
 pub(super) struct PresenceQueue {
     next_at: Millis,
     changed: BTreeSet<ClientId>,
-    /// Names of connections.
+    /// Connections that left.
     left: Vec<String>,
-    /// Agents were asked to measure their kernels.
+    /// True while agents measure their kernels.
     is_measuring: bool,
 }
 
@@ -57,27 +57,27 @@ impl Room {
         }
     }
 
-    /// Only the agent of a session knows whether it is busy.
+    /// Notes if a kernel is busy; only the session's agent may report it.
     pub(super) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
         if self.agent_with(client, &session).is_some() {
             self.leases.set_busy(session, busy);
         }
     }
 
-    /// What comes when nobody looks any more is passed over.
+    /// Notes a measurement; ignored after measurements were stopped.
     pub(super) fn take_usage(&mut self, client: ClientId, session: KernelSessionId, usage: KernelUsage) {
         if let Some(agent) = self.agent_with(client, &session).filter(|_| self.presence.is_measuring) {
             self.leases.set_usage(&agent, session, usage);
         }
     }
 
-    /// The client, where it is the agent of that session.
+    /// Returns the agent if the client is the agent of that session.
     pub(super) fn agent_with(&self, client: ClientId, session: &KernelSessionId) -> Option<AgentId> {
         let agent = agent_of(&self.subscribers.get(&client)?.identity.actor)?;
         (self.state.kernels.get(session)?.agent.as_ref() == Some(agent)).then(|| agent.clone())
     }
 
-    /// Agents measure their kernels while somebody looks.
+    /// Starts measurements when the first client other than an agent follows, and stops them after the last.
     fn ask_to_measure(&mut self, cycle: &mut Cycle) {
         let is_agent = |subscriber: &Subscriber| agent_of(&subscriber.identity.actor).is_some();
         let wanted = self.subscribers.values().any(|subscriber| !is_agent(subscriber));
@@ -99,7 +99,7 @@ impl Room {
         cycle.send(client, &ServerMessage::MeasureKernels { notebook, wanted });
     }
 
-    /// At most one frame of each kind in a while; the first goes at once.
+    /// Sends at most one frame of each kind per interval; the first without delay.
     pub(super) fn send_presence(&mut self, cycle: &mut Cycle) {
         self.forget_old_cursors(cycle.now);
         self.ask_to_measure(cycle);

@@ -1,4 +1,4 @@
-//! The state for those who join is rendered beside the room, once for all who wait.
+//! Rendering of the state for joining clients, off the room's task, once for all waiting clients.
 
 use notarium_core::Version;
 use notarium_wire::ErrorCode;
@@ -9,7 +9,7 @@ use crate::io::Output;
 use crate::rendering::{Rendered, Rendering};
 
 impl Room {
-    /// The state at `at_least` or later. `None`: it is being rendered, and whoever wants it waits for [`Input::Rendered`].
+    /// Returns the state at `at_least` or later. `None`: it is being rendered, and the client waits for [`Input::Rendered`].
     ///
     /// [`Input::Rendered`]: crate::Input::Rendered
     pub(super) fn rendered(&mut self, cycle: &mut Cycle, at_least: Version) -> Option<Rendered> {
@@ -17,7 +17,7 @@ impl Room {
         if let Some(done) = self.rendering.done.as_ref().filter(is_good) {
             return Some(done.clone());
         }
-        // The ring knows the last event of every notebook that exists.
+        // The ring has the last event of every notebook that exists.
         if !self.rendering.is_under_way()
             && let Some(event_id) = self.ring.event_id(self.committed)
         {

@@ -1,4 +1,4 @@
-//! Refusals. A retry may be refused although the first one was accepted: the record decides, so it is asked first.
+//! Refusals. A refused command may be a retry of an accepted one, so its record is looked up first.
 
 use notarium_core::{CommandRecord, Past, Rejection, Stored};
 
@@ -7,7 +7,7 @@ use crate::answers::recorded_answer;
 use crate::io::{Output, ReadFailure, Ticket};
 use crate::queue::Pending;
 
-/// A refused command whose record is being looked for.
+/// A refused command whose record is being looked up.
 #[derive(Debug)]
 pub(super) struct Lookup {
     pending: Pending,
@@ -15,7 +15,7 @@ pub(super) struct Lookup {
 }
 
 impl Room {
-    /// Refuses a command, unless the store knows that it was accepted before.
+    /// Refuses a command, unless the store has a record of it as accepted.
     pub(super) fn refuse(&mut self, cycle: &mut Cycle, pending: Pending, rejection: Rejection) {
         let may_be_recorded = self.state.exists() && self.role(cycle.now, pending.identity()).is_some();
         if !may_be_recorded {
@@ -54,13 +54,13 @@ impl Room {
                 Some(record) => recorded_answer(&self.notebook_id, &pending.digest, record),
                 None => Err(rejection),
             },
-            // Nobody knows whether it was accepted before: the refusal could be wrong.
+            // It may have been accepted before, so the refusal could be wrong.
             Err(_) => Err(unavailable("the store does not answer: send it again")),
         };
         self.answer(cycle, pending, answer);
     }
 
-    /// The answer to a question about events: of a command, or of somebody who joins.
+    /// Takes the answer to a query of events: for a command, or for a joining client.
     pub(super) fn take_past(&mut self, cycle: &mut Cycle, ticket: Ticket, past: Result<Past<Stored>, ReadFailure>) {
         if let Some(past) = self.take_history(cycle, ticket, past)
             && let Some(join) = self.joins.get_mut(&ticket)

@@ -1,4 +1,4 @@
-//! Who follows the notebook, and with which right. A right that ends takes effect at once.
+//! Subscribers of the notebook and their roles. A revoked role takes effect immediately.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
 
-/// A client that follows.
+/// A subscribed client.
 #[derive(Debug)]
 pub(super) struct Subscriber {
     pub identity: Arc<Identity>,
     pub role: Role,
-    /// The version that it holds when it has read everything that was sent.
+    /// Version that it has after it has read all sent frames.
     pub sent: Version,
-    /// The version that it was brought to by its last `subscribed`.
+    /// Version of its last `subscribed`.
     pub joined_at: Version,
-    /// Its queue was full: it gets nothing until it has read what is in there.
+    /// True if its queue was full: it gets nothing until it has read the queue.
     pub is_lagging: bool,
     pub presence: PresenceState,
-    /// When its cursor is forgotten.
+    /// Time at which its cursor is dropped.
     pub presence_ends_at: Option<Millis>,
-    /// The kernels whose comms it follows, and whether it has got what there was.
+    /// Kernels whose comms it follows; true once it has got the open ones.
     pub comms: BTreeMap<KernelSessionId, bool>,
 }
 
 impl Subscriber {
-    /// What others see; runtime agents show as kernels instead.
+    /// Returns the presence for others; `None` for runtime agents, which appear with their kernels.
     pub(super) fn peer(&self) -> Option<PeerState> {
         let Identity { actor, name, connection, .. } = &*self.identity;
         let state = self.presence.clone();
@@ -40,7 +40,7 @@ impl Subscriber {
 }
 
 impl Room {
-    /// People and guests who follow, each once; one who has two names (a link's guests) is there with both.
+    /// Returns the people and guests who follow, each once; guests of one link with different names count separately.
     pub(super) fn here(&self) -> Vec<(Actor, String)> {
         let identities = self.subscribers.values().map(|subscriber| &subscriber.identity);
         let people = identities.filter(|identity| matches!(identity.actor, Actor::User { .. } | Actor::Guest { .. }));
@@ -54,7 +54,7 @@ impl Room {
         here
     }
 
-    /// The role that somebody has here now.
+    /// Returns the current role of an identity.
     pub(super) fn role(&self, now: Millis, identity: &Identity) -> Option<Role> {
         match &identity.actor {
             Actor::System => Some(Role::Owner),
@@ -62,7 +62,7 @@ impl Room {
         }
     }
 
-    /// The role of somebody who may read. What may not be seen is unknown.
+    /// Returns the role of a reader. A notebook that may not be seen is reported as unknown.
     pub(super) fn reading_role(&self, now: Millis, identity: &Identity) -> Result<Role, Rejection> {
         let role = self.role(now, identity).filter(|_| self.state.exists()).ok_or_else(|| {
             let id = &self.notebook_id;
@@ -79,7 +79,7 @@ impl Room {
     pub(super) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {
         if let Some(subscriber) = self.subscribers.get_mut(&client) {
             subscriber.identity = identity;
-            // As soon as the state is what is on disk.
+            // Rechecked when the state is on disk.
             self.grant_ends_at = Some(cycle.now);
         }
     }
@@ -90,7 +90,7 @@ impl Room {
         }
     }
 
-    /// After any change of access: everybody keeps, changes or loses the role.
+    /// Updates all subscribers' roles after a change of access.
     pub(super) fn recheck_access(&mut self, cycle: &mut Cycle) {
         let clients: Vec<ClientId> = self.subscribers.keys().copied().collect();
         for client in clients {
@@ -121,7 +121,7 @@ impl Room {
         }
     }
 
-    /// The client follows no longer, or never began to.
+    /// Ends the client's subscription, if any.
     pub(super) fn leave(&mut self, cycle: &mut Cycle, client: ClientId) {
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
@@ -132,7 +132,7 @@ impl Room {
         self.presence.left(client, &subscriber);
     }
 
-    /// The version that every client which is not lagging holds, or will hold when it has got the state.
+    /// Returns the lowest version among clients that are not lagging and renderings in progress.
     pub(super) fn least_sent(&self) -> Version {
         let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
         let sent = live.map(|subscriber| subscriber.sent);

@@ -1,4 +1,4 @@
-//! What follows from the events of a batch, once they are synced.
+//! Effects of a batch's events after their sync.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId, MessageRole, T
 
 use crate::io::Output;
 
-/// What follows from the events of a batch, once they are synced.
+/// Effects of a batch's events after their sync.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Effects {
     pub(super) access: bool,
     pub(super) kernels: bool,
-    /// Something for those who act for assistants.
+    /// Events that the assistants' host acts on.
     pub(super) assistants: bool,
-    /// Turns whose model's answer is in the log, whole or as far as it came.
+    /// Turns whose model's answer is in the log, complete or partial.
     pub(super) answered: BTreeSet<TurnId>,
-    /// Something that waiting tool calls may touch, or a call itself.
+    /// Changes of cells that waiting tool calls may have as a target, or of a call itself.
     pub(super) targets: bool,
-    /// The catalog changes: now, or after a while.
+    /// Updates of the catalog: now, or after a delay.
     pub(in crate::room) catalog_now: bool,
     pub(in crate::room) catalog_later: bool,
     pub(super) work: Vec<Output>,
-    /// Answers to input requests, for their agents.
+    /// Answers to input requests, with their agents.
     pub(super) values: Vec<(AgentId, ExecutionId, String)>,
 }
 
@@ -37,7 +37,7 @@ impl Effects {
                 self.access = true;
                 self.catalog_now = true;
             }
-            // Of these the list shows the version alone, which the end of their run brings up to date.
+            // The list shows only their version, which the end of the run updates.
             Event::ExecutionOutputAppended(_)
             | Event::ExecutionOutputUpdated(_)
             | Event::ExecutionOutputsCleared(_) => {}
@@ -51,7 +51,7 @@ impl Effects {
     fn note_assistants(&mut self, event: &Event) {
         use Event as E;
         match event {
-            // The list says where calls wait: it is asked what waits for somebody.
+            // The list shows where calls wait: it is used to find pending confirmations.
             E::ToolCallRequested(event) if event.gate.waits() => {
                 (self.assistants, self.targets, self.catalog_now) = (true, true, true);
             }
@@ -99,7 +99,7 @@ impl Effects {
         }
     }
 
-    /// The list says which notebooks have work: a restart opens those.
+    /// Notes the end of a kernel. The list shows which notebooks have work: a restart opens them.
     fn ended(&mut self, kernel_session: &KernelSessionId) {
         self.catalog_now = true;
         self.settled(kernel_session);

@@ -1,4 +1,4 @@
-//! A batch that was not written: the state that is ahead of the disk is thrown away, and its commands are sorted out.
+//! Recovery from a failed append: discards the state that is ahead of the disk, and decides or answers its commands.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::io::{AppendFailure, Output, ReadFailure};
 use crate::queue::Pending;
 use crate::room::{Cycle, Phase, Room, unavailable};
 
-/// How often a command is decided again before it is given up.
+/// Maximum number of decisions of a command.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// A batch that was not written.
+/// A batch whose append failed.
 #[derive(Debug)]
 pub(in crate::room) struct Recovery {
     pub batch: Batch,
@@ -22,7 +22,7 @@ pub(in crate::room) struct Recovery {
 }
 
 impl Recovery {
-    /// The answer to the commands, where the notebook cannot be read again to find out.
+    /// Returns the answer to the commands if the notebook cannot be reloaded to find out.
     pub(in crate::room) fn rejection(&self, failure: &str) -> Rejection {
         match &self.failure {
             AppendFailure::Unknown { reason } => unknown(reason),
@@ -32,7 +32,7 @@ impl Recovery {
 }
 
 impl Room {
-    /// The state that is ahead of the disk is thrown away.
+    /// Discards the state that is ahead of the disk.
     pub(in crate::room) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Appending(batch) if failure == AppendFailure::LeaseLost => self.lose_lease(cycle, *batch),
@@ -44,7 +44,7 @@ impl Room {
         }
     }
 
-    /// Another server has the notebook now. This room ends: whoever asks again gets a new one, which takes the lease.
+    /// Ends the room, as another server has the notebook's lease. A later request opens a new room, which takes the lease.
     fn lose_lease(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.failure = "another server has taken this notebook over: ask again".to_owned();
         self.answer_all(cycle, batch.into_commands(), &unavailable(&self.failure));
@@ -60,7 +60,7 @@ impl Room {
         cycle.out.push(Output::Unload);
     }
 
-    /// The state is loaded again.
+    /// Handles the batch after the reload of the state.
     pub(in crate::room) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
         let Recovery { batch, failure } = recovery;
         let was_written = batch.head != batch.expected && batch.head == self.head;
@@ -71,7 +71,7 @@ impl Room {
         match failure {
             AppendFailure::VersionConflict => self.decide_again(cycle, batch.into_commands()),
             AppendFailure::DuplicateCommand => self.sort_out(cycle, batch),
-            // The room has ended.
+            // Handled above: the room has ended.
             AppendFailure::LeaseLost => {}
             AppendFailure::Unavailable { reason } => self.give_up(cycle, batch, &unavailable(&reason)),
             AppendFailure::Unknown { reason } => self.give_up(cycle, batch, &unknown(&reason)),
@@ -83,7 +83,7 @@ impl Room {
         self.answer_all(cycle, batch.into_commands(), rejection);
     }
 
-    /// What the room wants of itself is tried again after a while, not at once.
+    /// Delays the room's own commands, so that they are not retried in a loop.
     pub(in crate::room) fn rest_from_sweeps(&mut self, cycle: &Cycle) {
         self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
     }
@@ -105,7 +105,7 @@ impl Room {
         self.queue.push_back_to_front(again);
     }
 
-    /// Some of these are retries of recorded commands: which?
+    /// Reads the records of the commands, as some are retries of recorded ones.
     fn sort_out(&mut self, cycle: &mut Cycle, batch: Batch) {
         let ticket = self.next_ticket();
         let commands = batch.entries.iter().map(|entry| (entry.pending.actor.clone(), entry.pending.id().clone()));
@@ -138,7 +138,7 @@ impl Room {
     }
 }
 
-/// The store says so itself.
+/// Rejects with the store's reason, which already says that the outcome is unknown.
 fn unknown(reason: &str) -> Rejection {
     Rejection::new(RejectionCode::Unavailable, reason)
 }
