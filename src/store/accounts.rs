@@ -1,9 +1,9 @@
-//! Accounts: people, tokens, workspaces, share links, and the record of who changed them.
+//! Store of accounts: people, tokens, workspaces, share links, and the audit of changes.
 //!
 //! Invariants:
-//! - A secret never reaches the store: tokens and share links come as SHA-256, passwords as argon2 PHC texts.
-//! - Every change is recorded in the audit table in the same transaction: there is no other way to write.
-//! - No scope that a kind of token may not hold can be stored or read ([`TokenKind::may_hold`]).
+//! - A secret never reaches the store: tokens and share links are stored as SHA-256, passwords as argon2 PHC texts.
+//! - Every change writes an audit entry in the same transaction: there is no other way to write.
+//! - A token with a scope that its kind may not hold can neither be stored nor read ([`TokenKind::may_hold`]).
 //! - No clock: every time is an argument.
 //!
 //! Rights *in* a notebook are not here: they are events of that notebook.
@@ -19,10 +19,10 @@ use crate::StoreError;
 pub use records::*;
 pub use sqlite::AccountStore;
 
-/// The most entries that one question returns, whatever was asked.
+/// Maximum number of entries that one query returns, whatever its limit.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
 
-/// Why nothing was changed.
+/// Reason for a refused change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
     #[error("there is no {what} of that id: list them to see what there is")]

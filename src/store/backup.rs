@@ -1,15 +1,15 @@
-//! Backups: a folder with the database as it was at one moment, and every blob that it names.
+//! Backups: a folder with a consistent copy of the database, and every blob that it names.
 //!
-//! Purpose: [`backup`] copies the data folder of a running server (or of one that is stopped), [`restore`] makes a data folder
-//! of a backup. A second backup into the same folder copies only the blobs that are new. A backup of a name that ends with `.tar` or
-//! `.tar.zst` is one file, made anew each time.
+//! Purpose: [`backup`] copies the data folder of a running or stopped server, [`restore`] makes a data folder from a backup. A second
+//! backup into the same folder copies only new blobs. A backup whose name ends with `.tar` or `.tar.zst` is one file, written anew each
+//! time.
 //!
 //! Invariants:
-//! - The database is copied first, blobs after it: an event is written only when its blobs are there, and what an event names
-//!   is never removed, so that every blob of the copy is found.
-//! - What was copied has been read through: the database's structure, each notebook's chain, each blob's hash.
-//! - A backup that breaks off leaves the one before as it was; a restore that breaks off leaves a mark on its folder, which no
-//!   server opens until the restore is run again and has finished.
+//! - The database is copied before the blobs. An event is written only after its blobs, and blobs named by events are never removed, so
+//!   every blob of the copy exists.
+//! - Every copy is verified: the database's structure, each notebook's hash chain, each blob's hash.
+//! - A backup that fails leaves the previous one unchanged. A restore that fails leaves a mark on its folder: no server opens it until the
+//!   restore was repeated successfully.
 
 mod archive;
 mod mark;
@@ -30,32 +30,32 @@ use crate::sqlite::{DATABASE_FILE, PART_FILE, copy_database, verify_database};
 /// SHA-256 of the database's file, as `sha256sum -c` reads it.
 const CHECKSUM_FILE: &str = "notarium.db.sha256";
 
-/// Where a backup or a restore is.
+/// Progress of a backup or a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BackupStep {
     /// The database is being copied.
     Database { database_bytes: u64 },
-    /// The copy of the database is being read through.
+    /// The copy of the database is being verified.
     Verifying,
-    /// So many of the blobs are there.
+    /// Number of blobs copied so far.
     Blobs { done: u64, of: u64 },
-    /// The one file is being written or read.
+    /// The archive file is being written or read.
     Archive,
 }
 
-/// What a backup holds.
+/// Content of a backup.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackedUp {
     pub notebooks: u64,
     pub events: u64,
     pub blobs: u64,
-    /// Blobs that were not there before.
+    /// Blobs that were copied because the backup did not have them.
     pub copied_blobs: u64,
-    /// Blobs that events name and that are missing or damaged where they were copied from.
+    /// Blobs that events name and that are missing or damaged at the source.
     pub lost: Vec<(NotebookId, Hash)>,
 }
 
-/// Why there is no backup, or nothing was restored. Each says what to do.
+/// Reason why a backup or a restore failed. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("there is no database in {folder}: name the data folder of a server (--data)")]
@@ -83,7 +83,7 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// Names the file that people know in place of the folder that it was unpacked to.
+    /// Replaces the temporary folder by the archive file that people know.
     fn of_archive(self, file: &Path) -> Self {
         match self {
             Self::NoBackup { .. } => Self::NoBackup { folder: file.to_owned() },
@@ -95,7 +95,7 @@ impl BackupError {
 
 type Progress<'a> = &'a (dyn Fn(BackupStep) + Sync);
 
-/// Copies the data in `data` into the folder `into`, which is made, or holds an earlier backup; or into the one file of that name.
+/// Copies the data in `data` to `into`: a folder, which is created or holds an earlier backup, or an archive file.
 pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     if !archive::is_archive(into) || into.is_dir() {
         return backup_into_folder(data, into, progress).await;
@@ -129,7 +129,7 @@ async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) ->
     Ok(done)
 }
 
-/// An empty file for the copy of the database, for its owner alone.
+/// Creates an empty file for the copy of the database, readable by its owner only.
 fn begin_copy(database: &Path, into: &Path, progress: Progress<'_>) -> Result<PathBuf, BackupError> {
     make_folder(into)?;
     let copy = into.join(PART_FILE);
@@ -140,7 +140,7 @@ fn begin_copy(database: &Path, into: &Path, progress: Progress<'_>) -> Result<Pa
     Ok(copy)
 }
 
-/// Until the new database stands in the old one's place, the checksum of either is good.
+/// Installs the new database. Until the rename is done, the checksum file has the checksums of both the old and the new one.
 fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
     let file = into.join(CHECKSUM_FILE);
     let line = format!("{}  {DATABASE_FILE}\n", checksum_of(copy)?);
@@ -152,8 +152,7 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
     sync_folder(into)
 }
 
-/// Makes a data folder of the backup in the folder or file `from`. `into` must be empty, or not be there, or hold what a restore
-/// left that broke off.
+/// Makes a data folder from the backup in the folder or file `from`. `into` must be empty, missing, or left by a failed restore.
 pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     let mark = mark::RestoreMark::set(into)?;
     match restore_from(from, into, progress).await {
@@ -200,7 +199,7 @@ async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -
     Ok(done)
 }
 
-/// Reads the copied database through, and copies the blobs that it names. One that is there, and whole, is not copied again.
+/// Verifies the copied database, and copies the blobs that it names. Blobs that exist and are intact are not copied again.
 async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     progress(BackupStep::Verifying);
     let inventory = verify_database(copy).await?;
@@ -231,7 +230,7 @@ async fn copy_blobs(from: &Path, into: &Path, copy: &Path, progress: Progress<'_
     Ok(done)
 }
 
-/// A backup has no lock file and no write-ahead log.
+/// Returns true for a server's data folder: unlike a backup, it has a lock file or a write-ahead log.
 fn is_data_folder(folder: &Path) -> bool {
     ["notarium.lock", "notarium.db-wal"].iter().any(|file| folder.join(file).exists())
 }
@@ -249,7 +248,7 @@ fn checksum_of(file: &Path) -> Result<Hash, BackupError> {
     hashed.map_err(|reason| failed(file, reason))
 }
 
-// --- files, for their owner alone ---
+// --- files, readable by their owner only ---
 
 fn make_folder(folder: &Path) -> Result<(), BackupError> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|reason| failed(folder, reason))
@@ -260,7 +259,7 @@ fn create_privately(file: &Path) -> Result<(), BackupError> {
     created.map(drop).map_err(|reason| failed(file, reason))
 }
 
-/// A copy takes the mode of what was copied.
+/// Restricts the mode: a copy inherits the mode of its source.
 fn set_private(file: &Path) -> Result<(), BackupError> {
     std::fs::set_permissions(file, Permissions::from_mode(0o600)).map_err(|reason| failed(file, reason))
 }
@@ -285,7 +284,7 @@ fn remove(file: &Path) -> Result<(), BackupError> {
     removed(file, std::fs::remove_file(file))
 }
 
-/// What is not there is removed already.
+/// Treats a missing file as removed.
 fn removed(path: &Path, removed: io::Result<()>) -> Result<(), BackupError> {
     match removed {
         Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(path, reason)),

@@ -1,11 +1,10 @@
-//! Blobs: bytes that are too large for an event, kept by notebook and SHA-256.
+//! Blobs: bytes that are too large for an event, stored by notebook and SHA-256.
 //!
-//! Purpose: put, get, list and delete bytes under `notebook/xx/sha256` in a local folder (or whatever else `object_store`
-//! reaches). Which notebook may name which blob is in [`crate::BlobRecord`]; who may read it is the server's to ask.
+//! Purpose: put, get, list and delete bytes under `notebook/xx/sha256`, in a local folder or another `object_store` backend.
+//! [`crate::BlobRecord`] has which notebook may name which blob; the server checks who may read it.
 //!
-//! Invariants: what is stored has the hash that names it; a put that returned `Ok` is synced to disk; one that did not leaves
-//! nothing that can be read. Bytes that a disk has changed since are not handed out: every read is of the whole blob, and is
-//! compared with the hash before the first byte goes out.
+//! Invariants: a stored blob has the hash that names it. A successful put is synced to disk; a failed one leaves nothing readable. Bytes
+//! that changed on disk are not returned: every read covers the whole blob, and its hash is checked before the first byte is sent.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -24,17 +23,17 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Bytes that are buffered of an upload: the least that S3 takes as a part.
+/// Size of an upload's buffer: the minimum part size of S3.
 const PART_BYTES: usize = 5 << 20;
-/// Parts that are on their way at once.
+/// Maximum number of parts in flight.
 const MAX_PARTS_IN_FLIGHT: usize = 2;
-/// A blob up to this size is read once; a larger one is compared with its hash first, and read again on its way out.
+/// Maximum size of a blob that is held in memory. A larger one is read twice: for its hash, and for the response.
 const MAX_KEPT_BYTES: u64 = 4 << 20;
 
-/// The folder of blobs in a data folder.
+/// Name of the blob folder in a data folder.
 pub const BLOBS_FOLDER: &str = "blobs";
 
-/// Why a blob was not stored or found.
+/// Reason why a blob was not stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     #[error("the blob has more than {max_blob_bytes} bytes: make it smaller, or raise the limit")]
@@ -64,22 +63,22 @@ impl From<object_store::Error> for BlobError {
     }
 }
 
-/// A blob on its way out.
+/// A blob for a response.
 pub struct BlobContent {
     pub size_bytes: u64,
     pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
 }
 
-/// A stored blob, for collection.
+/// A stored blob, as listed for garbage collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobEntry {
     pub sha256: Hash,
     pub size_bytes: u64,
-    /// By the clock of the store.
+    /// Time by the clock of the store.
     pub stored_at: Millis,
 }
 
-/// The blobs of all notebooks. Cloning shares them.
+/// Blobs of all notebooks. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
@@ -87,8 +86,8 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Keeps blobs in `folder`, which is created and is nobody else's; every put is synced to disk. What a process that was
-    /// killed left of its uploads is removed.
+    /// Stores blobs in `folder`, which is created and must not be used by others; every put is synced to disk. Leftovers of uploads by a
+    /// killed process are removed.
     pub fn local(folder: impl AsRef<FilePath>, max_blob_bytes: u64) -> Result<Self, BlobError> {
         let folder = folder.as_ref();
         let blobs = Self::in_folder(folder, max_blob_bytes)?;
@@ -100,7 +99,7 @@ impl Blobs {
         Ok(blobs)
     }
 
-    /// The blobs in a folder to which another process may be writing, for instance the server whose data is copied.
+    /// Opens a folder that another process may be writing to, for instance the server whose data is copied.
     pub fn shared(folder: impl AsRef<FilePath>) -> Result<Self, BlobError> {
         Self::in_folder(folder.as_ref(), u64::MAX)
     }
@@ -112,17 +111,17 @@ impl Blobs {
         Ok(Self::new(Arc::new(store), max_blob_bytes))
     }
 
-    /// For tests: forgotten with the process.
+    /// For tests: blobs in memory.
     pub fn memory(max_blob_bytes: u64) -> Self {
         Self::new(Arc::new(InMemory::new()), max_blob_bytes)
     }
 
-    /// Keeps blobs in any object store whose puts are durable.
+    /// Stores blobs in any object store whose puts are durable.
     pub fn new(store: Arc<dyn ObjectStore>, max_blob_bytes: u64) -> Self {
         Self { store, max_blob_bytes }
     }
 
-    /// Stores bytes as they come and returns their number. Nothing is stored where their hash is not `expected`.
+    /// Stores a stream of bytes and returns their number. If their hash is not `expected`, nothing is stored.
     pub async fn put<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
         &self,
         notebook: &NotebookId,
@@ -168,14 +167,14 @@ impl Blobs {
         if actual == *expected { Ok(size) } else { Err(BlobError::WrongHash { expected: *expected, actual }) }
     }
 
-    /// Stores bytes that are in memory and returns their hash.
+    /// Stores bytes in memory and returns their hash.
     pub async fn put_bytes(&self, notebook: &NotebookId, bytes: Bytes) -> Result<Hash, BlobError> {
         let sha256 = Hash(Sha256::digest(&bytes).into());
         let whole = stream::once(async { Ok::<_, BlobError>(bytes) });
         self.put(notebook, &sha256, whole).await.map(|_| sha256)
     }
 
-    /// The whole blob, after its bytes were compared with its hash.
+    /// Returns the whole blob, after a check of its hash.
     pub async fn get(&self, notebook: &NotebookId, sha256: &Hash) -> Result<BlobContent, BlobError> {
         let found = self.store.get(&path(notebook, sha256)).await?;
         let size_bytes = found.meta.size;
@@ -189,7 +188,7 @@ impl Blobs {
         Ok(BlobContent { size_bytes, bytes: found.into_stream().map_err(BlobError::from).boxed() })
     }
 
-    /// Whether the blob is there, and its bytes are those of its hash.
+    /// Returns true if the blob exists and its bytes have its hash.
     pub async fn is_whole(&self, notebook: &NotebookId, sha256: &Hash) -> Result<bool, BlobError> {
         let digest = match self.store.get(&path(notebook, sha256)).await.map_err(BlobError::from) {
             Ok(found) => digest_of(found.into_stream()).await?,
@@ -199,7 +198,7 @@ impl Blobs {
         Ok(verify(sha256, digest).is_ok())
     }
 
-    /// What is known of a blob; `None` where there is no such blob.
+    /// Returns size and time of a blob; `None`: it does not exist.
     pub async fn find(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobEntry>, BlobError> {
         match self.store.head(&path(notebook, sha256)).await.map_err(BlobError::from) {
             Ok(found) => Ok(blob_entry(&found)),
@@ -208,19 +207,19 @@ impl Blobs {
         }
     }
 
-    /// The notebooks that have a folder for blobs, whether they exist or not, in no order.
+    /// Returns the notebooks with a blob folder, in no order. They need not exist.
     pub async fn notebooks(&self) -> Result<Vec<NotebookId>, BlobError> {
         let folders = self.store.list_with_delimiter(None).await?.common_prefixes;
         Ok(folders.iter().filter_map(|folder| NotebookId::new(folder.as_ref()).ok()).collect())
     }
 
-    /// The notebook's blobs, in no order. Files that are no blobs are left out.
+    /// Lists the notebook's blobs, in no order. Other files are skipped.
     pub fn list(&self, notebook: &NotebookId) -> BoxStream<'static, Result<BlobEntry, BlobError>> {
         let found = self.store.list(Some(&Path::from(notebook.as_str())));
         found.map_err(BlobError::from).try_filter_map(async |meta| Ok(blob_entry(&meta))).boxed()
     }
 
-    /// Deletes a blob; one that is not there is deleted already.
+    /// Deletes a blob; a missing one is no error.
     pub async fn delete(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), BlobError> {
         match self.store.delete(&path(notebook, sha256)).await.map_err(BlobError::from) {
             Ok(()) | Err(BlobError::NotFound) => Ok(()),
@@ -229,7 +228,7 @@ impl Blobs {
     }
 }
 
-/// The blobs that an event's payload names: parts of outputs and what goes with questions have these fields, wherever they stand.
+/// Returns the blobs that an event's payload names, in fields of outputs and attachments at any depth.
 pub fn named_in(payload: &str) -> Vec<Hash> {
     let mut named = Vec::new();
     if (payload.contains("\"blobs\"") || payload.contains("\"attachment\""))
@@ -268,7 +267,7 @@ fn verify(expected: &Hash, actual: [u8; 32]) -> Result<(), BlobError> {
     if expected.0 == actual { Ok(()) } else { Err(BlobError::Damaged { sha256: *expected }) }
 }
 
-/// An upload under way is a file named after its blob, with `#` and a number. Returns how many there were.
+/// Removes unfinished uploads: files named after their blob, with `#` and a number. Returns how many there were.
 fn remove_leftovers(folder: &FilePath) -> std::io::Result<usize> {
     let mut removed = 0;
     for entry in folder.read_dir()? {
@@ -283,7 +282,7 @@ fn remove_leftovers(folder: &FilePath) -> std::io::Result<usize> {
     Ok(removed)
 }
 
-/// Notebook ids hold letters, digits, `-` and `_` only, so that no id leads out of the folder.
+/// Path of a blob. Notebook ids have only letters, digits, `-` and `_`, so none leads out of the folder.
 fn path(notebook: &NotebookId, sha256: &Hash) -> Path {
     let name = sha256.to_string();
     Path::from(format!("{notebook}/{}/{name}", &name[..2]))
@@ -327,7 +326,7 @@ mod tests {
         stream::iter(chunks.into_iter().map(Ok))
     }
 
-    /// No file is left, of whatever name.
+    /// Returns true if no file is left, whatever its name.
     fn is_empty(folder: &TempDir) -> bool {
         let mut folders = vec![folder.path().to_owned()];
         while let Some(next) = folders.pop() {

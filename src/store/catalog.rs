@@ -1,4 +1,4 @@
-//! What the backends' catalogs have in common: the order of the list, its pages, and what a word is.
+//! Shared parts of the backends' catalogs: order of the list, pages, and words.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use notarium_record::{Millis, NotebookId};
 use crate::event_store::{CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, MAX_SEARCH_TEXT_CHARS, page};
 
 impl CatalogEntry {
-    /// The place in the list: latest first, then by id.
+    /// Sort key in the list: latest first, then by id.
     pub(crate) fn rank(&self) -> (Reverse<Millis>, &NotebookId) {
         (Reverse(self.updated_at), &self.notebook_id)
     }
@@ -28,7 +28,7 @@ impl CatalogQuery {
 }
 
 impl CatalogPage {
-    /// The first `limit` of `found`, which is in order, and whether there are more.
+    /// Cuts `found`, which is sorted, to `limit` entries; `next` is set if there are more.
     pub(crate) fn cut(mut found: Vec<CatalogEntry>, limit: usize) -> Self {
         let more = found.len() > page(limit);
         found.truncate(page(limit));
@@ -43,18 +43,18 @@ impl CatalogPage {
     }
 }
 
-/// Every word of `wanted` begins a word of `text`, whatever the case.
+/// Returns true if every word of `wanted` begins a word of `text`, ignoring case.
 fn contains_words(text: &str, wanted: &str) -> bool {
     let text: Vec<String> = words(text).collect();
     words(wanted).all(|wanted| text.iter().any(|word| word.starts_with(&wanted)))
 }
 
-/// Runs of letters and digits, in lower case.
+/// Splits a text into words: runs of letters and digits, in lower case.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// The first [`MAX_SEARCH_TEXT_CHARS`] characters.
+/// Returns the first [`MAX_SEARCH_TEXT_CHARS`] characters.
 pub(crate) fn bounded(text: &str) -> &str {
     text.char_indices().nth(MAX_SEARCH_TEXT_CHARS).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,4 +1,4 @@
-//! The trait that every backend implements, the types that go in and out, and the errors.
+//! Trait of all store backends, with its types and errors.
 
 use async_trait::async_trait;
 use notarium_record::{
@@ -8,26 +8,26 @@ use notarium_record::{
 
 use crate::snapshots::Snapshot;
 
-/// The most events that one [`EventStore::read`] returns, whatever was asked.
+/// Maximum number of events that one [`EventStore::read`] returns, whatever its limit.
 pub const MAX_READ_EVENTS: usize = 10_000;
-/// The most events that one [`EventStore::history`] returns; a question with more is refused.
+/// Maximum number of events that one [`EventStore::history`] returns; a query with more is refused.
 pub const MAX_HISTORY_EVENTS: usize = 100_000;
-/// The most entries of one page of notebooks, catalog or blobs.
+/// Maximum number of entries on one page of notebooks, catalog or blobs.
 pub const MAX_PAGE: usize = 1_000;
-/// The most characters of [`CatalogEntry::search_text`] that are kept.
+/// Maximum number of characters of [`CatalogEntry::search_text`]; the rest is cut off.
 pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
 
-/// What an event costs beside its payload: its other columns and its places in the indexes.
+/// Size of an event besides its payload, in bytes: other columns and index entries.
 pub const EVENT_OVERHEAD_BYTES: u64 = 256;
 
-/// JavaScript and SQLite hold every number up to here.
+/// Largest number that both JavaScript and SQLite represent exactly.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// The types of events of which there are lists: [`EventStore::events_of_type`] finds them by an index.
+/// Event types that have lists: [`EventStore::events_of_type`] finds them by an index.
 pub const LISTED_TYPES: [&str; 5] =
     ["CellDeleted", "ExecutionRequested", "MessagePosted", "ToolCallRequested", "TurnStarted"];
 
-/// Refuses events that are not this notebook's, or do not continue `expected` one by one.
+/// Refuses events of another notebook, and events that do not continue `expected` without gaps.
 pub(crate) fn check(append: &Append) -> Result<(), StoreError> {
     let mut version = append.expected.version;
     for event in &append.events {
@@ -52,7 +52,7 @@ pub(crate) fn check_listed(event_type: &str) -> Result<(), StoreError> {
     Err(StoreError::Invalid { reason: format!("events of type {event_type} are not listed") })
 }
 
-/// At most [`MAX_HISTORY_EVENTS`].
+/// Refuses more than [`MAX_HISTORY_EVENTS`] events.
 pub(crate) fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
     if events.len() > MAX_HISTORY_EVENTS {
         return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
@@ -60,32 +60,32 @@ pub(crate) fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreErro
     Ok(events)
 }
 
-/// Why nothing was written.
+/// Reason for a refused append; nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// Another append won. Reload and decide again.
+    /// Another append came first. Reload and decide again.
     #[error("the notebook's head is {actual:?}, not the expected one: load what is new and decide again")]
     VersionConflict {
         /// `None`: there is no such notebook.
         actual: Option<Head>,
     },
-    /// The command was recorded before. Answer with [`EventStore::command`].
+    /// The command is already recorded. Answer with [`EventStore::command`].
     #[error("command {command_id} of {actor} is recorded already: answer with its record")]
     DuplicateCommand { actor: String, command_id: CommandId },
-    /// The notebook's lease is another's. Reading goes on; writing needs [`EventStore::take_lease`] first.
+    /// Another instance has the notebook's lease. Reads still work; writing needs [`EventStore::take_lease`] first.
     #[error("the notebook's lease was lost: it is in epoch {epoch} now")]
     LeaseLost { epoch: Epoch },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What can be wrong with the store itself. Each says what to do.
+/// Error of the store. Each says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// Disk full, I/O error, connection lost. Nothing was written; a later try may work.
+    /// The disk is full, failed, or the connection was lost. Nothing was written; a retry may succeed.
     #[error("the store is unavailable: {reason}; nothing was written, try again when that is mended")]
     Unavailable { reason: String },
-    /// The disk failed at the moment of the commit, which may or may not be found at the next start.
+    /// The disk failed during the commit. The append may or may not be there after the next start.
     #[error("it is not known whether this was written: {reason}; try again with the same id when that is mended")]
     Unknown { reason: String },
     #[error(
@@ -118,16 +118,16 @@ pub enum StoreError {
         "the database could not be brought up to date: {reason}; nothing was changed, restore a backup or report it"
     )]
     Migration { reason: String },
-    /// The events before it can be read.
+    /// An event cannot be read; earlier ones can.
     #[error(
         "version {version} of the notebook's record cannot be read ({reason}): it is whole before that. Read a version before it, and \
          ask the server's operator to restore a backup"
     )]
     UnreadableEvent { version: Version, reason: String },
-    /// A caller's mistake, for instance an append whose events are not consecutive.
+    /// The caller made a mistake, for instance an append whose events are not consecutive.
     #[error("not a valid request to the store: {reason}")]
     Invalid { reason: String },
-    /// More than [`MAX_HISTORY_EVENTS`]: the base is too old to be worked from.
+    /// The answer exceeds [`MAX_HISTORY_EVENTS`]: the base version is too old.
     #[error("the answer has more than {limit} events: start from a newer version")]
     HistoryTooLong { limit: usize },
 }
@@ -138,111 +138,111 @@ impl StoreError {
     }
 }
 
-/// What a notebook takes on the disk.
+/// Size of a notebook on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotebookSize {
     pub notebook_id: NotebookId,
-    /// Payloads, and [`EVENT_OVERHEAD_BYTES`] for each event.
+    /// Bytes of payloads, plus [`EVENT_OVERHEAD_BYTES`] per event.
     pub log_bytes: u64,
-    /// Of the blobs that are recorded.
+    /// Bytes of the recorded blobs.
     pub blob_bytes: u64,
 }
 
-/// A line of the list of notebooks: a projection that follows the log and may lag behind it.
+/// Entry in the list of notebooks: a projection of the log, which may lag behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogEntry {
     pub notebook_id: NotebookId,
-    /// The version that it shows; an entry never replaces one of a later version.
+    /// Version that the entry shows; an entry never replaces one of a later version.
     pub version: Version,
     pub title: String,
     pub archived: bool,
     pub created_at: Millis,
     pub updated_at: Millis,
-    /// (subject's key, role), for instance `("user:01J…", "owner")`, in the order of keys; each subject once.
+    /// Access list as (subject's key, role), for instance `("user:01J…", "owner")`, sorted by key; each subject once.
     pub access: Vec<(String, String)>,
     pub cells: u64,
-    /// A kernel is wanted or lives, or an execution, a turn or a tool call has not ended: a server that starts opens the
-    /// notebook at once, so that agents and the assistants' reactor hear of it and leases and expiries run.
+    /// True if a kernel is requested or runs, or an execution, turn or tool call has not ended. A server opens such notebooks at its start,
+    /// so that agents and the assistants' host get their work, and leases and expiries take effect.
     pub has_work: bool,
-    /// A tool call waits for a person's word.
+    /// True if a tool call waits for a confirmation.
     pub has_waiting_calls: bool,
-    /// What it says of itself as a template; `None`: it is none.
+    /// Description as a template; `None`: not a template.
     pub template: Option<String>,
-    /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
+    /// Title and sources; cut to [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
 
-/// Which notebooks are listed. The default lists all.
+/// Filter of the notebook list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CatalogQuery {
-    /// One of these subjects has access; `None` for all notebooks.
+    /// Subjects, one of which must have access; `None`: all notebooks.
     pub subjects: Option<Vec<String>>,
-    /// Words that all stand in title or sources; a word also finds longer ones that begin with it.
+    /// Words that must all occur in title or sources, as whole words or prefixes of words.
     pub text: Option<String>,
-    /// Only archived, or only unarchived ones; `None` for both.
+    /// True: only archived, false: only unarchived; `None`: both.
     pub archived: Option<bool>,
-    /// Only those with work, or only those without; `None` for both.
+    /// True: only with work, false: only without; `None`: both.
     pub has_work: Option<bool>,
-    /// Only those where a tool call waits, or only those where none does; `None` for both.
+    /// True: only with a waiting tool call, false: only without; `None`: both.
     pub has_waiting_calls: Option<bool>,
-    /// Only templates, or only what is none; `None` for both.
+    /// True: only templates, false: none of them; `None`: both.
     pub is_template: Option<bool>,
     pub after: Option<CatalogCursor>,
-    /// At most [`MAX_PAGE`]; 0 means that.
+    /// Size of the page, at most [`MAX_PAGE`]; 0 means [`MAX_PAGE`].
     pub limit: usize,
 }
 
-/// Where a page ended: the list is ordered by `updated_at`, latest first, then by id.
+/// End of a page: the list is sorted by `updated_at`, latest first, then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogCursor {
     pub updated_at: Millis,
     pub notebook_id: NotebookId,
 }
 
-/// `search_text` of the entries is empty: it is for finding only.
+/// A page of the list. `search_text` of the entries is empty, as it is for searching only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CatalogPage {
     pub entries: Vec<CatalogEntry>,
-    /// `None` on the last page.
+    /// Cursor of the next page; `None` on the last.
     pub next: Option<CatalogCursor>,
 }
 
-/// An uploaded blob, by notebook and content. The bytes are in the blob folder.
+/// An uploaded blob, by notebook and hash. The bytes are in the blob folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobRecord {
     pub notebook_id: NotebookId,
     pub sha256: Hash,
     pub size_bytes: u64,
     pub media_type: Option<String>,
-    /// `Actor::key()` of who uploaded it first.
+    /// `Actor::key()` of the first uploader.
     pub uploaded_by: String,
     pub created_at: Millis,
 }
 
-/// The log, its heads and commands, and what follows from them. One instance serves all notebooks.
+/// Store of the log, its heads and commands, and the projections of them. One instance serves all notebooks.
 #[async_trait]
 pub trait EventStore: Send + Sync + 'static {
-    /// Takes the notebook's lease for this instance: appends under an earlier epoch are refused from here on. Who has the
-    /// lease already keeps its epoch. Nothing is written, and 0 returned, where there is no such notebook.
+    /// Takes the notebook's lease for this instance: appends under an earlier epoch are refused from now on. If the instance already has
+    /// the lease, its epoch is unchanged. For an unknown notebook nothing is written, and 0 returned.
     async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError>;
 
-    /// Writes events, head and commands together; `Ok` means synced to disk. On an error nothing was written.
+    /// Writes events, head and commands atomically; `Ok` means synced to disk. On an error nothing was written.
     async fn append(&self, append: Append) -> Result<(), AppendError>;
 
-    /// What is wrong with the store, in sentences that name no path: anybody may see them.
+    /// Returns problems of the store, in sentences without paths, as anybody may see them.
     fn troubles(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The end of the notebook's chain; `None` where there is no such notebook.
+    /// Returns the head of the notebook's hash chain; `None` if there is no such notebook.
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError>;
 
-    /// Events with versions above `after`, in order, at most `limit` and [`MAX_READ_EVENTS`]; fewer before one that cannot be
-    /// read, and [`StoreError::UnreadableEvent`] where that is the first.
+    /// Returns events with versions above `after`, in order, at most `limit` and [`MAX_READ_EVENTS`]. The result ends before an unreadable
+    /// event; if that is the first, the error is [`StoreError::UnreadableEvent`].
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError>;
 
-    /// Events with versions below `before` (`None`: from the end), latest first, at most `limit` and
-    /// [`MAX_READ_EVENTS`]: for pages of history.
+    /// Returns events with versions below `before` (`None`: from the end), latest first, at most `limit` and [`MAX_READ_EVENTS`]: for pages
+    /// of history.
     async fn read_backwards(
         &self,
         notebook: &NotebookId,
@@ -250,7 +250,7 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// Events with versions above `after` about one subject but edits of a source, in order, at most `limit` and
+    /// Returns events about one subject with versions above `after`, except edits of a source, in order, at most `limit` and
     /// [`MAX_READ_EVENTS`].
     async fn read_subject(
         &self,
@@ -260,7 +260,7 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// The run as its events tell it. They are read in pages: there may be millions, of a progress bar for instance.
+    /// Replays a run from its events. They are read in pages: there may be millions, for instance of a progress bar.
     async fn execution(
         &self,
         notebook: &NotebookId,
@@ -277,16 +277,16 @@ pub trait EventStore: Send + Sync + 'static {
         }
     }
 
-    /// Every event about any of these subjects but edits of a source: whatever their number, few pages are read. Each once,
-    /// in order; `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
+    /// Returns every event about any of these subjects, except edits of a source. Reads few pages, whatever the number of edits. Each event
+    /// once, in order; `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
     async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError>;
 
-    /// The selected events, edits among them. Goes through every event after `since`. Each once, in order; `HistoryTooLong`
-    /// above [`MAX_HISTORY_EVENTS`].
+    /// Returns the selected events, including edits. Scans every event after `since`. Each event once, in order; `HistoryTooLong` above
+    /// [`MAX_HISTORY_EVENTS`].
     async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError>;
 
-    /// Events of one of the [`LISTED_TYPES`] with versions below `before` (`None`: from the end), latest first, at most
-    /// `limit` and [`MAX_READ_EVENTS`].
+    /// Returns events of one of the [`LISTED_TYPES`] with versions below `before` (`None`: from the end), latest first, at most `limit` and
+    /// [`MAX_READ_EVENTS`].
     async fn events_of_type(
         &self,
         notebook: &NotebookId,
@@ -295,7 +295,7 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// The answer to what a decision needs from the past, as [`HistoryQuery::answer`] defines it.
+    /// Returns the history that a decision needs, as [`HistoryQuery::answer`] defines it.
     async fn history(&self, notebook: &NotebookId, query: &HistoryQuery) -> Result<Past<Stored>, StoreError> {
         let wanted = query.selection();
         let selected = match query {
@@ -310,7 +310,7 @@ pub trait EventStore: Send + Sync + 'static {
         Ok(past)
     }
 
-    /// The record of an accepted command.
+    /// Returns the record of an accepted command.
     async fn command(
         &self,
         notebook: &NotebookId,
@@ -318,38 +318,38 @@ pub trait EventStore: Send + Sync + 'static {
         command_id: &CommandId,
     ) -> Result<Option<CommandRecord>, StoreError>;
 
-    /// Keeps a snapshot; one of the same version is replaced. Older ones are thinned out: about log2 of the versions stay.
+    /// Stores a snapshot; one of the same version is replaced. Older ones are thinned out to about log2 of the versions.
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError>;
 
-    /// The latest snapshot whose version is at most `at_most` (`None`: the latest), as it is stored: [`Snapshot::decompress`]
-    /// finds out whether it is damaged.
+    /// Returns the latest stored snapshot with a version of at most `at_most` (`None`: the latest). [`Snapshot::decompress`] detects
+    /// damage.
     async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError>;
 
-    /// Deletes one snapshot, for instance a damaged one; one that is not there is deleted already.
+    /// Deletes one snapshot, for instance a damaged one; a missing one is no error.
     async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError>;
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError>;
 
-    /// All notebooks with ids above `after`, in the order of ids: for catch-up and verification.
+    /// Returns all notebooks with ids above `after`, by id: for catch-up and verification.
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;
 
-    /// What each notebook takes, in any order. Goes through every event: for once after a start.
+    /// Returns the size of each notebook, in any order. Scans every event, so call it only once after a start.
     async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError>;
 
-    /// Writes the entry unless one of a later version is there: repeating it is harmless.
+    /// Writes the entry unless one of a later version exists; idempotent.
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError>;
 
     async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError>;
 
-    /// Notebooks whose entry is missing or older than their head, in the order of ids: for catch-up after a crash.
+    /// Returns notebooks whose entry is missing or older than their head, by id: for catch-up after a crash.
     async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
 
-    /// Records an uploaded blob; the first record of a notebook and hash stays.
+    /// Records an uploaded blob; an earlier record of the same notebook and hash is kept.
     async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError>;
 
     async fn blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobRecord>, StoreError>;
 
-    /// The notebook's blobs with hashes above `after`, in the order of hashes.
+    /// Returns the notebook's blobs with hashes above `after`, by hash.
     async fn blob_records(
         &self,
         notebook: &NotebookId,
@@ -360,7 +360,7 @@ pub trait EventStore: Send + Sync + 'static {
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
 }
 
-/// The number of rows of a page: 1 to [`MAX_PAGE`]; 0 asks for that.
+/// Returns the number of rows of a page: 1 to [`MAX_PAGE`]; 0 means [`MAX_PAGE`].
 pub(crate) fn page(limit: usize) -> usize {
     if limit == 0 { MAX_PAGE } else { limit.min(MAX_PAGE) }
 }

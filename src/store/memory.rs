@@ -1,4 +1,4 @@
-//! The store in memory: for tests and simulations. What is appended is "on disk" at once.
+//! In-memory store for tests and simulations. Appends count as "on disk" immediately.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::event_store::{
 };
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot, superfluous};
 
-/// Keeps everything in one map behind a mutex that is never held across an await.
+/// Store with one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
 pub struct Memory {
     notebooks: Mutex<BTreeMap<NotebookId, Log>>,
@@ -26,7 +26,7 @@ struct Log {
     holder: Option<InstanceId>,
     epoch: Epoch,
     head: Option<Head>,
-    /// Version n stands at n - 1.
+    /// Events; version n has index n - 1.
     events: Vec<NewEvent>,
     commands: BTreeMap<(String, CommandId), CommandRecord>,
     snapshots: BTreeMap<Version, Snapshot>,
@@ -44,7 +44,7 @@ impl Memory {
         self.notebooks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `read` on the notebook's log; the default answer where there is none.
+    /// Runs `read` on the notebook's log; returns the default if there is none.
     fn with<T: Default>(&self, notebook: &NotebookId, read: impl FnOnce(&Log) -> T) -> T {
         self.lock().get(notebook).map(read).unwrap_or_default()
     }
@@ -84,7 +84,7 @@ impl Log {
         self.events.iter().filter(holds).map(|event| &event.stored)
     }
 
-    /// Events below `before`, latest first.
+    /// Returns events below `before`, latest first.
     fn backwards(&self, before: Option<Version>) -> impl Iterator<Item = &Stored> {
         let end = before.map_or(self.events.len(), |before| index(before.saturating_sub(1)).min(self.events.len()));
         self.events[..end].iter().rev().map(|event| &event.stored)

@@ -1,28 +1,27 @@
-//! Snapshots: what they hold, how damage to one is found, and which are worth keeping (the closer to the end, the denser).
+//! Snapshots: content, checksum, and thinning out (denser towards the end).
 
 use bytes::Bytes;
 use notarium_record::{Hash, Head, Version};
 use sha2::{Digest, Sha256};
 
-/// The largest gap, in events, that pruning leaves between two snapshots: what reading any old version replays at most.
+/// Maximum gap between two snapshots after thinning out, in events: the maximum that a read of an old version replays.
 pub const MAX_SNAPSHOT_GAP: Version = 50_000;
 
-/// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
+/// A notebook's state at a version: a cache that may be deleted at any time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Of `state`; readers skip formats that they do not know.
+    /// Format of `state`; readers skip unknown formats.
     pub format: u32,
     /// Always `head.version`.
     pub version: Version,
     pub head: Head,
-    /// SHA-256 over everything else, made by [`Snapshot::compress`]: a disk that changes a bit changes no notebook.
+    /// SHA-256 over all other fields, from [`Snapshot::compress`]: detects changes on disk.
     pub checksum: Hash,
-    /// Compressed with zstd by [`Snapshot::compress`]. The store keeps these bytes as they are, so that they are
-    /// compressed once for all who open.
+    /// State, compressed with zstd by [`Snapshot::compress`]. The store keeps these bytes, so that each snapshot is compressed only once.
     pub state: Bytes,
 }
 
-/// Why a snapshot cannot be made or read.
+/// Reason why a snapshot cannot be made or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     #[error("it is damaged: its checksum is not that of its bytes")]
@@ -34,7 +33,7 @@ pub enum SnapshotError {
 }
 
 impl Snapshot {
-    /// zstd level 3: the knee of the curve for JSON.
+    /// zstd level 3: the best trade-off for JSON.
     const LEVEL: i32 = 3;
 
     /// Compresses `state` (uncompressed bytes, usually JSON).
@@ -45,12 +44,12 @@ impl Snapshot {
         Ok(Self { format, version: head.version, head, checksum, state: compressed.into() })
     }
 
-    /// Whether these are the bytes that were compressed.
+    /// Returns true if the bytes match the checksum.
     pub fn is_whole(&self) -> bool {
         self.version == self.head.version && self.checksum == checksum(self.format, &self.head, &self.state)
     }
 
-    /// The uncompressed bytes, if they are those that were compressed, and not more than `max_bytes`.
+    /// Returns the uncompressed bytes. Errors: the checksum differs, or there are more than `max_bytes`.
     pub fn decompress(&self, max_bytes: usize) -> Result<Vec<u8>, SnapshotError> {
         if !self.is_whole() {
             return Err(SnapshotError::Damaged);
@@ -61,16 +60,16 @@ impl Snapshot {
     }
 }
 
-/// Each field before the state has a fixed length.
+/// Computes the checksum; unambiguous, as each field before the state has a fixed length.
 fn checksum(format: u32, head: &Head, state: &[u8]) -> Hash {
     let digest = Sha256::new().chain_update(format.to_be_bytes()).chain_update(head.version.to_be_bytes());
     let digest = digest.chain_update(head.hash.0).chain_update(head.recorded_at.to_be_bytes());
     Hash(digest.chain_update(state).finalize().into())
 }
 
-/// Of the versions of a notebook's snapshots (in order), those to delete: where the gap that one leaves is not larger than
-/// its own age in versions, nor than `max_gap`. The first and the last stay. Going back by any distance costs at most a few
-/// times that distance, and never more than `max_gap`.
+/// Returns the versions of snapshots to delete, out of a notebook's sorted versions. A snapshot is deleted if the gap it leaves is not
+/// larger than its age in versions, nor than `max_gap`. The first and the last stay. Going back by any distance costs at most a few times
+/// that distance, and never more than `max_gap`.
 pub(crate) fn superfluous(versions: &[Version], max_gap: Version) -> Vec<Version> {
     let Some(newest) = versions.last() else { return Vec::new() };
     let mut next_kept = *newest;
@@ -110,7 +109,7 @@ mod tests {
             kept.push(version);
             let gone = superfluous(&kept, MAX_SNAPSHOT_GAP);
             kept.retain(|version| !gone.contains(version));
-            // At most one in each half of the largest gap, and log2 of the length near the end.
+            // Upper bound: one snapshot in each half of the largest gap, and log2 of the length near the end.
             assert!(kept.len() as Version <= 2 * version / MAX_SNAPSHOT_GAP + 20, "{kept:?}");
             assert!(kept.windows(2).all(|pair| pair[1] - pair[0] <= MAX_SNAPSHOT_GAP), "{kept:?}");
             assert_eq!(kept.last(), Some(&version));

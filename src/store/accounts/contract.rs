@@ -1,4 +1,4 @@
-//! What the [`AccountStore`] must do.
+//! Contract tests of [`AccountStore`].
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::*;
 
 type Store = AccountStore;
 
-/// Runs every case, each on a store of its own.
+/// Runs every case, each on a new store.
 pub(super) async fn run(fresh: impl AsyncFn() -> Store) {
     run_people(&fresh).await;
     run_tokens(&fresh).await;

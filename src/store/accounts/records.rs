@@ -1,4 +1,4 @@
-//! What the accounts hold, and the changes to it.
+//! Records of accounts, and the changes to them.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     pub id: UserId,
-    /// For people to read.
+    /// Display name.
     pub name: String,
-    /// What is typed to sign in; lower case, unique. `None` until a password was set.
+    /// Login name; lower case, unique. `None` until the person has set a password.
     pub login: Option<String>,
-    /// An argon2 PHC text; `None` while nobody can sign in with a password.
+    /// An argon2 PHC text; `None`: no sign-in with a password.
     pub password_hash: Option<String>,
     pub is_admin: bool,
     pub created_at: Millis,
     pub deactivated_at: Option<Millis>,
 }
 
-/// Who a person is at a provider of OpenID Connect.
+/// A person's identity at an OpenID Connect provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Names it to people and programs here.
+    /// Id of this record, for people and programs.
     pub id: String,
     pub user_id: UserId,
-    /// With the subject: identifies it. No two people have the same.
+    /// URL of the provider. Unique together with `subject`.
     pub issuer: String,
     pub subject: String,
-    /// As the provider said when it was linked; for people to read.
+    /// Address that the provider had when it was linked; for display only.
     pub email: Option<String>,
     pub created_at: Millis,
 }
 
-/// What a token is, visible in its text.
+/// Kind of a token; its text shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenKind {
@@ -46,11 +46,11 @@ pub enum TokenKind {
     Api,
     /// A runtime agent.
     Agent,
-    /// Somebody who came by a share link. Its record is the [`ShareLink`].
+    /// A guest with a share link. Its record is the [`ShareLink`].
     Share,
     /// Sets a new password, once.
     Reset,
-    /// Opens a session in a browser, once. The running server alone knows it: no store keeps one.
+    /// Opens a session in a browser, once. Only the running server has it; it is not stored.
     Link,
 }
 
@@ -81,12 +81,12 @@ impl TokenKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// Whether it is exchanged for something else instead of being carried with requests.
+    /// Returns true if it is exchanged for something else instead of being sent with requests.
     pub fn is_one_time(self) -> bool {
         matches!(self, TokenKind::Owner | TokenKind::Reset | TokenKind::Link)
     }
 
-    /// **Invariant.** `confirm` is for persons alone; an agent reports what its kernels do and nothing else.
+    /// **Invariant.** Only people hold `confirm`; an agent reports what its kernels do and nothing else.
     pub fn may_hold(self, scope: Scope) -> bool {
         match self {
             TokenKind::Session | TokenKind::Api => scope != Scope::Agent,
@@ -97,7 +97,7 @@ impl TokenKind {
     }
 }
 
-/// A scope that this kind of token may not hold.
+/// Error: a scope that this kind of token may not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a token of kind {} cannot hold the scope {scope:?}: leave it out", kind.as_str())]
 pub struct ForbiddenScope {
@@ -105,7 +105,7 @@ pub struct ForbiddenScope {
     pub scope: Scope,
 }
 
-/// Scopes that a kind of token may hold. Cannot be made otherwise.
+/// Scopes that a kind of token may hold; the constructors allow no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenScopes {
     kind: TokenKind,
@@ -113,7 +113,7 @@ pub struct TokenScopes {
 }
 
 impl TokenScopes {
-    /// Refuses a scope that the kind may not hold.
+    /// Checks the scopes; the error names the first that the kind may not hold.
     pub fn new(kind: TokenKind, scopes: Scopes) -> Result<Self, ForbiddenScope> {
         match scopes.iter().find(|scope| !kind.may_hold(**scope)) {
             Some(&scope) => Err(ForbiddenScope { kind, scope }),
@@ -121,12 +121,12 @@ impl TokenScopes {
         }
     }
 
-    /// All that the kind may hold.
+    /// Returns all scopes that the kind may hold.
     pub fn all_of(kind: TokenKind) -> Self {
         Self::allowed_of(kind, EVERY_SCOPE.into())
     }
 
-    /// What the kind may hold of these: for records that an older or a foreign hand wrote.
+    /// Drops scopes that the kind may not hold: for records written by older versions or other programs.
     pub fn allowed_of(kind: TokenKind, scopes: Scopes) -> Self {
         Self { kind, scopes: scopes.into_iter().filter(|scope| kind.may_hold(*scope)).collect() }
     }
@@ -143,43 +143,43 @@ impl TokenScopes {
 const EVERY_SCOPE: [Scope; 7] =
     [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin, Scope::Agent];
 
-/// The notebooks that a token is good for.
+/// Notebooks for which a token is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Coverage {
-    /// All that its holder may see; for an agent: every notebook of the server.
+    /// All notebooks that its holder may see; for an agent: every notebook of the server.
     All,
     Notebooks(BTreeSet<NotebookId>),
     Workspace(WorkspaceId),
 }
 
-/// Whom a token stands for.
+/// Person or agent for whom a token is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenHolder {
     User(UserId),
     Agent(AgentId),
 }
 
-/// A token, known by the hash of its secret alone.
+/// A token without its secret, of which only the hash is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub id: TokenId,
     pub holder: TokenHolder,
-    /// Who made it: the person who may revoke it. Its end is not the token's, except for agents of a deactivated person.
+    /// The person who created it, and may revoke it. The token outlives their account, except for agents of a deactivated person.
     pub created_by: UserId,
     pub secret_hash: [u8; 32],
-    /// With the kind.
+    /// Scopes, with the kind of the token.
     pub scopes: TokenScopes,
     pub coverage: Coverage,
-    /// For people to read.
+    /// Label for people.
     pub label: String,
     pub created_at: Millis,
     pub expires_at: Option<Millis>,
-    /// Minutes behind.
+    /// Time of the last use, some minutes late.
     pub last_used_at: Option<Millis>,
-    /// Also when a one-time token was spent.
+    /// Time of revocation; also set when a one-time token is used.
     pub revoked_at: Option<Millis>,
-    /// Of a session: the [`Identity`] that it came by, with which it ends.
+    /// For sessions: the [`Identity`] of the sign-in. The session ends with it.
     pub identity: Option<String>,
 }
 
@@ -188,18 +188,18 @@ impl Token {
         self.scopes.kind()
     }
 
-    /// When it was revoked, or else expires.
+    /// Returns the time of revocation, else of expiry.
     pub fn ended_at(&self) -> Option<Millis> {
         self.revoked_at.or(self.expires_at)
     }
 }
 
-/// Which tokens to list.
+/// Filter of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenFilter {
     /// Sessions and API tokens of a person.
     OfUser(UserId),
-    /// Agents' tokens that this person made.
+    /// Agents' tokens that this person created.
     AgentsBy(UserId),
     /// All agents' tokens.
     AllAgents,
@@ -215,7 +215,7 @@ pub struct Workspace {
     pub created_at: Millis,
 }
 
-/// What somebody is in a workspace: the role in each of its notebooks. An owner also manages the workspace.
+/// Role of a member in each of the workspace's notebooks. An owner also manages the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
     pub workspace_id: WorkspaceId,
@@ -223,12 +223,12 @@ pub struct Membership {
     pub role: Role,
 }
 
-/// A link by which somebody without an account takes part in one notebook.
+/// A link by which people without an account take part in one notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareLink {
     pub id: ShareLinkId,
     pub notebook_id: NotebookId,
-    /// As granted in the notebook when the link was made.
+    /// Role granted in the notebook when the link was created.
     pub role: Role,
     pub secret_hash: [u8; 32],
     pub label: String,
@@ -255,7 +255,8 @@ pub enum AccountChange {
         user: UserId,
         is_admin: bool,
     },
-    /// Also revokes every token that the person holds or made. The last active administrator stays.
+    /// Deactivates the account, and revokes every token that the person holds or created. The last active administrator cannot be
+    /// deactivated.
     DeactivateUser {
         user: UserId,
         at: Millis,
@@ -264,20 +265,19 @@ pub enum AccountChange {
         user: UserId,
     },
     LinkIdentity(Identity),
-    /// Of this person, or it is unknown.
-    /// Ends the sessions that came by it too.
+    /// Unlinks an identity of this person, and ends the sessions created by it.
     UnlinkIdentity {
         user: UserId,
         identity: String,
         at: Millis,
     },
     CreateToken(Token),
-    /// Does nothing to a token that is revoked.
+    /// Revokes a token; no effect if it is already revoked.
     RevokeToken {
         token: TokenId,
         at: Millis,
     },
-    /// Revokes a one-time token, and fails when it is spent: of two that race one wins.
+    /// Revokes a one-time token, and fails if it is already used: of two concurrent calls one succeeds.
     SpendToken {
         token: TokenId,
         at: Millis,
@@ -294,13 +294,13 @@ pub enum AccountChange {
         workspace: WorkspaceId,
         name: String,
     },
-    /// `None` removes. The last owner stays.
+    /// Sets the member's role; `None` removes the member. The last owner cannot be removed.
     SetMember {
         workspace: WorkspaceId,
         user: UserId,
         role: Option<Role>,
     },
-    /// `None`: in no workspace.
+    /// Places a notebook in a workspace; `None`: in none.
     PlaceNotebook {
         notebook: NotebookId,
         workspace: Option<WorkspaceId>,
@@ -312,15 +312,15 @@ pub enum AccountChange {
     },
 }
 
-/// Who did what to the accounts, when.
+/// Audit entry of a change of accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditEntry {
     pub at: Millis,
-    /// `Actor::key()` of who did it.
+    /// `Actor::key()` of the author.
     pub actor: String,
-    /// For instance `user.deactivate`.
+    /// Action, as in `user.deactivate`.
     pub action: String,
-    /// The id of what it was done to.
+    /// Id of the changed record.
     pub subject: String,
 }
 

@@ -1,4 +1,4 @@
-//! Between the accounts' rows and records. A row that this program cannot have written is a decoding error.
+//! Conversion between rows and account records. A row that this program cannot have written is a decoding error.
 
 use notarium_record::{Role, Scopes};
 use serde::Serialize;
@@ -17,12 +17,12 @@ fn decode(error: impl Into<sqlx::error::BoxDynError>) -> sqlx::Error {
     sqlx::Error::Decode(error.into())
 }
 
-/// Times stay below 2^53.
+/// Converts a time or number, which is below 2^53.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A value that is stored as JSON: scopes, coverage, roles.
+/// Serialises a value that is stored as JSON: scopes, coverage, roles.
 pub(super) fn json(value: &impl Serialize) -> Read<String> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
@@ -76,7 +76,7 @@ fn holder(row: &SqliteRow) -> Read<TokenHolder> {
     }
 }
 
-/// Scopes that the kind may not hold are dropped: a row that was tampered with makes no agent a person.
+/// Drops scopes that the kind may not hold, so that a manipulated row gives an agent no rights of people.
 fn scopes(row: &SqliteRow) -> Read<TokenScopes> {
     let kind: &str = row.try_get("kind")?;
     let kind = TokenKind::parse(kind).ok_or_else(|| decode(format!("unknown kind of token: {kind}")))?;

@@ -1,7 +1,7 @@
 //! Accounts in the data folder's database, beside the log.
 //!
-//! A change takes its turn on the one connection that writes, as one short transaction: nothing slow (a password's
-//! hash) happens in it, and the log's group commits go on before and after.
+//! A change takes the only writing connection for one short transaction. Nothing slow (such as a password hash) happens in it, so the log's
+//! group commits continue before and after.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::Sqlite;
 
 type Query<'q> = sqlx::query::Query<'q, Database, SqliteArguments>;
 
-/// The accounts of an open data folder.
+/// Accounts in an open data folder.
 #[derive(Debug, Clone)]
 pub struct AccountStore {
     database: Arc<Sqlite>,
 }
 
-/// Why a change was not made; the database's own errors get their words in [`AccountStore`].
+/// Reason for a refused change; [`AccountStore`] words the database's own errors.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 enum ChangeError {
@@ -61,7 +61,7 @@ impl AccountStore {
     }
 }
 
-/// The rows that were changed. What is there already is `what`; what is named and not there is unknown.
+/// Returns the number of changed rows. Errors: `what` exists already, or a referenced record is unknown.
 async fn run(connection: &mut SqliteConnection, what: &'static str, query: Query<'_>) -> Changed<u64> {
     match query.execute(connection).await {
         Ok(done) => Ok(done.rows_affected()),
@@ -73,7 +73,7 @@ async fn run(connection: &mut SqliteConnection, what: &'static str, query: Query
     }
 }
 
-/// Refuses when nothing was there to change.
+/// Changes one row; the error is `Unknown` if there is none.
 async fn change_one(connection: &mut SqliteConnection, what: &'static str, query: Query<'_>) -> Changed {
     match run(connection, what, query).await? {
         0 => Err(AccountError::Unknown { what }.into()),
@@ -286,10 +286,10 @@ fn page(limit: usize) -> i64 {
     i64::try_from(limit.min(MAX_ACCOUNT_PAGE)).unwrap_or(i64::MAX)
 }
 
-// --- what callers ask and change ---
+// --- public queries and changes ---
 
 impl AccountStore {
-    /// Applies the changes in order, all or none, and records `audit` with them.
+    /// Applies the changes in order, all or none, with the `audit` entry.
     pub async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
         let mut transaction = self.database.begin().await?;
         match make_all(&mut transaction, changes, audit).await {
@@ -308,24 +308,24 @@ impl AccountStore {
         self.one(sqlx::query("SELECT * FROM users WHERE id = ?").bind(id.as_str()), rows::user).await
     }
 
-    /// By login, whatever its case.
+    /// Finds a user by login, ignoring case.
     pub async fn user_by_login(&self, login: &str) -> Result<Option<User>, AccountError> {
         self.one(sqlx::query("SELECT * FROM users WHERE login = ?").bind(login.to_lowercase()), rows::user).await
     }
 
-    /// By id, after `after`.
+    /// Returns users by id, after `after`.
     pub async fn users(&self, after: Option<&UserId>, limit: usize) -> Result<Vec<User>, AccountError> {
         let query = sqlx::query("SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?");
         self.many(query.bind(after.map_or("", UserId::as_str)).bind(page(limit)), rows::user).await
     }
 
-    /// Whose identity this is at a provider.
+    /// Finds the identity of a provider's subject.
     pub async fn identity(&self, issuer: &str, subject: &str) -> Result<Option<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE issuer = ? AND subject = ?");
         self.one(query.bind(issuer).bind(subject), rows::identity).await
     }
 
-    /// The identities of a person, oldest first.
+    /// Returns the identities of a person, oldest first.
     pub async fn identities(&self, user: &UserId, limit: usize) -> Result<Vec<Identity>, AccountError> {
         let query = sqlx::query("SELECT * FROM user_identities WHERE user_id = ? ORDER BY created_at, id LIMIT ?");
         self.many(query.bind(user.as_str()).bind(page(limit)), rows::identity).await
@@ -335,7 +335,7 @@ impl AccountStore {
         self.one(sqlx::query("SELECT * FROM tokens WHERE id = ?").bind(id.as_str()), rows::token).await
     }
 
-    /// The tokens that are neither revoked nor spent, newest first.
+    /// Returns the tokens that are neither revoked nor used, newest first.
     pub async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError> {
         let (asked, of) = match filter {
             TokenFilter::OfUser(user) => ("user_id = ?1 AND kind IN ('session', 'api')", user.as_str()),
@@ -348,13 +348,13 @@ impl AccountStore {
         self.many(sqlx::query(sql).bind(of).bind(page(limit)), rows::token).await
     }
 
-    /// When a token was last used, coarsely. Not audited.
+    /// Notes the time of a token's last use, coarsely. Not audited.
     pub async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError> {
         let sql = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?";
         self.write(sqlx::query(sql).bind(integer(at)).bind(id.as_str())).await.map(drop)
     }
 
-    /// Removes the tokens that were revoked or expired before `before`; says how many. Not audited.
+    /// Removes the tokens that were revoked or expired before `before`; returns their number. Not audited.
     pub async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
         let sql = "DELETE FROM tokens WHERE coalesce(revoked_at, expires_at) < ?";
         self.write(sqlx::query(sql).bind(integer(before))).await
@@ -369,19 +369,19 @@ impl AccountStore {
         self.many(query.bind(after.map_or("", WorkspaceId::as_str)).bind(page(limit)), rows::workspace).await
     }
 
-    /// The workspaces of a person, by id.
+    /// Returns the workspaces of a person, by id.
     pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE user_id = ? ORDER BY workspace_id");
         self.many(query.bind(user.as_str()), rows::membership).await
     }
 
-    /// The members of a workspace, by user.
+    /// Returns the members of a workspace, by user.
     pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Membership>, AccountError> {
         let query = sqlx::query("SELECT * FROM workspace_members WHERE workspace_id = ? ORDER BY user_id");
         self.many(query.bind(workspace.as_str()), rows::membership).await
     }
 
-    /// Which notebooks are in which workspace, by notebook, after `after`.
+    /// Returns the workspace of each notebook, by notebook, after `after`.
     pub async fn placements(
         &self,
         after: Option<&NotebookId>,
@@ -395,14 +395,14 @@ impl AccountStore {
         self.one(sqlx::query("SELECT * FROM share_links WHERE id = ?").bind(id.as_str()), rows::share_link).await
     }
 
-    /// The links of a notebook that are not revoked, newest first.
+    /// Returns the links of a notebook that are not revoked, newest first.
     pub async fn share_links(&self, notebook: &NotebookId, limit: usize) -> Result<Vec<ShareLink>, AccountError> {
         let sql = "SELECT * FROM share_links WHERE notebook_id = ? AND revoked_at IS NULL \
                    ORDER BY created_at DESC, id DESC LIMIT ?";
         self.many(sqlx::query(sql).bind(notebook.as_str()).bind(page(limit)), rows::share_link).await
     }
 
-    /// The record of changes, newest first, before number `before`.
+    /// Returns audit entries, newest first, before number `before`.
     pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, AccountError> {
         let sql = "SELECT * FROM account_audit WHERE ?1 IS NULL OR number < ?1 ORDER BY number DESC LIMIT ?2";
         self.many(sqlx::query(sql).bind(before.map(integer)).bind(page(limit)), rows::audit).await

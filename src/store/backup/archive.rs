@@ -1,4 +1,4 @@
-//! Backups in one file: what a backup's folder holds as a tar archive, compressed where its name says so.
+//! Backups in one file: the backup folder as a tar archive, compressed if the name says so.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use super::{BackupError, create_privately, failed, remove, rename, sync_folder};
 
 const COMPRESSED: &str = ".tar.zst";
-/// How a zstd frame begins (RFC 8878).
+/// Magic number of a zstd frame (RFC 8878).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a backup of that name is one file.
+/// Returns true if a backup with this name is one file.
 pub(super) fn is_archive(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.ends_with(".tar") || name.ends_with(COMPRESSED)
 }
 
-/// Beside the file, where there is as much room: a folder for what goes in or comes out.
+/// Returns the temporary folder for packing and unpacking. It is beside the file, on the same disk.
 pub(super) fn folder_beside(path: &Path) -> PathBuf {
     PathBuf::from(format!("{}.part.d", path.display()))
 }
 
-/// Writes all that the folder holds. The file is there whole, or as it was before.
+/// Packs the folder into the file. The file is replaced as a whole or not at all.
 pub(super) fn pack(folder: &Path, file: &Path) -> Result<(), BackupError> {
     let part = PathBuf::from(format!("{}.part", file.display()));
     remove(&part)?;
@@ -45,7 +45,7 @@ fn archive<W: io::Write>(folder: &Path, file: W) -> io::Result<W> {
     archive.into_inner()
 }
 
-/// Reads an archive, whatever its name, into an empty folder. Nothing of it lands elsewhere.
+/// Unpacks an archive, whatever its name, into an empty folder. No entry is written outside of it.
 pub(super) fn unpack(file: &Path, folder: &Path) -> Result<(), BackupError> {
     let read = || {
         let mut opened = File::open(file)?;

@@ -1,5 +1,5 @@
-//! The mark on a folder that is being restored into. It is the first thing there, and the last that goes: whatever ends the restore
-//! in between, no server begins a new life on what is left.
+//! Mark file of a folder that a restore writes to. It is created first and removed last, so no server uses the folder of an interrupted
+//! restore.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -16,7 +16,7 @@ pub(super) fn is_half_restored(folder: &Path) -> bool {
     is_marked(folder)
 }
 
-/// Locked while the restore runs: a second one into the same folder is refused.
+/// Mark of a running restore. It is locked, so that a second restore into the same folder is refused.
 pub(super) struct RestoreMark {
     folder: PathBuf,
     has_made_folder: bool,
@@ -24,7 +24,7 @@ pub(super) struct RestoreMark {
 }
 
 impl RestoreMark {
-    /// Takes a folder that is empty or missing, or holds the remains of a restore.
+    /// Marks a folder that is empty, missing, or left by an interrupted restore.
     pub fn set(folder: &Path) -> Result<Self, BackupError> {
         if !may_be_taken(folder) {
             return Err(BackupError::NotEmpty { folder: folder.to_owned() });
@@ -47,13 +47,13 @@ impl RestoreMark {
         Ok(Self { folder: folder.to_owned(), has_made_folder, _lock: opened })
     }
 
-    /// Everything is there.
+    /// Removes the mark after a complete restore.
     pub fn lift(self) -> Result<(), BackupError> {
         remove(&self.folder.join(MARK_FILE))?;
         sync_folder(&self.folder)
     }
 
-    /// Refused before anything was written: the folder is left as it was found.
+    /// Restores the initial state of the folder if the restore was refused before it wrote anything.
     pub fn lift_if_empty(self) -> Result<(), BackupError> {
         if entries(&self.folder).iter().any(|name| name != MARK_FILE) {
             return Ok(());
@@ -67,7 +67,7 @@ impl RestoreMark {
     }
 }
 
-/// Older versions set no mark: a restore of theirs that broke off left these alone.
+/// Returns true if a restore may write here. Versions without a mark left only these files after an interruption.
 fn may_be_taken(folder: &Path) -> bool {
     let names = entries(folder);
     let is_marked = names.iter().any(|name| name == MARK_FILE);

@@ -1,4 +1,4 @@
-//! The list of notebooks and the search in it: a projection that follows the log.
+//! Notebook list and its search: a projection of the log.
 
 use notarium_record::NotebookId;
 use sqlx::sqlite::SqliteRow;
@@ -8,7 +8,7 @@ use super::rows::integer;
 use crate::catalog::{bounded, words};
 use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, page};
 
-/// Writes the entry, unless a later one is there. False where there is no such notebook.
+/// Writes the entry, unless a later one exists. Returns false if there is no such notebook.
 pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {
     let sql = "SELECT n.key, c.version FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.key WHERE n.id = ?";
     let place: Option<(i64, Option<i64>)> =
@@ -50,9 +50,9 @@ async fn put_text(connection: &mut SqliteConnection, notebook: i64, entry: &Cata
     sqlx::query(sql).bind(notebook).bind(bounded(&entry.search_text)).execute(connection).await.map(|_| ())
 }
 
-/// FTS5: every word, or a longer one that begins with it. `None`: no words were given.
+/// Returns an FTS5 expression that matches each word as a prefix. `None`: the text has no words.
 fn match_expression(text: &str) -> Option<String> {
-    // Words hold letters and digits only, so that nothing in them is syntax.
+    // Words have only letters and digits, so they contain no FTS5 syntax.
     let words: Vec<String> = words(text).map(|word| format!("\"{word}\"*")).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }
@@ -79,7 +79,7 @@ pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<Cata
     let bound =
         bound.bind(after.map(|after| integer(after.updated_at))).bind(after.map(|after| after.notebook_id.as_str()));
     let bound = bound.bind(query.has_work);
-    // One more than the page, to know whether another follows.
+    // Reads one row more than the page, to see if another page follows.
     let count = i64::try_from(page(query.limit) + 1).unwrap_or(i64::MAX);
     let rows = bound.bind(count).bind(query.has_waiting_calls).bind(query.is_template).fetch_all(pool).await?;
     let entries = rows.iter().map(entry).collect::<Result<Vec<CatalogEntry>, sqlx::Error>>()?;

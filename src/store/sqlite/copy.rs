@@ -1,4 +1,4 @@
-//! Copies of a database that another process may be writing to, and the proof that a copy is whole.
+//! Copies of a database that another process may write to, and their verification.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,25 +13,25 @@ use super::reader;
 use crate::blobs::named_in;
 use crate::event_store::{MAX_PAGE, StoreError};
 
-/// Events of one reading.
+/// Number of events per read.
 const PAGE: usize = 1_000;
 
-/// What stands in a database.
+/// Content of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inventory {
     pub notebooks: u64,
     pub events: u64,
-    /// The blobs that events name.
+    /// Blobs that events name.
     pub blobs: BTreeSet<(NotebookId, Hash)>,
 }
 
-/// Writes the database as it is at this moment into `copy`, a file that is missing or empty. Whoever writes to it goes on meanwhile; all
-/// that was acknowledged before is in the copy.
+/// Writes a snapshot of the database into `copy`, a file that is missing or empty. Writers continue meanwhile; every acknowledged append
+/// before is in the copy.
 pub async fn copy_database(database: &Path, copy: &Path) -> Result<(), StoreError> {
     check_file(database)?;
     let failed = |error| store_error(database, error);
     let mut connection = options(database).read_only(true).connect().await.map_err(failed)?;
-    // Reads one moment's state, through every page, and writes no byte of the database itself.
+    // Reads one consistent state through every page, and does not write to the database itself.
     let copied = sqlx::query("VACUUM INTO ?").bind(copy.display().to_string()).execute(&mut connection).await;
     let closed = connection.close().await;
     copied.map_err(failed)?;
@@ -40,7 +40,7 @@ pub async fn copy_database(database: &Path, copy: &Path) -> Result<(), StoreErro
     synced.map_err(|error| StoreError::Unavailable { reason: format!("{}: {error}", copy.display()) })
 }
 
-/// Reads a database that nobody writes to from end to end: its structure, and the chain of every notebook.
+/// Verifies a database without writers from end to end: its structure, and the hash chain of every notebook.
 pub async fn verify_database(database: &Path) -> Result<Inventory, StoreError> {
     check_file(database)?;
     let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options(database).read_only(true));

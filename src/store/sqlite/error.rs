@@ -1,4 +1,4 @@
-//! From SQLite's result codes to what a person can do about them.
+//! Translates SQLite's result codes to errors that say what to do.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use sqlx::migrate::MigrateError;
 
 use crate::event_store::StoreError;
 
-/// The primary result code: the extended one's low byte.
+/// Returns the primary result code: the extended one's low byte.
 fn primary_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
@@ -15,7 +15,7 @@ fn primary_code(error: &sqlx::Error) -> Option<i32> {
 pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     let code = primary_code(&error);
     let folder = path.parent().unwrap_or(path).display();
-    // Whatever SQLite makes of a disk that is gone.
+    // Any of these codes may mean that the disk was removed.
     if code.is_some_and(|code| matches!(code, 8 | 10 | 11 | 14 | 26)) && is_gone(path) {
         return gone(path);
     }
@@ -34,13 +34,13 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     }
 }
 
-/// Whether something else stands there than was written.
+/// Returns true if the stored data differs from what was written.
 pub(super) fn is_damage(path: &Path, error: &sqlx::Error) -> bool {
     let is_undecodable = matches!(error, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. });
     is_undecodable || (primary_code(error) == Some(11) && !is_gone(path))
 }
 
-/// The same of a commit: where the disk failed, what was written may be found by the next start.
+/// Translates an error of a commit. If the disk failed, the next start may find the transaction or not.
 pub(super) fn commit_error(path: &Path, error: sqlx::Error) -> StoreError {
     let has_failed = primary_code(&error) == Some(10);
     match store_error(path, error) {
@@ -49,7 +49,7 @@ pub(super) fn commit_error(path: &Path, error: sqlx::Error) -> StoreError {
     }
 }
 
-/// SQLite goes on writing to a file that was deleted, and nobody would find it again.
+/// Returns true if the file was deleted: SQLite would continue to write to it, and the data would be lost.
 pub(super) fn is_gone(path: &Path) -> bool {
     !path.exists()
 }
@@ -60,7 +60,7 @@ pub(super) fn gone(path: &Path) -> StoreError {
     StoreError::Unavailable { reason }
 }
 
-/// A row that this program cannot have written.
+/// Builds the error for a row that this program cannot have written.
 pub(super) fn damaged(path: &Path, reason: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt { path: path.display().to_string(), reason: reason.to_string() }
 }

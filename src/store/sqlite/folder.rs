@@ -1,4 +1,4 @@
-//! The data folder: made, locked, its owner's alone, and with a little room kept free for a start on a full disk.
+//! The data folder: creation, lock, private modes, and a reserve file for a start on a full disk.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -10,21 +10,21 @@ use sha2::{Digest, Sha256};
 use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
-/// The database's file in the data folder.
+/// Name of the database file in the data folder.
 pub const DATABASE_FILE: &str = "notarium.db";
-/// The copy of a database while it is written.
+/// Name of an incomplete copy of a database.
 pub(crate) const PART_FILE: &str = "notarium.db.part";
-/// There while a restore into the folder is at work, and after one that broke off.
+/// Name of the mark of a restore that is running or was interrupted.
 pub(crate) const MARK_FILE: &str = "notarium.restoring";
-/// What was written and is not in the database's file yet.
+/// Name of the write-ahead log, which has writes that are not in the database file yet.
 pub(super) const LOG_FILE: &str = "notarium.db-wal";
-/// Locked while a server uses the folder. The lock goes with the process, however it ends.
+/// Name of the lock file. The lock ends with the process, in any case.
 const LOCK_FILE: &str = "notarium.lock";
-/// Deleted while a database is opened, so that SQLite finds room for the index of its log on a disk that is full.
+/// Name of a reserve file. It is deleted while a database is opened, so that SQLite has room for its log index on a full disk.
 const RESERVE_FILE: &str = "notarium.reserve";
 const RESERVE_BYTES: usize = 256 << 10;
 
-/// Creates the folder, for its owner alone, and sees to it that its name is on disk too.
+/// Creates the folder, readable by its owner only, and syncs its parent.
 fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -34,24 +34,24 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// The folder is this process's until this is dropped.
+/// Lock of the folder for this process, released on drop.
 #[derive(Debug)]
 pub(super) struct FolderLock(pub(super) File);
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Closing would not do: a program that is being started just now has the open file as well, until it begins.
+        // Unlock explicitly: a child process that is just being started shares the open file until its exec.
         let _ = self.0.unlock();
     }
 }
 
-/// What a restore left that was killed. Versions that set no mark left the copy of the database alone.
+/// Returns true after an interrupted restore. Versions without a mark left only the copy of the database.
 pub(crate) fn is_half_restored(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).exists();
     has(MARK_FILE) || (has(PART_FILE) && !has(DATABASE_FILE))
 }
 
-/// Creates the folder where it is missing and locks it.
+/// Creates the folder if it is missing, and locks it.
 pub(super) fn lock_folder(folder: &Path) -> Result<FolderLock, StoreError> {
     if is_half_restored(folder) {
         return Err(StoreError::HalfRestored { path: folder.display().to_string() });
@@ -85,8 +85,8 @@ pub(super) fn folder_error(folder: &Path, error: io::Error) -> StoreError {
     }
 }
 
-/// What a folder that was made otherwise lets others do is taken from them. A folder without a database may be somebody's
-/// for other things: of that only our files change.
+/// Removes access of others from the folder and our files. A folder without a database may have other uses, so only our files are changed
+/// there.
 pub(super) fn make_private(folder: &Path) {
     let is_ours = folder.join(DATABASE_FILE).exists();
     let files = [DATABASE_FILE, LOG_FILE, "notarium.db-shm", LOCK_FILE, RESERVE_FILE, BLOBS_FOLDER];
@@ -98,7 +98,7 @@ pub(super) fn make_private(folder: &Path) {
     }
 }
 
-/// Whether there was anything to take.
+/// Removes access of others; returns true if there was any.
 fn tighten(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
     let mode = metadata.permissions().mode();
@@ -112,14 +112,14 @@ fn tighten(path: &Path) -> bool {
     taken.is_ok()
 }
 
-// --- room ---
+// --- reserve file ---
 
 pub(super) fn free_reserve(folder: &Path) {
-    // One that is not there was not made, or is in use as room already.
+    // A missing file was never created, or its space is already in use.
     let _ = std::fs::remove_file(folder.join(RESERVE_FILE));
 }
 
-/// False: the disk is full.
+/// Creates the reserve file; false: the disk is full.
 pub(super) fn keep_reserve(folder: &Path) -> bool {
     let file = folder.join(RESERVE_FILE);
     let kept = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);
@@ -132,7 +132,7 @@ pub(super) fn keep_reserve(folder: &Path) -> bool {
     kept.is_ok()
 }
 
-/// Some file systems keep no blocks for zeros.
+/// Incompressible bytes, as some file systems allocate no blocks for zeros.
 fn incompressible() -> Vec<u8> {
     let block = |number: usize| <[u8; 32]>::from(Sha256::digest(number.to_be_bytes()));
     (0..RESERVE_BYTES / 32).flat_map(block).collect()

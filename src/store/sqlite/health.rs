@@ -1,4 +1,4 @@
-//! What is wrong with an open database, for whoever asks while the server runs.
+//! Problems of an open database, for health checks of the running server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::error::store_error;
 use super::open::options;
 use crate::event_store::StoreError;
 
-/// Steps of SQLite after which a check looks whether the store is being closed: some milliseconds.
+/// Number of SQLite steps between checks for a close of the store: some milliseconds.
 const STEPS: i32 = 10_000;
 
 const EVENTS_WITHOUT_PLACE: &str = "SELECT count(*) FROM events e WHERE e.position IS NOT coalesce(\
     (SELECT position FROM places WHERE notebook = e.notebook AND version = e.version), \
     (SELECT position FROM recent_places WHERE notebook = e.notebook AND version = e.version))";
 
-/// In sentences that name no path: they are shown to strangers, what they leave out is logged.
+/// Problems, in sentences without paths: strangers may see them, and the log has the details.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct State {
     lost_commits: Option<&'static str>,
@@ -27,7 +27,7 @@ struct State {
     is_checked: bool,
 }
 
-/// Shared by the store, its writer and its check.
+/// Health, shared by the store, its writer and its check.
 #[derive(Debug)]
 pub(super) struct Health {
     state: watch::Sender<State>,
@@ -35,13 +35,13 @@ pub(super) struct Health {
 }
 
 impl Health {
-    /// `lost_commits`: what the start found in the log.
+    /// Starts with the findings of the start in the log.
     pub(super) fn new(lost_commits: Option<&'static str>) -> Arc<Self> {
         let state = watch::Sender::new(State { lost_commits, ..State::default() });
         Arc::new(Self { state, is_closing: Arc::default() })
     }
 
-    /// What a write came to; `None`: it was good.
+    /// Notes the result of a write; `None`: success.
     pub(super) fn written(&self, error: Option<&StoreError>) {
         let refused = error.and_then(|error| match error {
             StoreError::Unavailable { .. } | StoreError::Unknown { .. } | StoreError::ReadOnly { .. } => {
@@ -57,7 +57,7 @@ impl Health {
         [lost_commits, damage, refused_writes].into_iter().flatten().collect()
     }
 
-    /// Until the check that began with the start has ended.
+    /// Waits until the check after the start has ended.
     #[cfg(test)]
     pub(super) async fn checked(&self) {
         let is_checked = self.state.subscribe().wait_for(|state| state.is_checked).await.map(drop);
@@ -68,7 +68,7 @@ impl Health {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Reads the whole database, indexes too, beside everything else, and says what is wrong.
+    /// Verifies the whole database with its indexes in the background, and notes problems.
     pub(super) async fn check(self: Arc<Self>, path: PathBuf) {
         let found = self.integrity(&path).await;
         if self.is_closing.load(Ordering::SeqCst) {
@@ -97,7 +97,7 @@ impl Health {
         let failed = |error| store_error(path, error);
         let mut connection = options(path).read_only(true).connect().await.map_err(failed)?;
         let checked = self.integrity_of(&mut connection).await.map_err(failed);
-        // Nothing was written on it.
+        // Read-only, so a failed close loses nothing.
         let _ = connection.close().await;
         checked
     }

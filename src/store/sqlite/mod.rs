@@ -1,11 +1,11 @@
-//! The store in SQLite: the default, for one machine.
+//! SQLite backend of the store: the default, for one machine.
 //!
-//! One task appends: it takes what all notebooks have queued and commits it as one transaction with one sync. Questions are
-//! answered by a pool of connections that cannot write. One server per data folder, by a lock file.
+//! One task appends: it takes the queued appends of all notebooks and commits them in one transaction with one sync. Queries run on a pool
+//! of read-only connections. A lock file ensures one server per data folder.
 //!
-//! What is checked when a folder is opened: permissions, the lock, the file's header, whose database it is, its structure
-//! (`PRAGMA quick_check`, up to 64 MiB), the schema's version; what of the write-ahead log is lost. After that the whole of it is
-//! read through beside everything else, indexes too.
+//! Checks when a folder is opened: permissions, the lock, the file's header and application id, its structure (`PRAGMA quick_check`, up to
+//! 64 MiB), the schema's version, and losses in the write-ahead log. Afterwards the whole database, including indexes, is verified in the
+//! background.
 
 mod catalog;
 mod copy;
@@ -53,7 +53,7 @@ use crate::event_store::{
 };
 use crate::snapshots::{MAX_SNAPSHOT_GAP, Snapshot};
 
-/// An open data folder. Dropping it ends the writer once all that is queued is written; [`Sqlite::close`] waits for it.
+/// An open data folder. On drop the writer ends after all queued appends are written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
 pub struct Sqlite {
     queue: mpsc::Sender<Queued>,
@@ -88,18 +88,18 @@ impl Sqlite {
         Ok(Self { queue, group_commit, writer, readers, health, check, path, lock, max_snapshot_gap })
     }
 
-    /// With another largest gap between two snapshots than [`MAX_SNAPSHOT_GAP`].
+    /// Sets the maximum gap between two snapshots, instead of [`MAX_SNAPSHOT_GAP`].
     #[must_use]
     pub fn with_max_snapshot_gap(self, max_snapshot_gap: Version) -> Self {
         Self { max_snapshot_gap, ..self }
     }
 
-    /// Waits until everything that is queued is written, empties the write-ahead log and unlocks the folder.
+    /// Waits until all queued appends are written, empties the write-ahead log and unlocks the folder.
     pub async fn close(self) {
         let Self { queue, group_commit, writer, readers, health, check, lock, .. } = self;
         health.close();
         drop(queue);
-        // The last connection that closes empties the log.
+        // The last connection to close empties the log.
         let _ = check.await;
         if let Err(error) = group_commit.await {
             tracing::error!(%error, "the writer ended badly");
@@ -111,28 +111,28 @@ impl Sqlite {
         drop(lock);
     }
 
-    /// Reads the whole database and compares its structure: takes about a second per gigabyte, and blocks nobody.
+    /// Verifies the structure of the whole database; takes about a second per gigabyte, and does not block writes.
     pub async fn check(&self) -> Result<(), StoreError> {
         let mut connection = self.readers.acquire().await.map_err(|error| self.failed(error))?;
         open::quick_check(&mut connection, &self.path).await
     }
 
-    /// For tables beside the log (accounts): a transaction on the one connection that writes.
+    /// Begins a transaction on the only writing connection, for tables beside the log (accounts).
     pub async fn begin(&self) -> Result<WriteTransaction<'_>, StoreError> {
         let begun = match is_gone(&self.path) {
             true => Err(gone(&self.path)),
             false => WriteTransaction::begin(&self.writer).await.map_err(|error| self.failed(error)),
         };
-        // Whether one that has begun is written its commit says.
+        // Its commit reports success; only a failure is noted here.
         begun.inspect_err(|error| self.health.written(Some(error)))
     }
 
-    /// For tables beside the log (accounts): connections that cannot write.
+    /// Returns the read-only connections, for tables beside the log (accounts).
     pub fn readers(&self) -> &SqlitePool {
         &self.readers
     }
 
-    /// Says what a person can do about an error of the database.
+    /// Translates an error of the database to one that says what to do.
     pub fn failed(&self, error: sqlx::Error) -> StoreError {
         match error {
             sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => damaged(&self.path, error),
@@ -140,14 +140,14 @@ impl Sqlite {
         }
     }
 
-    /// Ends a transaction of [`Self::begin`]; on `Ok` it is on disk.
+    /// Commits a transaction of [`Self::begin`]; on `Ok` it is on disk.
     pub async fn commit(&self, transaction: WriteTransaction<'_>) -> Result<(), StoreError> {
         let committed = transaction.commit().await.map_err(|error| commit_error(&self.path, error));
         self.health.written(committed.as_ref().err());
         committed
     }
 
-    /// A transaction of one statement.
+    /// Runs one statement as a transaction.
     async fn write(&self, query: Query<'_>) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
@@ -184,7 +184,7 @@ impl EventStore for Sqlite {
         Ok(epoch)
     }
 
-    /// Dropping the future does not take the append back: it may still be written.
+    /// Queues an append. Dropping the future does not cancel it: it may still be written.
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let (answer, answered) = oneshot::channel();
         self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
@@ -206,7 +206,7 @@ impl EventStore for Sqlite {
         let mut count = limit.min(MAX_READ_EVENTS);
         loop {
             match reader::read(&self.readers, notebook, after, count).await {
-                // What stands before the damage is found by reading less.
+                // Smaller reads find the events before the damage.
                 Err(error) if is_damage(&self.path, &error) && count > 1 => count /= 2,
                 Err(error) if is_damage(&self.path, &error) => {
                     return Err(StoreError::UnreadableEvent { version: after + 1, reason: error.to_string() });

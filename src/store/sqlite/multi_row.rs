@@ -1,5 +1,5 @@
-//! One statement for many rows, and one message to sqlx's thread for many statements: sqlx costs 15–20 µs a *statement*,
-//! and on a machine that is not busy several times that for each time its thread and ours wait for each other.
+//! Multi-row statements, and scripts of many statements in one message to sqlx's thread. sqlx costs 15–20 µs per *statement*. On an idle
+//! machine each switch between its thread and ours costs several times that.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use std::sync::Arc;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, SqliteConnection};
 
-/// 1, 2, 4 … rows: few enough statements to keep all of them prepared.
+/// Number of sizes: 1, 2, 4 … rows, few enough to keep all statements prepared.
 const SIZES: usize = 10;
-/// The most rows of one statement.
+/// Maximum rows of one statement.
 pub(super) const MAX_ROWS: usize = 1 << (SIZES - 1);
 
-/// A row that binds exactly as many arguments as its statement has columns; the first is never NULL.
+/// A row that binds exactly one argument per column of its statement; the first is never NULL.
 pub(super) trait Row {
     fn bind(&self, arguments: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError>;
 }
 
-/// An insert that comes in fixed sizes. Rows that are not given are NULL, and are left out.
+/// An insert in fixed sizes. Unused rows are NULL, and are filtered out.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct MultiRow {
     insert: &'static str,
     columns: usize,
-    /// Statements that follow each insert and bind nothing, each with its semicolon.
+    /// Statements after each insert that bind nothing, each with its semicolon.
     then: &'static str,
 }
 
@@ -49,15 +49,15 @@ impl MultiRow {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Statement {
-    /// With room for so many rows, and whether all of it is taken.
+    /// An insert with its number of rows, and whether all of them are used.
     Insert(&'static MultiRow, usize, bool),
-    /// Binds nothing.
+    /// A statement that binds nothing.
     Plain(&'static str),
 }
 
 type Shape = Vec<Statement>;
 
-/// One transaction, sent in one piece.
+/// A transaction that is sent as one piece.
 #[derive(Default)]
 pub(super) struct Script {
     shape: Shape,
@@ -65,13 +65,13 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Room for the arguments of all that follows: growing copies hundreds of kilobytes.
+    /// Reserves memory for all arguments, as growing would copy hundreds of kilobytes.
     pub(super) fn reserve(&mut self, rows: &[(&MultiRow, usize)]) {
         let arguments = rows.iter().map(|(statement, rows)| rows.next_power_of_two() * statement.columns);
         self.arguments.reserve(arguments.sum(), 0);
     }
 
-    /// Adds rows, [`MAX_ROWS`] to a statement.
+    /// Adds rows, up to [`MAX_ROWS`] per statement.
     pub(super) fn insert<R: Row>(&mut self, statement: &'static MultiRow, rows: &[R]) -> Result<(), sqlx::Error> {
         for chunk in rows.chunks(MAX_ROWS) {
             let room = chunk.len().next_power_of_two();
@@ -91,14 +91,14 @@ impl Script {
         self.shape.push(Statement::Plain(statements));
     }
 
-    /// Returns when everything is synced to disk. After an error the transaction may still be open.
+    /// Runs the transaction; returns after its sync to disk. After an error the transaction may still be open.
     pub(super) async fn execute(self, connection: &mut SqliteConnection, texts: &mut Texts) -> Result<(), sqlx::Error> {
         let sql = AssertSqlSafe(texts.of(self.shape));
         sqlx::query_with(sql, self.arguments).execute(connection).await.map(|_| ())
     }
 }
 
-/// Scripts that were sent before: sqlx keeps those of the same text prepared.
+/// Cache of scripts: sqlx keeps scripts with the same text prepared.
 #[derive(Default)]
 pub(super) struct Texts(HashMap<Shape, Arc<str>>);
 
@@ -111,7 +111,7 @@ impl Texts {
     }
 }
 
-/// About 20 KB each.
+/// Maximum number of cached scripts, about 20 KB each.
 const MAX_TEXTS: usize = 64;
 
 fn text(shape: &Shape) -> Arc<str> {

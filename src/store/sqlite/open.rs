@@ -1,4 +1,4 @@
-//! From a data folder to an open database: checks, migrations, connections.
+//! Opens the database of a data folder: checks, migrations, connections.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -16,7 +16,7 @@ use super::wal;
 use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
-/// The tables' changes: version, name, SQL. A test compares them with the folder.
+/// Schema migrations: version, name, SQL. A test compares them with the folder.
 pub(super) const MIGRATIONS: [(i64, &str, &str); 9] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
@@ -36,17 +36,17 @@ fn migrator() -> Migrator {
     Migrator::with_migrations(migrations.into())
 }
 
-/// "NOTA": says that a database is ours (`PRAGMA application_id`).
+/// "NOTA": identifies a database as Notarium's (`PRAGMA application_id`).
 const APPLICATION_ID: i64 = 0x4e4f_5441;
-/// The oldest library that has what the schema uses (`contentless_delete`); a bundled one is far newer.
+/// Oldest SQLite version with the features of the schema (`contentless_delete`); the bundled one is far newer.
 const OLDEST_SQLITE: (u32, u32) = (3, 43);
-/// A database up to this size is read through before it is opened; every one is, beside everything else, after.
+/// Maximum size of a database that is checked before it is opened. All are checked in the background afterwards.
 const MAX_QUICK_CHECK_BYTES: u64 = 64 << 20;
 const READERS: u32 = 4;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An existing file must begin as SQLite's do, and be writable. A missing or empty one is a new database, unless something
-/// of an old one is beside it.
+/// Checks that an existing file begins as SQLite's do, and is writable. A missing or empty file is a new database, unless remains of an old
+/// one are beside it.
 pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     let mut header = Vec::new();
     match OpenOptions::new().read(true).write(true).open(path) {
@@ -63,7 +63,7 @@ pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     Err(damaged(path, "its first bytes are not those of a SQLite database"))
 }
 
-/// A new database would delete the log of the one that was here, and know nothing of its blobs.
+/// Refuses a new database beside remains of an old one: it would delete the old log, and not know its blobs.
 fn check_remains(path: &Path) -> Result<(), StoreError> {
     let (log, blobs) = (path.with_file_name(LOG_FILE), path.with_file_name(BLOBS_FOLDER));
     let has_log = log.metadata().is_ok_and(|metadata| metadata.len() > 0);
@@ -80,7 +80,7 @@ fn has_files(folder: &Path) -> bool {
     entries.map(|entry| entry.path()).any(|path| if path.is_dir() { has_files(&path) } else { true })
 }
 
-/// What SQLite will pass over, in a sentence for strangers; the log is copied aside first, because SQLite overwrites it.
+/// Detects commits that SQLite will skip, and describes them for strangers. Copies the log first, because SQLite overwrites it.
 pub(super) fn examine_log(path: &Path) -> Result<Option<&'static str>, StoreError> {
     let log = path.with_file_name(LOG_FILE);
     let failed = |error| folder_error(&log, error);
@@ -111,7 +111,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT).disable_statement_logging()
 }
 
-/// Opens the connection that writes, checks the database and brings its schema up to date.
+/// Opens the writing connection, checks the database and migrates its schema.
 pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreError> {
     check_file(path)?;
     let failed = |error| store_error(path, error);
@@ -119,7 +119,7 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
-        // The writer copies the log into the database when idle; this bounds the log of one that never is.
+        // Limits the log of a writer that is never idle; an idle one copies the log into the database.
         .pragma("wal_autocheckpoint", "8192")
         .pragma("journal_size_limit", "67108864")
         .pragma("cache_size", "-65536");
@@ -129,7 +129,7 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
     let is_marked = check_database(&mut connection, path).await?;
     let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
     migrator().run(&mut connection).await.map_err(|error| migration_error(path, known, error))?;
-    // Nothing is written that is there already: the disk may be full.
+    // Written only if necessary, as the disk may be full.
     if !is_marked {
         let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
         sqlx::query(mark).execute(&mut connection).await.map_err(failed)?;
@@ -137,13 +137,13 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
     Ok(connection)
 }
 
-/// SQLite gives its log the mode of its database.
+/// Creates the database file for its owner only; SQLite gives its log the same mode.
 fn create_privately(path: &Path) -> Result<(), StoreError> {
     let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
     opened.map(drop).map_err(|error| folder_error(path, error))
 }
 
-/// A second copy of SQLite in the process could be an old one.
+/// Refuses an old SQLite, which a second copy in the process could be.
 async fn check_library(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let version: String = sqlx::query_scalar("SELECT sqlite_version()")
         .fetch_one(connection)
@@ -158,7 +158,7 @@ async fn check_library(connection: &mut SqliteConnection) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Whether the database is marked as ours.
+/// Checks the database; returns true if it has our application id.
 async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Result<bool, StoreError> {
     let failed = |error| store_error(path, error);
     let application: i64 =
@@ -175,7 +175,7 @@ async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Resul
     Ok(application == APPLICATION_ID)
 }
 
-/// Reads the whole database and compares its structure.
+/// Verifies the structure of the whole database.
 pub(super) async fn quick_check(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
     let found: String = sqlx::query_scalar("PRAGMA quick_check(1)")
         .fetch_one(connection)
@@ -184,7 +184,7 @@ pub(super) async fn quick_check(connection: &mut SqliteConnection, path: &Path) 
     if found == "ok" { Ok(()) } else { Err(damaged(path, found)) }
 }
 
-/// Connections that cannot write. Opened when first needed.
+/// Returns a pool of read-only connections, which are opened on first use.
 pub(super) fn open_readers(path: &Path) -> SqlitePool {
     let options = options(path).read_only(true).pragma("cache_size", "-16384");
     SqlitePoolOptions::new().max_connections(READERS).connect_lazy_with(options)
@@ -194,7 +194,7 @@ pub(super) fn database_path(folder: &Path) -> PathBuf {
     folder.join(DATABASE_FILE)
 }
 
-/// Closes a connection in good order; an error leaves the log to the next open, which replays it.
+/// Closes a connection cleanly; after an error the next open replays the log.
 pub(super) async fn close(mut connection: SqliteConnection) {
     if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&mut connection).await {
         tracing::warn!(%error, "the write-ahead log was not emptied; the next start does it");

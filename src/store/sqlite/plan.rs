@@ -1,28 +1,28 @@
-//! Which appends of a batch can be written: pure, before anything touches the disk.
+//! Planning of a batch: which appends can be written. Pure, before any disk access.
 
 use foldhash::{HashMap, HashSet};
 use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
 
 use crate::event_store::{AppendError, check};
 
-/// The small key that stands for a notebook's id in every row.
+/// Small key of a notebook's id, for rows.
 pub(super) type NotebookKey = i64;
-/// The small key that stands for an actor in every row.
+/// Small key of an actor, for rows.
 pub(super) type ActorKey = i64;
 
-/// Entries that are kept before all are forgotten: about 20 MB.
+/// Maximum number of cached entries, about 20 MB; beyond it the cache is cleared.
 const MAX_KNOWN: usize = 100_000;
 
-/// Where a notebook stands.
+/// Key, epoch and head of a notebook.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// 0: a new notebook.
+    /// Key; 0: a new notebook.
     pub(super) key: NotebookKey,
     pub(super) epoch: Epoch,
     pub(super) head: Head,
 }
 
-/// What the writer remembers of the database. True because it is the only one that writes these tables.
+/// The writer's cache of the database. Always valid, as only the writer changes these tables.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) notebooks: HashMap<NotebookId, Place>,
@@ -30,7 +30,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// After a failed write: the database is read again.
+    /// Clears the cache after a failed write.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -42,20 +42,20 @@ impl Known {
     }
 }
 
-/// A command's place among all: unique in the store.
+/// Key of a command, unique in the store.
 pub(super) type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
 
-/// The appends that go in, by index, and why the others do not.
+/// Accepted appends, by index, and the refused ones with their errors.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) accepted: Vec<usize>,
     pub(super) refused: Vec<(usize, AppendError)>,
-    /// Where each notebook of the accepted appends ends.
+    /// Head of each notebook after the accepted appends.
     pub(super) heads: HashMap<NotebookId, Place>,
 }
 
 impl Plan {
-    /// Every notebook of `appends` must be known. `recorded`: commands of these appends that are in the store already.
+    /// Plans a batch. Every notebook of `appends` must be known. `recorded`: commands of these appends that are already in the store.
     pub(super) fn of<'a>(appends: &'a [Append], known: &Known, recorded: &HashSet<CommandPlace<'a>>) -> Self {
         let mut plan = Self::default();
         let mut seen = recorded.clone();
@@ -87,7 +87,7 @@ impl Plan {
         }
         for (count, command) in command_places(append).enumerate() {
             if !seen.insert(command) {
-                // The refused append leaves nothing behind.
+                // A refused append must leave no commands in `seen`.
                 for before in command_places(append).take(count) {
                     seen.remove(&before);
                 }

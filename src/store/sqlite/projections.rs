@@ -1,4 +1,4 @@
-//! Snapshots and the records of blobs.
+//! Snapshots and blob records.
 
 use bytes::Bytes;
 use notarium_record::{Hash, NotebookId, Version};
@@ -10,7 +10,7 @@ use super::rows::{hash, integer};
 use crate::event_store::{BlobRecord, page};
 use crate::snapshots::{Snapshot, superfluous};
 
-/// False where there is no such notebook.
+/// Stores a snapshot; returns false if there is no such notebook.
 pub(super) async fn put_snapshot(
     connection: &mut SqliteConnection,
     notebook: &NotebookId,
@@ -63,7 +63,7 @@ pub(super) async fn snapshot(
     Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, checksum, state }))
 }
 
-/// False where there is no such notebook, or the blob is recorded already.
+/// Records a blob; returns false if there is no such notebook, or the blob is already recorded.
 pub(super) async fn put_blob_record(
     connection: &mut SqliteConnection,
     record: &BlobRecord,
@@ -106,7 +106,7 @@ pub(super) async fn blob_records(
 ) -> Result<Vec<BlobRecord>, sqlx::Error> {
     let sql = "SELECT sha256, size_bytes, media_type, uploaded_by, created_at FROM blobs \
                WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 > ? ORDER BY sha256 LIMIT ?";
-    // No blob sorts before every hash.
+    // An empty value sorts before every hash.
     let after = after.map_or_else(Vec::new, |hash| hash.0.to_vec());
     let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
     let rows = sqlx::query(sql).bind(notebook.as_str()).bind(after).bind(count).fetch_all(pool).await?;

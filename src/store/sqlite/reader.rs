@@ -1,4 +1,4 @@
-//! Questions to the log. They run beside the writer, on connections that cannot write.
+//! Queries of the log. They run beside the writer, on read-only connections.
 
 use notarium_record::{
     Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, Version, in_order,
@@ -9,7 +9,7 @@ use sqlx::{Row, SqlitePool};
 use super::rows::{hash, integer};
 use crate::event_store::{MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
 
-/// What [`stored`] reads, in its order.
+/// Columns that [`stored`] reads, in its order.
 macro_rules! select_events {
     ($($rest:expr),+) => {
         concat!(
@@ -73,10 +73,10 @@ fn stored(notebook: &NotebookId, row: &SqliteRow) -> Result<Stored, sqlx::Error>
     })
 }
 
-/// A question that is bound, and can be asked.
+/// A query with bound arguments.
 pub(super) type Query<'a> = sqlx::query::Query<'a, sqlx::Sqlite, SqliteArguments>;
 
-/// The events that one of the questions below finds, in the order in which it finds them.
+/// Returns the events of one of the queries below, in its order.
 pub(super) async fn events(
     pool: &SqlitePool,
     notebook: &NotebookId,
@@ -85,7 +85,7 @@ pub(super) async fn events(
     query.fetch_all(pool).await?.iter().map(|row| stored(notebook, row)).collect()
 }
 
-/// A head from three columns: version, hash, recorded_at.
+/// Reads a head from three columns: version, hash, recorded_at.
 pub(super) fn head_of(row: &SqliteRow, first: usize) -> Result<Head, sqlx::Error> {
     Ok(Head {
         version: row.try_get(first)?,
@@ -124,7 +124,7 @@ macro_rules! places {
     };
 }
 
-// CROSS JOIN keeps SQLite to this order here and below: a place, and the event there.
+// CROSS JOIN makes SQLite use this order, here and below: first the place, then its event.
 pub(super) const READ: &str = select_events!(
     "FROM ",
     places!(">", "ORDER BY version LIMIT ?3"),
@@ -151,7 +151,7 @@ pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
      AND e.type <> 'CellSourceEdited' JOIN actors a ON a.key = e.actor LIMIT ?3"
 );
 
-// Edits are not in the index by subject: they are found by going through the versions.
+// The index by subject has no edits, so they are found by a scan of the versions.
 pub(super) const SCAN_BY_SUBJECT: &str = select_events!(
     "FROM ",
     places!(">", ""),
@@ -159,7 +159,7 @@ pub(super) const SCAN_BY_SUBJECT: &str = select_events!(
      WHERE e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL) LIMIT ?5"
 );
 
-// The list of types is the index's own: with it SQLite sees that the index has all that is wanted.
+// The list of types repeats the index's condition, so that SQLite uses the partial index.
 pub(super) const EVENTS_OF_TYPE: &str = select_events!(
     "FROM events e INDEXED BY events_by_type JOIN actors a ON a.key = e.actor \
      WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.type = ?2 AND e.version < ?3 \
@@ -168,7 +168,7 @@ pub(super) const EVENTS_OF_TYPE: &str = select_events!(
      ORDER BY e.version DESC LIMIT ?4"
 );
 
-/// One more than callers may have, so that they see that there are too many.
+/// Limit with one row more than callers may have, to detect too many.
 pub(super) fn history_limit() -> i64 {
     limit(MAX_HISTORY_EVENTS + 1, usize::MAX)
 }

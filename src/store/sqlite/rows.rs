@@ -1,4 +1,4 @@
-//! What each statement of a batch binds, in the order of its columns.
+//! Bound values of each statement in a batch, in column order.
 
 use std::sync::Arc;
 
@@ -9,21 +9,20 @@ use sqlx::sqlite::SqliteArguments;
 use super::multi_row::{MultiRow, Row};
 use super::plan::{ActorKey, NotebookKey};
 
-// `OR FAIL`: a failed batch is rolled back as a whole, so that SQLite need not keep a journal (a temporary file) by which it
-// could take back the one statement.
+// `OR FAIL`: a failed batch is rolled back as a whole. So SQLite needs no statement journal (a temporary file) to undo one statement.
 const EVENTS: MultiRow = MultiRow::new(
     "INSERT OR FAIL INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
 );
-// The insert before wrote the last events of the log: SQLite knows the position of the last one and how many they are. The
-// primary key refuses a version that the table has already; NULL refuses one that `places` has.
+// The insert before wrote the last events of the log, so their positions follow from the last one and their number. The primary key refuses
+// a version that the table already has; NULL refuses one that `places` has.
 pub(super) static INSERT_EVENTS: MultiRow = EVENTS.then(
     "INSERT OR FAIL INTO recent_places SELECT notebook, version, iif(EXISTS (SELECT 1 FROM places p \
      WHERE p.notebook = events.notebook AND p.version = events.version), NULL, position) \
      FROM events WHERE position > last_insert_rowid() - changes();",
 );
-/// For many events at once, when no place is recent.
+/// Insert of a large batch, when there are no recent places.
 pub(super) static INSERT_MANY_EVENTS: MultiRow = EVENTS.then(
     "INSERT OR FAIL INTO places SELECT notebook, version, position FROM events WHERE position > last_insert_rowid() - changes();",
 );
@@ -36,19 +35,19 @@ pub(super) fn hash(bytes: &[u8]) -> Result<Hash, sqlx::Error> {
     bytes.try_into().map(Hash).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
 }
 
-/// Versions and times are below 2^53: `Append::check` saw to it.
+/// Converts a version or time, which `Append::check` keeps below 2^53.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// sqlx passes this on as it is; a `&str` would be copied into two allocations.
+/// Converts a text; sqlx passes an `Arc` on, and would copy a `&str` into two allocations.
 fn text(text: &str) -> Arc<str> {
     text.into()
 }
 
 type Bound = Result<(), sqlx::error::BoxDynError>;
 
-/// A text and the small key that stands for it.
+/// A text and its small key.
 pub(super) struct KeyRow {
     pub(super) key: i64,
     pub(super) id: String,

@@ -1,4 +1,4 @@
-//! What notebooks take.
+//! Sizes of notebooks on the disk.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use sqlx::{Row, SqlitePool};
 
 use crate::event_store::{EVENT_OVERHEAD_BYTES, NotebookSize};
 
-/// Events that are looked at by one query: none keeps the write-ahead log from being emptied for long.
+/// Number of events per query: short queries do not delay checkpoints of the write-ahead log.
 const PAGE: i64 = 20_000;
 
 pub(super) async fn sizes(pool: &SqlitePool) -> Result<Vec<NotebookSize>, sqlx::Error> {
     let mut sizes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     let end: i64 = sqlx::query_scalar("SELECT coalesce(max(position), 0) FROM events").fetch_one(pool).await?;
-    // The length of a text stands before it: the text itself is not read.
+    // SQLite stores a text's length before it, so the text itself is not read.
     let sql = "SELECT notebook, sum(octet_length(payload)), count(*) FROM \
                (SELECT notebook, payload FROM events WHERE position > ? AND position <= ?) GROUP BY notebook";
     for after in (0..end).step_by(PAGE as usize) {

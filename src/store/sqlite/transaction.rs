@@ -1,4 +1,4 @@
-//! The one connection that writes, taken in turn.
+//! The only writing connection and its transactions.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,15 +8,15 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::multi_row::{Script, Texts};
 
-/// The only connection that writes. The mutex is fair, so that nobody ever meets `SQLITE_BUSY` or starves.
+/// The only writing connection. The mutex is fair: there is no `SQLITE_BUSY` and no starvation.
 pub(super) type Writer = Mutex<WriterConnection>;
 
 #[derive(Debug)]
 pub(super) struct WriterConnection {
     connection: SqliteConnection,
-    /// A transaction that was dropped half-way, for instance with the request that it belonged to, is still open.
+    /// True if a transaction is open: one may have been dropped midway, for instance with its request.
     is_in_transaction: bool,
-    /// Notebooks whose lease was taken since the last append: what was known of them is old.
+    /// Notebooks whose lease was taken since the last append: their cache entries are outdated.
     pub(super) leased: Vec<NotebookId>,
 }
 
@@ -29,7 +29,7 @@ impl WriterConnection {
         self.connection
     }
 
-    /// Writes all of the script or, on an error, nothing. Returns when it is synced to disk.
+    /// Runs the script atomically; returns after its sync to disk.
     pub(super) async fn run(&mut self, script: Script, texts: &mut Texts) -> Result<(), sqlx::Error> {
         self.roll_back().await;
         self.is_in_transaction = true;
@@ -57,7 +57,7 @@ impl WriterConnection {
         done
     }
 
-    /// An error here means that SQLite has rolled back by itself, as it does when the disk is full.
+    /// Rolls back an open transaction. An error means that SQLite has already rolled back, for instance on a full disk.
     async fn roll_back(&mut self) {
         if !self.is_in_transaction {
             return;
@@ -82,7 +82,7 @@ impl DerefMut for WriterConnection {
     }
 }
 
-/// A write transaction. Dropped without [`WriteTransaction::commit`] it is rolled back, at the latest when the next begins.
+/// A write transaction. If dropped without [`WriteTransaction::commit`], it is rolled back, at the latest when the next one begins.
 pub struct WriteTransaction<'a> {
     writer: MutexGuard<'a, WriterConnection>,
 }
@@ -94,12 +94,12 @@ impl<'a> WriteTransaction<'a> {
         Ok(Self { writer })
     }
 
-    /// Returns when the transaction is synced to disk. On an error nothing of it is.
+    /// Commits; returns after the sync to disk. On an error nothing was written.
     pub async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.writer.commit().await
     }
 
-    /// Gives the lease of a notebook to this instance; the same one keeps its epoch.
+    /// Gives the notebook's lease to this instance; if it already has it, the epoch is unchanged.
     pub(super) async fn take_lease(
         &mut self,
         notebook: &NotebookId,

@@ -1,5 +1,5 @@
-//! Reads a write-ahead log as SQLite does when it opens one, to find out what SQLite says nothing about: commits that lie
-//! after a damaged frame. They are lost, because SQLite ends its reading there.
+//! Reads a write-ahead log as SQLite does, to detect commits after a damaged frame. They are lost without notice, because SQLite stops
+//! reading at that frame.
 //!
 //! The format: <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
 
@@ -9,22 +9,22 @@ use std::path::Path;
 
 const HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
-/// The last bit says that checksums are of big-endian words.
+/// Magic number; its last bit marks checksums of big-endian words.
 const MAGIC: u32 = 0x377f_0682;
 const MAX_PAGE_BYTES: usize = 65_536;
 
-/// What a log holds.
+/// Content of a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LogReport {
-    /// Commits that SQLite will find.
+    /// Number of commits that SQLite will find.
     pub(super) commits: u64,
-    /// Frames of this log from the first damaged one on.
+    /// Number of this log's frames from the first damaged one on.
     pub(super) lost_frames: u64,
-    /// Commits among them.
+    /// Number of commits among them.
     pub(super) lost_commits: u64,
 }
 
-/// Reads the log; an absent one, and one that SQLite would not read, holds nothing.
+/// Examines the log; a missing one, or one that SQLite would not read, counts as empty.
 pub(super) fn examine(log: &Path) -> io::Result<LogReport> {
     match File::open(log) {
         Ok(file) => read(&mut BufReader::with_capacity(1 << 20, file)),
@@ -44,7 +44,7 @@ fn read(log: &mut impl Read) -> io::Result<LogReport> {
     let mut frame = vec![0; FRAME_HEADER_BYTES + page_bytes];
     let mut is_good = true;
     while fill(log, &mut frame)? {
-        // Frames of an earlier round of the log have other salts.
+        // Frames of an earlier generation of the log have other salts.
         let is_of_this_log = frame[8..16] == header[16..24];
         let is_commit = word(&frame, 4) != 0;
         is_good = is_good && is_of_this_log && sum.takes(&frame);
@@ -60,7 +60,7 @@ fn read(log: &mut impl Read) -> io::Result<LogReport> {
     Ok(report)
 }
 
-/// False at the end, also in the middle of what was to be read.
+/// Fills the buffer; returns false at the end, also in the middle of the buffer.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -73,14 +73,14 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Over all frames so far.
+/// Checksum over all frames so far.
 struct Checksum {
     is_big_endian: bool,
     sums: (u32, u32),
 }
 
 impl Checksum {
-    /// `None`: this is no log, or its header is damaged.
+    /// Starts with the header; `None`: it is not a log, or its header is damaged.
     fn of_header(header: &[u8; HEADER_BYTES]) -> Option<Self> {
         let (magic, page_bytes) = (word(header, 0), word(header, 8) as usize);
         if magic & !1 != MAGIC || !page_bytes.is_power_of_two() || !(512..=MAX_PAGE_BYTES).contains(&page_bytes) {
@@ -91,7 +91,7 @@ impl Checksum {
         (sum.sums == (word(header, 24), word(header, 28))).then_some(sum)
     }
 
-    /// Whether the frame is the one that was written; only then it counts.
+    /// Adds a frame if its checksum matches; returns true if it does.
     fn takes(&mut self, frame: &[u8]) -> bool {
         let before = self.sums;
         self.add(&frame[..8]);

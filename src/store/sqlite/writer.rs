@@ -1,4 +1,4 @@
-//! The group commit: everything that all notebooks have queued goes into one transaction, with one sync for all.
+//! Group commit: the queued appends of all notebooks go into one transaction with one sync.
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -22,29 +22,29 @@ use super::rows::{
 use super::transaction::Writer;
 use crate::event_store::{AppendError, StoreError};
 
-/// Appends that wait; senders wait beyond that.
+/// Maximum number of queued appends; beyond it senders wait.
 pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;
-/// A batch is closed when it has this much payload.
+/// Payload bytes above which a batch is closed.
 const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
-/// So many events' places are kept in the pages that all notebooks share. More would be more of these pages in each commit,
-/// fewer would be moved too often.
+/// Maximum number of events whose places are in the pages shared by all notebooks. A larger one writes more of these pages in each commit,
+/// a smaller one moves places too often.
 pub(super) const MAX_RECENT_PLACES: usize = 1_024;
-/// A batch of so many events has several of each notebook: their places need not be moved later.
+/// Number of events above which a batch has several per notebook, so that their places are written directly.
 pub(super) const MANY_EVENTS: usize = 256;
 pub(super) const MOVE_PLACES: &str =
     "INSERT OR FAIL INTO places SELECT * FROM recent_places;DELETE FROM recent_places;";
-/// The write-ahead log is copied into the database when nothing was written for so long.
+/// Idle time after which the write-ahead log is copied into the database.
 const IDLE: Duration = Duration::from_millis(250);
-/// A fault that comes back with each batch does not take the whole machine.
+/// Delay after a panic, so that a fault in every batch does not use up the machine.
 const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
 
-/// An append and whom to tell.
+/// An append with the channel for its answer.
 pub(super) struct Queued {
     pub(super) append: Append,
     pub(super) answer: oneshot::Sender<Result<(), AppendError>>,
 }
 
-/// The one task that appends.
+/// The only task that appends.
 pub(super) struct GroupCommit {
     pub(super) writer: Arc<Writer>,
     pub(super) queue: mpsc::Receiver<Queued>,
@@ -52,7 +52,7 @@ pub(super) struct GroupCommit {
     health: Arc<Health>,
     known: Known,
     texts: Texts,
-    /// Places that were not moved; those of an earlier process are taken for too many.
+    /// Number of recent places; after a start the maximum is assumed, for those of an earlier process.
     recent_places: usize,
 }
 
@@ -62,7 +62,7 @@ impl GroupCommit {
         Self { writer, queue, path, health, known, texts, recent_places: MAX_RECENT_PLACES }
     }
 
-    /// Runs until all senders are gone and everything that they queued is answered.
+    /// Runs until all senders are dropped and every queued append is answered.
     pub(super) async fn run(mut self) {
         let mut is_checkpointed = true;
         loop {
@@ -76,11 +76,11 @@ impl GroupCommit {
                 continue;
             };
             let Some(first) = next else { return };
-            // Those who were answered just now get the chance to queue their next.
+            // Lets senders that were just answered queue their next append.
             tokio::task::yield_now().await;
             let batch = self.fill(first);
             if AssertUnwindSafe(self.commit(batch)).catch_unwind().await.is_err() {
-                // Those who wait hear that nobody knows whether it was written.
+                // Waiting senders learn that the outcome is unknown.
                 tracing::error!("a fault in the writer: it goes on with what is queued");
                 self.known.forget();
                 tokio::time::sleep(PAUSE_AFTER_FAULT).await;
@@ -89,7 +89,7 @@ impl GroupCommit {
         }
     }
 
-    /// What else is queued, up to the limits of a batch.
+    /// Takes further queued appends, up to the limits of a batch.
     fn fill(&mut self, first: Queued) -> Vec<Queued> {
         let (mut events, mut bytes) = (first.append.events.len(), payload_bytes(&first));
         let mut batch = vec![first];
@@ -121,15 +121,15 @@ impl GroupCommit {
             }
         }
         for (answer, result) in answers.into_iter().zip(results) {
-            // Whoever has stopped waiting does not need the answer.
+            // A dropped receiver needs no answer.
             let _ = answer.send(result);
         }
     }
 
-    /// Writes what can be written and returns what was refused.
+    /// Writes the valid appends and returns the refused ones.
     async fn write(&mut self, appends: &[Append]) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
         match self.try_write(appends, false).await {
-            // A command is in the store already: only the appends that repeat one are refused.
+            // A command is already in the store: refuse only the appends that repeat one.
             Err(error) if is_unique_violation(&error) => {
                 self.known.forget();
                 self.try_write(appends, true).await.inspect_err(|_| self.known.forget())
@@ -197,7 +197,7 @@ impl GroupCommit {
         script.insert(insert_events, &events)
     }
 
-    /// Copies the write-ahead log into the database, as far as readers let it.
+    /// Copies the write-ahead log into the database, as far as readers allow.
     async fn checkpoint(&self) {
         let mut connection = self.writer.lock().await;
         if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_all(&mut **connection).await {
@@ -210,7 +210,7 @@ fn payload_bytes(queued: &Queued) -> usize {
     queued.append.events.iter().map(|event| event.stored.payload.get().len()).sum()
 }
 
-/// Reads the heads of notebooks that are not known yet.
+/// Reads the heads of notebooks that are not cached.
 async fn learn_notebooks(
     connection: &mut SqliteConnection,
     known: &mut Known,
@@ -232,7 +232,7 @@ async fn learn_notebooks(
     Ok(())
 }
 
-/// Gives new keys to the notebooks that begin with this batch, and returns them.
+/// Assigns keys to the batch's new notebooks, and returns them.
 async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<Vec<KeyRow>, sqlx::Error> {
     if plan.heads.values().all(|place| place.key != 0) {
         return Ok(Vec::new());
@@ -250,7 +250,7 @@ async fn next_key(connection: &mut SqliteConnection, sql: &'static str) -> Resul
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
-/// Learns the keys of actors that are not known yet; those that are new get keys, and are returned.
+/// Reads the keys of actors that are not cached; assigns keys to new ones, and returns those.
 async fn learn_actors(
     connection: &mut SqliteConnection,
     known: &mut Known,
@@ -278,7 +278,7 @@ async fn learn_actors(
     Ok(new)
 }
 
-/// The commands of these appends that are in the store already.
+/// Returns the commands of these appends that are already in the store.
 async fn recorded_commands<'a>(
     connection: &mut SqliteConnection,
     appends: &'a [Append],
@@ -296,7 +296,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| unreachable!("texts are JSON"))
 }
 
-/// The writer ended with the append in its hands.
+/// Error for an append whose outcome the writer did not report.
 pub(super) fn unanswered() -> StoreError {
     StoreError::Unknown { reason: "the store was closed meanwhile".to_owned() }
 }
