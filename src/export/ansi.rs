@@ -1,10 +1,10 @@
-//! Text of programs: colours as spans, carriage returns and backspaces as a terminal shows them.
+//! Output text of programs: colours as spans, carriage returns and backspaces as a terminal applies them.
 
 use std::fmt::Write;
 
 use crate::escaped;
 
-/// Colours 0 to 7, then the bright ones; the style sheet has them for light and dark.
+/// Class names of colours 0 to 7, then the bright ones; the style sheet defines them for light and dark.
 const NAMES: [&str; 16] = ["k", "r", "g", "y", "b", "m", "c", "w", "bk", "br", "bg", "by", "bb", "bm", "bc", "bw"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Colour {
     Exact(u8, u8, u8),
 }
 
-/// As HTML.
+/// Renders the text as HTML.
 pub fn html(text: &str) -> String {
     let mut out = String::new();
     for (at, line) in screen(text).into_iter().enumerate() {
@@ -42,7 +42,7 @@ pub fn html(text: &str) -> String {
     out
 }
 
-/// Without colours.
+/// Renders the text without colours.
 pub fn plain(text: &str) -> String {
     let lines: Vec<String> =
         screen(text).into_iter().map(|line| line.into_iter().map(|(character, _)| character).collect()).collect();
@@ -72,7 +72,7 @@ fn push_span(out: &mut String, text: &str, look: &Look) {
     _ = write!(out, "<span class=\"{}\"{style}>{}</span>", classes.join(" "), escaped(text));
 }
 
-/// What stands on each line in the end.
+/// Returns the final content of each line.
 fn screen(text: &str) -> Vec<Vec<(char, Look)>> {
     let mut lines = vec![Vec::new()];
     let (mut column, mut look) = (0_usize, Look::default());
@@ -106,7 +106,7 @@ fn put(line: &mut Vec<(char, Look)>, column: &mut usize, character: char, look: 
     *column += 1;
 }
 
-/// Reads what follows ESC; only colours and "erase to the end of the line" have an effect.
+/// Reads an escape sequence after ESC; only colours and "erase to the end of the line" have an effect.
 fn escape(rest: &mut std::str::Chars<'_>, look: &mut Look, line: &mut Vec<(char, Look)>, column: usize) {
     let mut ahead = rest.clone();
     match ahead.next() {
@@ -126,7 +126,7 @@ fn escape(rest: &mut std::str::Chars<'_>, look: &mut Look, line: &mut Vec<(char,
             *rest = ahead;
         }
         Some(']') => {
-            // A title or a link, up to BEL or ESC \.
+            // Skips a title or a link, up to BEL or ESC \.
             while let Some(character) = ahead.next() {
                 if character == '\u{7}' || (character == '\u{1b}' && ahead.clone().next() == Some('\\')) {
                     if character == '\u{1b}' {
@@ -181,7 +181,7 @@ fn dress(parameters: &str, look: &mut Look) {
     }
 }
 
-/// `5;INDEX` or `2;RED;GREEN;BLUE`, and what follows.
+/// Parses `5;INDEX` or `2;RED;GREEN;BLUE`; returns the colour and the remaining codes.
 fn exact(codes: &[u16]) -> (Option<Colour>, &[u16]) {
     let byte = |value: &u16| u8::try_from(*value).unwrap_or(u8::MAX);
     match codes {

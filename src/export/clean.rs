@@ -1,4 +1,4 @@
-//! HTML of others without anything that runs, loads or covers the page.
+//! Sanitises HTML: nothing remains that runs, loads, or covers the page.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use regex::Regex;
 
-/// Properties that pandas' styles use, and none that moves something over the rest of the page.
+/// CSS properties that pandas' styles use, and none that moves an element over the rest of the page.
 const STYLES: [&str; 24] = [
     "background",
     "background-color",
@@ -105,7 +105,7 @@ static MATHS_CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Places within the page alone: relative addresses lead nowhere from a file.
+/// Allows anchors within the page only, as relative addresses do not work from a file.
 fn only_places(address: &str) -> Option<Cow<'_, str>> {
     address.starts_with('#').then_some(Cow::Borrowed(address))
 }
@@ -116,7 +116,7 @@ fn address<'a>(tag: &str, name: &str, value: &'a str) -> Option<Cow<'a, str>> {
     {
         return Some(Cow::Borrowed(value));
     }
-    // A title may begin so.
+    // Other attributes, such as a title, may begin with `data:`.
     (name != "src" && name != "href" && name != "cite").then_some(Cow::Borrowed(value))
 }
 
@@ -133,14 +133,14 @@ static ACTIVE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is one")
 });
 
-/// It draws itself by what is taken away here.
+/// Returns true if the HTML renders itself by scripts that are removed here.
 pub fn needs_scripts(text: &str) -> bool {
     ACTIVE.is_match(text)
 }
 
 static MARKUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?s)<[^>]*>").expect("the pattern is one"));
 
-/// It has text or a picture after cleaning.
+/// Returns true if text or an image remains after cleaning.
 pub fn shows_something(cleaned: &str) -> bool {
     cleaned.contains("<img") || !MARKUP.replace_all(cleaned, "").replace("&nbsp;", " ").trim().is_empty()
 }

@@ -1,11 +1,11 @@
-//! One file that needs no other: styles and pictures are in it, and it runs nothing.
+//! HTML as a single file: styles and images are embedded, and it runs nothing.
 
 use std::fmt::Write;
 
 use crate::outputs::{self, Shown};
 use crate::{Cell, Kind, Notebook, ansi, escaped, maths, prose};
 
-/// Allows styles and pictures of the file itself, and nothing else: the last word where sanitising failed.
+/// Allows only styles and images of the file itself: the second barrier if sanitising fails.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");

@@ -1,14 +1,14 @@
-//! Notebooks as files for reading: HTML, Markdown, and Python in the percent format of jupytext.
+//! Exports notebooks for reading: HTML, Markdown, and Python in jupytext's percent format.
 //!
-//! Purpose: [`write`] makes the text of a file from a [`Notebook`]. The server calls it for every door, so each has the same bytes.
+//! Purpose: [`write`] makes the text of a file from a [`Notebook`]. The server calls it for every interface, so all return the same bytes.
 //!
 //! Invariants:
 //! - The same notebook gives the same bytes: no clock, no randomness, no network.
-//! - Nothing of a file runs when it is opened. HTML is sanitised, and its policy (`Content-Security-Policy`) allows no script and no
-//!   address besides; Markdown holds no active HTML.
-//! - Every text of a notebook is escaped for the format that it stands in.
+//! - Nothing in a file runs when it is opened. HTML is sanitised, and its `Content-Security-Policy` allows no scripts and no external
+//!   addresses; Markdown contains no active HTML.
+//! - Every text of a notebook is escaped for its target format.
 //!
-//! This crate must never know the record, the wire or the server: it gets values, and returns text.
+//! This crate never knows the record, the wire or the server: it takes values, and returns text.
 
 mod ansi;
 mod clean;
@@ -23,7 +23,7 @@ mod tests;
 
 use serde_json::Value;
 
-/// A format that [`write`] knows.
+/// Output format of [`write`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Html,
@@ -31,14 +31,14 @@ pub enum Format {
     Percent,
 }
 
-/// What a file is made from.
+/// Input of [`write`].
 #[derive(Debug, Clone, Default)]
 pub struct Notebook {
     pub title: String,
-    /// Of nbformat's `kernelspec`.
+    /// Name in nbformat's `kernelspec`.
     pub kernel_name: String,
     pub kernel_display_name: String,
-    /// As in `python`; empty: unknown.
+    /// Language, as in `python`; empty: unknown.
     pub language: String,
     pub cells: Vec<Cell>,
 }
@@ -58,15 +58,15 @@ pub struct Cell {
     pub kind: Kind,
     pub source: String,
     pub execution_count: Option<i64>,
-    /// nbformat 4, multi-line text joined.
+    /// Outputs of nbformat 4 with multi-line text joined.
     pub outputs: Vec<Value>,
-    /// File name to MIME bundle.
+    /// MIME bundles by file name.
     pub attachments: Value,
     pub is_source_hidden: bool,
     pub are_outputs_hidden: bool,
 }
 
-/// The text of the file.
+/// Returns the text of the file.
 #[must_use]
 pub fn write(format: Format, notebook: &Notebook) -> String {
     match format {
@@ -76,7 +76,7 @@ pub fn write(format: Format, notebook: &Notebook) -> String {
     }
 }
 
-/// Text for HTML, in and outside of attributes.
+/// Escapes text for HTML, for content and attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -86,7 +86,7 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // HTML has none.
+            // HTML does not allow this character.
             '\0' => out.push('\u{fffd}'),
             other => out.push(other),
         }

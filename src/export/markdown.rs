@@ -1,4 +1,4 @@
-//! Markdown with fenced code and outputs; pictures as `data:` addresses.
+//! Markdown with fenced code and outputs; images as `data:` addresses.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub fn write(notebook: &Notebook) -> String {
     out
 }
 
-/// On one line, with nothing that Markdown or HTML would take for its own.
+/// Escapes text as one line without Markdown or HTML syntax.
 fn plain_line(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {

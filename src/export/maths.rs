@@ -1,11 +1,11 @@
-//! Formulas as MathML, which browsers draw without a script.
+//! Formulas as MathML, which browsers render without scripts.
 
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
 
 use crate::{clean, escaped};
 
-/// A formula that is not understood stands there as it was written.
+/// Renders a formula; one that cannot be parsed is returned as its source.
 pub fn mathml(latex: &str, is_display: bool) -> String {
     let storage = Storage::new();
     let display_mode = if is_display { DisplayMode::Block } else { DisplayMode::Inline };

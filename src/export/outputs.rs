@@ -1,4 +1,4 @@
-//! Which form of an output a file shows: one that needs no script.
+//! Selects the form of an output that a file shows: one that needs no script.
 
 use serde_json::Value;
 
@@ -11,23 +11,23 @@ pub enum Shown {
         is_error_stream: bool,
     },
     Error(String),
-    /// A `data:` address.
+    /// An image as a `data:` address.
     Picture {
         address: String,
         alt: String,
         width: Option<u64>,
     },
-    /// Sanitised.
+    /// Sanitised HTML.
     Html(String),
     Markdown(String),
     Latex(String),
-    /// In words, where nothing can be shown.
+    /// A note in words, if nothing can be shown.
     Note(String),
 }
 
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What draws itself by a script of ours or of a library.
+/// MIME types that need a script, ours or a library's.
 const LIVE: [(&str, &str); 5] = [
     ("application/vnd.plotly", "An interactive Plotly chart"),
     ("application/vnd.vega", "An interactive Vega chart"),
@@ -102,7 +102,7 @@ fn picture(output: &Value, plain: Option<&str>) -> Option<Shown> {
         let base64: String = text_of(&data[mime]).chars().filter(|character| is_base64(*character)).collect();
         (mime, format!("data:{mime};base64,{base64}"))
     } else {
-        // As a picture it runs nothing.
+        // As an image, SVG runs no scripts.
         let svg = text_of(data.get("image/svg+xml")?);
         ("image/svg+xml", format!("data:image/svg+xml,{}", percent(&svg)))
     };
@@ -128,7 +128,7 @@ fn percent(text: &str) -> String {
     out
 }
 
-/// nbformat's text: one string, or a list of lines. Other values as JSON.
+/// Joins nbformat's text: one string, or a list of lines. Other values are printed as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

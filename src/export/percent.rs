@@ -1,4 +1,4 @@
-//! Python in the percent format: `# %%` begins a cell. jupytext reads and writes the same.
+//! Python in the percent format: `# %%` begins a cell. jupytext reads and writes the same format.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ fn text_of(cell: &Cell) -> String {
         Kind::Code => code(&cell.source),
         Kind::Markdown | Kind::Prompt => ("# %% [markdown]".to_owned(), commented(&cell.source)),
         Kind::Raw => ("# %% [raw]".to_owned(), commented(&cell.source)),
-        // Python does not run it: Notarium does.
+        // Commented out, as Notarium runs it, not Python.
         Kind::Sql => ("# %% language=\"sql\"".to_owned(), commented(&cell.source)),
     };
     let mut out = head;
@@ -53,7 +53,7 @@ fn commented(source: &str) -> Vec<String> {
     source.split('\n').map(|line| if line.is_empty() { "#".to_owned() } else { format!("# {line}") }).collect()
 }
 
-/// Cells of these cell magics are other languages: they are comments as a whole.
+/// Cell magics for other languages: such cells are commented out as a whole.
 const LANGUAGES: [&str; 17] = [
     "R",
     "bash",
@@ -125,7 +125,7 @@ fn with_magics_commented(source: &str) -> Vec<String> {
     source.split('\n').map(comment).collect()
 }
 
-/// Knows which lines begin inside a string of three quotes.
+/// Tracks if a line begins inside a triple-quoted string.
 #[derive(Default)]
 struct Quotes {
     triple: Option<char>,

@@ -1,11 +1,11 @@
-//! Markdown cells as HTML.
+//! Renders Markdown cells as HTML.
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag};
 use serde_json::Value;
 
 use crate::{clean, maths};
 
-/// Stands where a formula belongs until the text is sanitised: no text of a notebook holds these two.
+/// Placeholders of formulas until the text is sanitised; they are removed from the source first.
 const MARKS: [char; 2] = ['\u{f8d0}', '\u{f8d1}'];
 
 fn options() -> Options {
@@ -52,7 +52,7 @@ fn with_formulas(html: &str, formulas: &[String]) -> String {
     out
 }
 
-/// The picture behind `attachment:NAME`.
+/// Returns the image of `attachment:NAME` as a `data:` address.
 pub fn attached(address: &str, attachments: &Value) -> Option<String> {
     let name = address.strip_prefix("attachment:")?;
     let found = attachments.get(name).or_else(|| attachments.get(name.replace("%20", " ")))?;
@@ -61,7 +61,7 @@ pub fn attached(address: &str, attachments: &Value) -> Option<String> {
     Some(format!("data:{mime};base64,{data}"))
 }
 
-/// The source with active HTML and addresses as text: some programs that show Markdown run what stands in it.
+/// Returns the source with active HTML and addresses as text, as some Markdown viewers run them.
 pub fn harmless(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut written = 0;
@@ -99,7 +99,7 @@ fn without_code_addresses(source: &str) -> String {
             continue;
         }
         out.push_str(&source[written..range.start]);
-        // Its brackets as text.
+        // Its brackets become text.
         out.push_str(&source[range.clone()].replace('[', "\\[").replace('<', "&lt;"));
         written = range.end;
     }

@@ -185,7 +185,7 @@ fn what_is_hidden_is_left_out_of_files_to_read() {
             );
         }
     }
-    // Python without a hidden source would be another program.
+    // Without hidden sources, Python would be a different program.
     assert!(write(Format::Percent, &notebook(vec![hidden(true, true)])).contains("secret()"));
 }
 

@@ -1,4 +1,4 @@
-//! What a request of either protocol says, as far as a script looks at it, and what the real servers would refuse.
+//! Reads requests of either protocol: the parts that scripts match, and the checks that real servers make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::Protocol;
 
-/// A request, read.
+/// Content of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     pub(crate) model: String,
     pub(crate) system: String,
     pub(crate) last_user_text: String,
-    /// The results with which the request ends.
+    /// Tool results at the end of the request.
     pub(crate) last_results: Vec<ToolOutcome>,
-    /// All results, in order.
+    /// All tool results, in order.
     pub(crate) results: Vec<ToolOutcome>,
-    /// All that was written, in order, for placeholders.
+    /// All text, in order, for placeholders.
     pub(crate) all_text: String,
     tools_of_calls: BTreeMap<String, String>,
-    /// Calls of the last assistant message that have no result yet.
+    /// Calls of the last assistant message without a result so far.
     waiting: BTreeSet<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct ToolOutcome {
 }
 
 impl Conversation {
-    /// Reads a body; the error is what a real server would say.
+    /// Reads a body; the error is the message of a real server.
     pub(crate) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
         let mut read = Self { model: text_of(&body["model"]), ..Self::default() };
         read.system = text_of(&body["system"]);
@@ -130,7 +130,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Between a call and its result there is nothing.
+    /// Checks that every call is directly followed by its result.
     fn all_answered(&self) -> Result<(), String> {
         match self.waiting.first() {
             Some(id) => Err(format!("the call {id:?} must be followed by its result")),
@@ -139,9 +139,9 @@ impl Conversation {
     }
 }
 
-/// The signature of a thought, which the server demands back with it.
+/// Signature of a thinking block, which must come back with it.
 pub(crate) fn signature(thinking: &str) -> String {
-    // FNV-1a: nobody needs to be kept from forging it.
+    // FNV-1a is enough, as there is no protection against forgery.
     let hash = thinking
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -153,7 +153,7 @@ fn check_thinking(block: &Value) -> Result<(), String> {
     if is_ours { Ok(()) } else { Err("invalid signature in thinking block".to_owned()) }
 }
 
-/// A string, or the texts of a list of parts.
+/// Returns a string, or the joined texts of a list of parts.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -3,11 +3,11 @@
 //! Purpose: answers from a script, for tests and the demo.
 //!
 //! Invariants:
-//! - It checks requests as strictly as the real providers do: the key, the model, results for every call, thinking that comes
-//!   back unchanged.
+//! - It checks requests as strictly as the real providers: the key, the model, a result for every call, and that thinking comes back
+//!   unchanged.
 //! - The same script and the same requests give the same answers.
 //!
-//! It must never know the crate that calls it: both know the providers' protocols alone.
+//! It never knows the crate that calls it: both know only the providers' protocols.
 //!
 //! A script is JSON:
 //!
@@ -30,41 +30,41 @@
 //! }
 //! ```
 //!
-//! `key` and `models` are optional; without them any are accepted. The first rule that matches and is not used up
-//! answers. If none does, the answer is status 400 and says so.
+//! `key` and `models` are optional; without them any are accepted. The first matching rule that is not used up answers. If there is none,
+//! the answer is status 400 with a message.
 //!
-//! **`when`** (all that is given must match; texts match as parts, without regard to case):
+//! **`when`** (every given field must match; texts match as substrings, ignoring case):
 //! - `user`: the last text that a person wrote. Without `after_tool` the rule answers only directly after that text,
 //!   never after a tool result.
 //! - `after_tool`: the request ends with a result of this tool (`*`: of any).
 //! - `result`: the text of that result.
 //! - `model`, `system`: the model's name, the system text.
 //!
-//! **`times`**: how often the rule may answer. By default a rule with `when` answers without limit, one without answers
-//! once: rules without `when` are a queue. `"when": {}` matches everything: endless tool calls are made so.
+//! **`times`**: how often the rule may answer. By default a rule with `when` answers without limit, one without answers once: rules without
+//! `when` are a queue. `"when": {}` matches everything, for instance for endless tool calls.
 //!
-//! **`reply`**: what is said
+//! **`reply`**: content
 //! - `thinking`, `text`, `calls` in this order, or `blocks`: a list of `{"thinking": …}`, `{"text": …}`, `{"call": …}`.
 //! - a call has `name`, and `arguments` (JSON) or `raw_arguments` (text, which need not be JSON), and may have an `id`.
-//! - `stop`: `end_turn`, `tool_use`, `max_tokens` or `refusal`; by default what fits.
+//! - `stop`: `end_turn`, `tool_use`, `max_tokens` or `refusal`; derived from the content by default.
 //! - `usage`: `{ "input_tokens": n, "output_tokens": n }`; by default an estimate.
-//! - `raw`: the bytes of the whole stream instead of all that.
+//! - `raw`: the bytes of the whole stream instead of all other fields.
 //!
-//! and how:
+//! and delivery:
 //! - `piece_characters` (12): characters per delta.
-//! - `chunk_bytes` or `chunks` (a list of sizes): where the bytes are cut into HTTP chunks, in the middle of characters
-//!   and of JSON too; what the list does not cover is one last chunk. By default one chunk per event.
-//! - `delay_ms`: before the first byte; `chunk_delay_ms`: before every further chunk.
-//! - `cut_after_bytes`: the connection breaks there. `hang_after_bytes`: nothing more comes, and the connection stays.
-//! - `malformed_event`: the number, from 0, of an event that is sent with broken JSON.
-//! - `error_event`: a type such as `overloaded_error`; said in the stream in place of its end.
-//! - `status`, with `retry_after` and `body`: no stream but this answer.
+//! - `chunk_bytes` or `chunks` (a list of sizes): positions at which the bytes are cut into HTTP chunks, even within characters and JSON.
+//!   Bytes beyond the list are one last chunk. By default there is one chunk per event.
+//! - `delay_ms`: delay before the first byte; `chunk_delay_ms`: delay before every further chunk.
+//! - `cut_after_bytes`: breaks the connection there. `hang_after_bytes`: sends nothing more, and keeps the connection open.
+//! - `malformed_event`: number of an event, from 0, that is sent with broken JSON.
+//! - `error_event`: an error type such as `overloaded_error`, sent in the stream instead of its end.
+//! - `status`, with `retry_after` and `body`: an answer with this status instead of a stream.
 //!
-//! **Placeholders** in texts and arguments take what only the conversation knows:
-//! - `${create_cell/cell_id}`: from the last result of `create_cell`, read as JSON, the value at the pointer `/cell_id`. A
-//!   string that is nothing but the placeholder becomes the value itself, a number for instance.
-//! - `${create_cell~Created cell}`: the word that follows "Created cell" in the last result of `create_cell`.
-//! - `${*~notebook}`: the word that follows "notebook" for the last time in the whole request.
+//! **Placeholders** in texts and arguments insert values from the conversation:
+//! - `${create_cell/cell_id}`: from the last result of `create_cell`, read as JSON, the value at the pointer `/cell_id`. A string that
+//!   consists of one placeholder becomes the value itself, a number for instance.
+//! - `${create_cell~Created cell}`: the word after "Created cell" in the last result of `create_cell`.
+//! - `${*~notebook}`: the word after the last "notebook" in the whole request.
 //! - `#` instead of `~`: the word as a number. `$${` is a literal `${`.
 
 mod conversation;
@@ -78,16 +78,16 @@ use serde::{Deserialize, Serialize};
 pub use script::{Rule, Script, ScriptError, ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, When};
 pub use server::{Outcome, RecordedRequest, ScriptedServer};
 
-/// The protocol of a request.
+/// Protocol of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protocol {
-    /// OpenAI's chat completions.
+    /// OpenAI chat completions.
     ChatCompletions,
-    /// Anthropic's Messages.
+    /// Anthropic Messages.
     Messages,
 }
 
-/// Why the model stopped.
+/// Reason why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {

@@ -1,10 +1,10 @@
-//! `${…}` in a script: what only the conversation knows.
+//! Placeholders `${…}` in a script, filled in from the conversation.
 
 use serde_json::Value;
 
 use crate::conversation::Conversation;
 
-/// `text` with every placeholder filled in, or which one cannot be.
+/// Fills in every placeholder of `text`; the error names one that cannot be filled.
 pub(crate) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
@@ -19,7 +19,7 @@ pub(crate) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
     Ok(filled + rest)
 }
 
-/// The same in every string of a JSON value. A string that is one placeholder becomes what it stands for.
+/// Fills in every string of a JSON value. A string that is one placeholder becomes its value.
 pub(crate) fn fill_json(value: &Value, asked: &Conversation) -> Result<Value, String> {
     Ok(match value {
         Value::String(text) => match next(text) {
@@ -35,7 +35,7 @@ pub(crate) fn fill_json(value: &Value, asked: &Conversation) -> Result<Value, St
     })
 }
 
-/// What comes before the next placeholder, the placeholder (none if it is escaped), and what follows.
+/// Returns the text before the next placeholder, the placeholder (`None`: escaped), and the text after it.
 fn next(text: &str) -> Option<(&str, Option<&str>, &str)> {
     let start = text.find("${")?;
     if let Some(before) = text[..start].strip_suffix('$') {

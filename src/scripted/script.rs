@@ -1,4 +1,4 @@
-//! The script: its format, and which of its replies answers.
+//! The script: its format, and the selection of a reply.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::StopReason;
 use crate::conversation::Conversation;
 
-/// See the module for the meaning of each field.
+/// A script; the crate's documentation explains each field.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
@@ -84,7 +84,7 @@ pub struct ScriptedUsage {
     pub output_tokens: u64,
 }
 
-/// Why a script cannot be played.
+/// Reason why a script cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     #[error("The script {path} cannot be read: {error}")]
@@ -103,7 +103,7 @@ impl Script {
         Self::parse(&text.map_err(|error| ScriptError::Unreadable { path: path.to_owned(), error })?)
     }
 
-    /// A queue of replies, each used once, whatever is asked.
+    /// Creates a queue of replies, each used once, for any request.
     pub fn of(replies: impl IntoIterator<Item = ScriptedReply>) -> Self {
         let rule = |reply| Rule { reply, ..Rule::default() };
         Self { replies: replies.into_iter().map(rule).collect(), ..Self::default() }
@@ -111,7 +111,7 @@ impl Script {
 }
 
 impl Rule {
-    /// How often this rule may answer.
+    /// Returns how often this rule may answer.
     fn limit(&self) -> u32 {
         self.times.unwrap_or(if self.when.is_some() { u32::MAX } else { 1 })
     }
@@ -138,11 +138,11 @@ fn has(text: &str, wanted: Option<&str>) -> bool {
     wanted.is_none_or(|wanted| text.to_lowercase().contains(&wanted.to_lowercase()))
 }
 
-/// A script being played.
+/// A script with its state.
 #[derive(Debug)]
 pub(crate) struct Play {
     pub(crate) script: Script,
-    /// How often each rule has answered.
+    /// Number of answers so far, by rule.
     used: Vec<u32>,
 }
 
@@ -152,7 +152,7 @@ impl Play {
         Self { script, used }
     }
 
-    /// The reply of the first rule that matches, which is thereby used once more.
+    /// Returns the reply of the first matching rule, and counts its use.
     pub(crate) fn answer(&mut self, asked: &Conversation) -> Option<ScriptedReply> {
         let rules = self.script.replies.iter().zip(&mut self.used);
         let (rule, used) = rules

@@ -1,4 +1,4 @@
-//! The server: routes, the checks before a reply, the bytes as the script wants them cut, and what was asked.
+//! The server: routes, checks, replies cut into chunks as scripted, and a record of requests.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -28,10 +28,10 @@ const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 const CHAT_COMPLETIONS: &str = "/v1/chat/completions";
 const MESSAGES: &str = "/v1/messages";
 const COUNT_TOKENS: &str = "/v1/messages/count_tokens";
-/// Older requests are forgotten.
+/// Maximum number of recorded requests; older ones are dropped.
 const MAX_RECORDED: usize = 1_000;
 
-/// A scripted provider on a port of its own. It stops when it is dropped, and lets go of open streams then.
+/// A scripted provider on its own port. Dropping it stops the server and ends open streams.
 #[derive(Debug)]
 pub struct ScriptedServer {
     address: SocketAddr,
@@ -39,39 +39,39 @@ pub struct ScriptedServer {
     _stop: DropGuard,
 }
 
-/// A request as it came in.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
-    /// Counts from 0, refused requests included.
+    /// Number of the request, from 0, including refused ones.
     pub number: u64,
     pub path: &'static str,
-    /// Names in lower case; the key is among them.
+    /// Headers with lower-case names, including the key.
     pub headers: Vec<(String, String)>,
     pub body: String,
     pub outcome: Outcome,
 }
 
 impl RecordedRequest {
-    /// The body as JSON; `null` if it is none.
+    /// Returns the body as JSON; `null` if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
-/// What became of the answer.
+/// Outcome of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is being streamed.
+    /// The stream is in progress.
     Streaming,
-    /// It was streamed to its end.
+    /// The stream was sent to its end.
     Streamed,
     /// The script broke the connection.
     Cut,
-    /// The client went away before the end.
+    /// The client disconnected before the end.
     Cancelled,
-    /// It was a count of tokens.
+    /// The request counted tokens.
     Counted,
-    /// It was no stream but this status.
+    /// The answer was this status instead of a stream.
     Refused(u16),
 }
 
@@ -83,7 +83,7 @@ struct Shared {
 }
 
 impl ScriptedServer {
-    /// Binds a free port of 127.0.0.1.
+    /// Starts a server on a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -96,7 +96,7 @@ impl ScriptedServer {
             .route(COUNT_TOKENS, post(count_tokens))
             .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
             .with_state(shared.clone());
-        // Chunks leave as they are cut, each at once.
+        // Sends each chunk immediately, so that cuts are kept.
         let listener = listener.tap_io(|connection| {
             if let Err(error) = connection.set_nodelay(true) {
                 tracing::debug!(%error, "chunks may be joined");
@@ -111,20 +111,20 @@ impl ScriptedServer {
         self.address
     }
 
-    /// What goes into the `base_url` of a provider's settings, for either protocol.
+    /// Returns the `base_url` for a provider's settings, for either protocol.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The last thousand requests, oldest first.
+    /// Returns the last thousand requests, oldest first.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.borrow().clone()
     }
 
-    /// Waits until the requests are as wanted, and returns them.
+    /// Waits until the requests match, and returns them.
     pub async fn wait_for(&self, is_wanted: impl FnMut(&Vec<RecordedRequest>) -> bool) -> Vec<RecordedRequest> {
         let mut requests = self.shared.requests.subscribe();
-        // The sender lives in `self`.
+        // Cannot fail: the sender is in `self`.
         requests.wait_for(is_wanted).await.map(|requests| requests.clone()).unwrap_or_default()
     }
 }
@@ -146,7 +146,7 @@ async fn count_tokens(State(shared): State<Arc<Shared>>, headers: HeaderMap, bod
     }
 }
 
-/// An answer that is no stream.
+/// An answer that is not a stream.
 struct Refusal {
     status: u16,
     kind: &'static str,
@@ -196,7 +196,7 @@ impl Shared {
         }
     }
 
-    /// A server that is being stopped delays nothing.
+    /// Waits; a stop of the server ends the delay.
     async fn delay(&self, millis: u64) {
         if millis > 0 {
             let _ = tokio::time::timeout(Duration::from_millis(millis), self.stop.cancelled()).await;
@@ -226,7 +226,7 @@ impl Shared {
         });
     }
 
-    /// What is asked, if the real servers would take it.
+    /// Reads a request and makes the checks of real servers.
     fn read(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Result<(Conversation, Value), Refusal> {
         let play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
         check_key(protocol, headers, play.script.key.as_deref())?;
@@ -267,7 +267,7 @@ fn check_key(protocol: Protocol, headers: &HeaderMap, key: Option<&str>) -> Resu
     let name = if protocol == Protocol::Messages { "x-api-key" } else { "authorization" };
     let found = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let found = found.strip_prefix("Bearer ").unwrap_or(found);
-    // As careless as some real servers: the key is repeated in the error.
+    // Repeats the key in the error, as some real servers do.
     let wrong = || Refusal::new(401, "authentication_error", format!("Incorrect API key provided: {found}"));
     if key.is_some_and(|key| key != found) { Err(wrong()) } else { Ok(()) }
 }
@@ -280,7 +280,7 @@ fn check_model(body: &Value, models: &[String]) -> Result<(), Refusal> {
     Err(Refusal::new(404, "not_found_error", format!("The model `{model}` does not exist")))
 }
 
-/// The bytes of all events, cut as the script says.
+/// Cuts the bytes of all events as scripted.
 fn chunks(reply: &ScriptedReply, events: Vec<Vec<u8>>) -> Vec<Bytes> {
     if let Some(size) = reply.chunk_bytes {
         return events.concat().chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
@@ -293,7 +293,7 @@ fn chunks(reply: &ScriptedReply, events: Vec<Vec<u8>>) -> Vec<Bytes> {
     cut
 }
 
-/// Says what became of an answer, once it is dropped.
+/// Records the outcome of an answer when dropped.
 struct Ending {
     shared: Arc<Shared>,
     number: u64,
@@ -339,7 +339,7 @@ impl Playing {
         }
     }
 
-    /// Lets what was sent reach the wire before more follows, or before the connection breaks.
+    /// Lets sent bytes reach the wire before more follow, or before the connection breaks.
     async fn pause(&self) {
         tokio::task::yield_now().await;
         self.ending.shared.delay(self.reply.chunk_delay_ms).await;

@@ -1,4 +1,4 @@
-//! A reply as the bytes of an event stream, in either protocol.
+//! Renders a reply as a server-sent event stream, in either protocol.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
 const DEFAULT_PIECE_CHARACTERS: usize = 12;
 const BROKEN_JSON: &str = "{\"broken\": [1, ";
 
-/// What the reply says, placeholders filled in.
+/// Content of a reply with placeholders filled in.
 pub(crate) struct Filled {
-    /// Calls have their ids, and their arguments as text.
+    /// Blocks; calls have their ids, and their arguments as text.
     blocks: Vec<ScriptedBlock>,
     stop: StopReason,
     usage: ScriptedUsage,
@@ -21,7 +21,7 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    /// `number` makes the ids of calls unique.
+    /// Fills in a reply; `number` makes the ids of calls unique.
     pub(crate) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
         let mut blocks = all_blocks(reply);
         for (index, block) in blocks.iter_mut().enumerate() {
@@ -43,7 +43,7 @@ impl Filled {
         })
     }
 
-    /// A text as so many deltas as the script wants.
+    /// Splits a text into deltas of the scripted size.
     fn deltas(&self, text: &str, delta: impl Fn(String) -> Value) -> Vec<Value> {
         let characters: Vec<char> = text.chars().collect();
         characters.chunks(self.piece_characters).map(|piece| delta(piece.iter().collect())).collect()
@@ -65,7 +65,7 @@ fn arguments(call: &ScriptedCall, asked: &Conversation) -> Result<String, String
     }
 }
 
-/// What the server counts for a request: a token for four bytes of text.
+/// Counts the tokens of a request: one per four bytes of text.
 pub(crate) fn count(asked: &Conversation) -> u64 {
     asked.all_text.len() as u64 / 4 + 1
 }
@@ -79,13 +79,13 @@ fn estimate(blocks: &[ScriptedBlock], asked: &Conversation) -> ScriptedUsage {
     ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
 }
 
-/// One event: its name in Anthropic's protocol, and its data.
+/// One event: name in Anthropic's protocol, and data.
 struct SseEvent {
     name: Option<&'static str>,
     data: String,
 }
 
-/// The events of a reply, each as its bytes.
+/// Renders the events of a reply, each as bytes.
 pub(crate) fn render(protocol: Protocol, filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
     if let Some(raw) = &reply.raw {
         return vec![raw.clone().into_bytes()];

@@ -1,4 +1,4 @@
-//! What clients see of a room, one behaviour each.
+//! Tests of a room's behaviour as clients see it.
 
 mod clients;
 mod commands;

@@ -1,6 +1,6 @@
-//! Many clients, an agent, a bad network, a disk that loses what was not synced, restarts: one seed, one story.
+//! Simulation: many clients, an agent, a bad network, a disk that loses unsynced writes, restarts. One seed gives one story.
 //!
-//! `NOTARIUM_SEEDS` says how many seeds run, `NOTARIUM_SEED` replays one.
+//! `NOTARIUM_SEEDS` is the number of seeds to run; `NOTARIUM_SEED` replays one.
 
 mod agent;
 mod assistant;
@@ -43,13 +43,13 @@ fn no_seed_breaks_a_promise() {
         }
     }
     println!("{totals:?}");
-    // A story in which nothing happens proves nothing.
+    // Stories without events would prove nothing.
     if totals.stories > 100 {
         totals.check_is_eventful();
     }
 }
 
-/// Whether a seed says in these words that it has seen the planted bug: most need a few seeds, the rarest hundreds.
+/// Returns true if a seed reports the planted bug in these words. Most bugs need a few seeds, the rarest hundreds.
 fn is_caught(fault: Fault, words: &[&str]) -> bool {
     let violations = (0..2_000).filter_map(|seed| World::new(seed, Some(fault)).run().err());
     violations.into_iter().any(|violation| words.iter().any(|word| violation.contains(word)))

@@ -1,4 +1,4 @@
-//! How many events a second the SQLite store appends, every ack after the sync.
+//! Measures the events per second that the SQLite store appends, with every ack after the sync.
 //!
 //!     cargo run --release -p notarium-store --example append_bench -- [producers] [seconds] [events per append]
 //!
@@ -65,7 +65,7 @@ impl Producer {
     }
 }
 
-/// Appends until told to stop; returns how long each ack took.
+/// Appends until `stop`; returns the time until each ack.
 async fn produce(store: Arc<Sqlite>, number: usize, events: u64, stop: Arc<AtomicBool>) -> Vec<Duration> {
     let mut producer = Producer::new(number);
     let mut acks = Vec::new();

@@ -18,14 +18,14 @@ use super::*;
 use author::{Author, notebook};
 
 impl Author {
-    /// Goes on where an earlier process ended.
+    /// Continues the log of an earlier process.
     fn resume(&mut self, head: Head) {
         self.head = head;
         self.commands = head.version;
     }
 }
 
-/// The notebook by which the writer fails.
+/// Id of a notebook that makes the writer panic.
 pub(super) const FAULT: &str = "planted-fault";
 
 async fn open_sqlite() -> (Sqlite, TempDir) {
@@ -47,7 +47,7 @@ async fn refused(folder: &Path) -> StoreError {
     Sqlite::open(folder).await.expect_err("the folder is refused")
 }
 
-/// A closed data folder with some notebooks in it.
+/// Returns a closed data folder with some content.
 async fn written_folder() -> TempDir {
     let (store, folder) = open_sqlite().await;
     let mut author = Author::new("nb");
@@ -80,7 +80,7 @@ async fn what_was_written_is_there_after_reopening() {
     }
 }
 
-/// Drops the store as a panic would, and waits until its tasks have let go of the lock.
+/// Drops the store as a panic would, and waits until its tasks have released the lock.
 async fn abandon(store: Sqlite) {
     let Sqlite { queue, group_commit, writer, readers, check, lock, .. } = store;
     drop((queue, writer, readers, check, lock));
@@ -164,16 +164,16 @@ fn sqlite_is_linked_once() {
     assert_eq!(lock.matches("name = \"libsqlite3-sys\"").count(), 1, "see `cargo tree -i libsqlite3-sys`");
 }
 
-// --- questions ---
+// --- queries ---
 
-/// How SQLite goes about a question, one step a line.
+/// Returns SQLite's query plan, one step per line.
 async fn plan_of(store: &Sqlite, sql: &str) -> Vec<String> {
     let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explain).fetch_all(store.readers()).await.unwrap();
     rows.iter().map(|row| row.get("detail")).collect()
 }
 
-/// A page of turns, a call, a conversation: what they cost follows from what they find, not from the notebook's age.
+/// The cost of turns, calls and conversations depends on the number of results, not on the notebook's age.
 #[tokio::test]
 async fn what_is_found_by_an_index_is_not_looked_for_in_the_whole_log() {
     let (store, _folder) = open_sqlite().await;
@@ -253,7 +253,7 @@ async fn set_page_limit(store: &Sqlite, sql: &'static str) {
     sqlx::query(sql).fetch_all(&mut **store.writer.lock().await).await.unwrap();
 }
 
-/// Appends until one fails, and returns the head before that one.
+/// Appends until an append fails; returns the head before it.
 async fn fill_up(store: &Sqlite, author: &mut Author) -> Head {
     for _ in 0..10_000 {
         let before = author.head;
@@ -269,7 +269,7 @@ async fn fill_up(store: &Sqlite, author: &mut Author) -> Head {
     panic!("the disk is never full");
 }
 
-/// Nothing of the failed append is there, and the next one goes in.
+/// Checks that the failed append left nothing, and that the next one succeeds.
 async fn goes_on(store: &Sqlite, author: &mut Author, before: Head) {
     assert_eq!(store.head(&author.notebook_id).await.unwrap(), Some(before));
     let events = store.read(&author.notebook_id, 0, usize::MAX).await.unwrap();
@@ -294,7 +294,7 @@ async fn a_full_disk_loses_nothing_and_is_got_over() {
     assert_eq!(store.head(&notebook("other")).await.unwrap(), None);
 }
 
-/// A file system of 4 MB, where this process may mount one.
+/// A file system of 4 MB, if this process may mount one.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
@@ -341,11 +341,11 @@ async fn an_abandoned_transaction_is_rolled_back() {
     assert_eq!(store.read(&author.notebook_id, 0, 9).await.unwrap().len(), 2);
 }
 
-// --- other processes: this test program, started again ---
+// --- other processes: this test program as a child ---
 
 const CHILD_FOLDER: &str = "NOTARIUM_STORE_TEST_FOLDER";
 
-/// The command that runs one test of this program as another process.
+/// Builds the command that runs one test of this program as another process.
 fn child(program: &Path, test: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", &format!("sqlite::tests::{test}"), "--nocapture", "--test-threads=1"]);
@@ -353,7 +353,7 @@ fn child(program: &Path, test: &str, folder: &Path) -> Command {
     command
 }
 
-/// Says on standard output what was acknowledged, as soon as it was. Does nothing in the parent.
+/// Child: prints each acknowledged append immediately. Does nothing in the parent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child_appends_for_ever() {
     let Some(folder) = std::env::var_os(CHILD_FOLDER) else { return };
@@ -377,7 +377,7 @@ async fn append_for_ever(store: Arc<Sqlite>, mut author: Author) {
     }
 }
 
-/// Kills a child after `lines` acks and returns the last one of each notebook.
+/// Kills a child after `lines` acks; returns the last acked version of each notebook.
 fn acked_by_killed_child(folder: &Path, lines: usize) -> BTreeMap<NotebookId, Version> {
     let program = std::env::current_exe().unwrap();
     let mut child = child(&program, "child_appends_for_ever", folder).stdout(Stdio::piped()).spawn().unwrap();
@@ -422,7 +422,7 @@ async fn a_killed_process_loses_nothing_acked() {
     }
 }
 
-/// Runs as a user without rights where the parent is root, whom no permission stops.
+/// Child: runs as an unprivileged user, as permissions do not restrict root.
 #[tokio::test]
 async fn child_is_refused_as_read_only() {
     let Some(folder) = std::env::var_os(CHILD_FOLDER) else { return };
@@ -445,7 +445,7 @@ async fn is_refused_as_read_only(data: &TempDir) {
         child.uid(65_534).gid(65_534);
     }
     child.current_dir("/");
-    // A program that another test starts just now has the copy open for writing as well, until it begins.
+    // Another test's child may have the copy open for writing until its exec.
     let output = loop {
         match child.output() {
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),

@@ -1,4 +1,4 @@
-//! Backups of a store that is being written to.
+//! Tests of backups of a store with concurrent writes.
 
 #[path = "contract/author.rs"]
 mod author;
@@ -42,7 +42,7 @@ impl Scene {
         restore(&self.path("backup"), &self.path(into), &|_| {}).await
     }
 
-    /// An event that names a blob.
+    /// Appends an event that names a blob.
     async fn with_blob(&self, author: &mut Author, bytes: &str) -> Hash {
         let sha256 = self.blobs.put_bytes(&author.notebook_id, bytes.to_owned().into()).await.unwrap();
         let part = serde_json::json!({"pointer": "/text", "sha256": sha256.to_string(), "size_bytes": bytes.len()});
@@ -107,7 +107,7 @@ async fn blobs_are_copied_once_and_what_is_lost_is_named() {
     let done = scene.back_up().await.unwrap();
     assert_eq!((done.blobs, done.copied_blobs, done.events), (2, 1, 2));
 
-    // A backup that a disk has damaged is mended by the next.
+    // The next backup repairs a damaged blob in the backup.
     let copied = Blobs::shared(scene.path("backup").join(BLOBS_FOLDER)).unwrap();
     let file = |root: &str| scene.path(root).join(BLOBS_FOLDER).join(format!("nb/{}/{first}", &first.to_string()[..2]));
     std::fs::write(file("backup"), "uno").unwrap();
@@ -115,7 +115,7 @@ async fn blobs_are_copied_once_and_what_is_lost_is_named() {
     assert_eq!(scene.back_up().await.unwrap().copied_blobs, 1);
     assert!(copied.is_whole(&notebook("nb"), &first).await.unwrap());
 
-    // What is lost in the data is there in the backup, and the next backup keeps it.
+    // A blob lost from the data is still in the backup, and the next backup keeps it.
     std::fs::remove_file(file("data")).unwrap();
     assert_eq!(scene.back_up().await.unwrap().lost, []);
     std::fs::remove_file(file("backup")).unwrap();
@@ -153,7 +153,7 @@ async fn a_backup_is_its_owners_alone_and_refused_where_it_is_none() {
     assert!(!scene.path("restored").exists(), "nothing is left half-way");
 }
 
-/// A copy would carry the damage on, and replace a good backup.
+/// A copy would replace a good backup by the damage.
 #[tokio::test]
 async fn a_damaged_database_is_not_backed_up_over_a_good_one() {
     let scene = Scene::start().await;
@@ -172,7 +172,7 @@ async fn a_damaged_database_is_not_backed_up_over_a_good_one() {
     assert_eq!(scene.restore("restored").await.unwrap().events, 20);
 }
 
-/// Run by the test below in a process of its own, which dies at one step of the restore.
+/// Helper process of the test below: dies at one step of the restore.
 #[tokio::test]
 #[ignore = "the test of a killed restore starts it"]
 async fn dies_while_it_restores() {
@@ -187,7 +187,7 @@ async fn dies_while_it_restores() {
     restore(Path::new(&from), Path::new(&into), &step).await.unwrap();
 }
 
-/// Whether the process died before the restore was done.
+/// Returns true if the process died before the restore was done.
 fn dies(place: usize, from: &Path, into: &Path) -> bool {
     let mut process = std::process::Command::new(std::env::current_exe().unwrap());
     process.args(["--ignored", "--exact", "dies_while_it_restores"]).env("DIES_AT", place.to_string());
@@ -215,7 +215,7 @@ async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes
             assert!(error.to_string().contains("notarium restore"), "{error}");
             let error = backup(&into, &scene.path("other"), &|_| {}).await.unwrap_err();
             assert!(matches!(error, BackupError::HalfRestored { .. }), "{error}");
-            // Half of the times the next one meets remains, else an empty folder.
+            // Every second attempt meets remains, the others an empty folder.
             if deaths % 2 == 0 {
                 let done = restore(&from, &into, &|_| {}).await.unwrap();
                 assert_eq!((done.events, done.blobs), (3, 3));
@@ -229,7 +229,7 @@ async fn no_server_opens_what_a_killed_restore_left_and_restoring_again_finishes
         assert!(deaths >= 5, "{deaths}");
         std::fs::remove_dir_all(&into).unwrap();
     }
-    // Of a version that set no mark.
+    // Remains of a version that set no mark.
     let old = scene.path("old");
     std::fs::create_dir(&old).unwrap();
     std::fs::write(old.join("notarium.db.part"), "half").unwrap();

@@ -1,4 +1,4 @@
-//! Joining, catching up, seeing each other, losing access.
+//! Tests of subscriptions, catch-up, presence, and loss of access.
 
 use notarium_core::{Role, Scope};
 use notarium_wire::{
@@ -11,7 +11,7 @@ use crate::identity::ClientId;
 use crate::io::{Input, Output};
 use crate::simulation::context_notebook;
 
-/// Anna's notebook at `version`, every event after 2 an edit of cell `a`.
+/// Anna's notebook at `version`; every event after 2 is an edit of cell `a`.
 fn with_edits(config: RoomConfig, version: u64) -> Scene {
     let mut scene = Scene::new(config);
     for base in 2..version {
@@ -35,7 +35,7 @@ fn a_client_that_knows_a_version_gets_what_it_misses() {
     assert_eq!(scene.durable(4), ["subscribed 10 with state, diverged"]);
 }
 
-/// After a restore from a backup: the client has an event that this log never had, at a version that it has.
+/// After a restore from a backup: the client has an event that this log never had, at an existing version.
 #[test]
 fn a_client_of_another_branch_gets_the_state_and_is_told() {
     for max_recent_events in [100, 0] {
@@ -61,7 +61,7 @@ fn what_memory_has_forgotten_comes_from_the_store() {
     let mut scene = with_edits(RoomConfig { max_recent_events: 2, ..RoomConfig::default() }, 10);
     scene.is_held = true;
     scene.subscribe(1, &user("anna"), Some(3));
-    // The room goes on meanwhile, and nothing is missing or doubled.
+    // The room continues meanwhile; no event is missing or duplicated.
     let Some(question) = scene.held.pop() else { panic!("the tail is read") };
     scene.is_held = false;
     scene.execute("anna", &edit(10, r#"[[0,"y"],8]"#)).unwrap();
@@ -204,7 +204,7 @@ fn what_an_assistant_writes_is_told_at_once_then_coalesced_and_never_after_what_
     scene.advance(30);
     assert_eq!(told(&mut scene), ["llo"]);
     write(&mut scene, "!");
-    // What concerns assistants tells all that was written before.
+    // An event for assistants is preceded by all activity before it.
     scene.execute("anna", r#"{"SetPolicy":{"policy":"trusted"}}"#).unwrap();
     let seen = scene.seen(1);
     let [ServerMessage::Activity { activity, .. }, ServerMessage::Events(_)] = &seen[..] else { panic!("{seen:?}") };
@@ -224,7 +224,7 @@ fn delta(text: &str) -> TurnActivity {
     }
 }
 
-/// The texts that client 1 was told.
+/// Texts that client 1 received.
 fn told(scene: &mut Scene) -> Vec<String> {
     let activity = scene.seen(1).into_iter().flat_map(|message| match message {
         ServerMessage::Activity { activity, .. } => activity,

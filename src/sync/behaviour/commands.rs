@@ -1,4 +1,4 @@
-//! Deciding, appending, answering; retries and failures.
+//! Tests of decisions, appends and answers; retries and failures.
 
 use notarium_core::RejectionCode as Code;
 use notarium_wire::ErrorCode;
@@ -22,7 +22,7 @@ fn nothing_is_shown_or_acked_before_it_is_on_disk() {
     scene.seen(2);
     scene.is_held = true;
     scene.send(1, &anna, &edit(2, r#"[[0,"x"]]"#));
-    // One who comes meanwhile waits too.
+    // A client that subscribes meanwhile waits too.
     scene.subscribe(3, &anna, None);
     assert!(scene.words(1).is_empty() && scene.words(2).is_empty() && scene.words(3).is_empty());
     scene.is_held = false;
@@ -46,7 +46,7 @@ fn what_waits_is_decided_as_one_append() {
     assert_eq!((append.events.len(), append.commands.len()), (2, 2));
     scene.release();
     assert_eq!(scene.words(1), ["ack 3", "ack 4", "ack 5"]);
-    // Late changes stand right of earlier ones.
+    // A later change is placed right of earlier ones.
     assert_eq!(source(&scene), "abc");
 }
 
@@ -62,7 +62,7 @@ fn a_retry_gets_the_first_answer_from_memory_and_from_the_store() {
     for _ in 0..2 {
         assert_eq!(scene.execute_message(&anna, insert.clone()).unwrap().version, 2);
     }
-    // `create` is out of memory now, and would be refused; `edit` would be accepted again.
+    // `create` is not cached any more, and would be refused; `edit` would be accepted again.
     assert_eq!(scene.execute_message(&anna, create.clone()).unwrap().version, 1);
     let change = scene.named("edit", &edit(2, r#"[[0,"x"]]"#));
     let mut scene = {
@@ -115,7 +115,7 @@ fn many_late_changes_lead_to_the_same_text_from_memory_and_from_the_store() {
         let mut scene =
             Scene::new(RoomConfig { max_recent_events, max_late_events: max_recent_events, ..RoomConfig::default() });
         for number in 0..40_u64 {
-            // Every second one is as late as can be, the others follow five behind the newest.
+            // Even edits have the oldest base, odd ones are five versions late.
             let base = if number % 2 == 0 { 2 } else { scene.room.version().saturating_sub(5).max(2) };
             let length = (base - 2) * 2;
             let keep = if length == 0 { String::new() } else { format!("{length},") };
@@ -142,7 +142,7 @@ fn an_append_that_lost_the_race_is_decided_again_on_what_the_other_wrote() {
     let mut other = other.restarted(RoomConfig::default());
     other.execute("anna", &edit(2, r#"[[0,"first"]]"#)).unwrap();
     scene.disk = other.disk;
-    scene.disk.epoch = scene.room.epoch; // Without taking the lease, as a tool on the same store might.
+    scene.disk.epoch = scene.room.epoch; // No lease taken, as a tool on the same store might do.
     while scene.release() > 0 {}
     scene.advance(100);
     assert_eq!(scene.durable(1), ["events 3..3", "events 4..4", "ack 4"]);
@@ -215,7 +215,7 @@ fn a_log_with_events_from_the_future_is_served_read_only() {
     let rejection = scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap_err();
     assert_eq!(rejection.code, Code::ReadOnly);
     assert!(rejection.message.contains("'CellDreamt' of schema 1") && rejection.message.contains("update this server"));
-    // Its state is not the whole truth, so it is no snapshot.
+    // The state is incomplete, so there is no snapshot of it.
     scene.feed(Input::ShutDown);
     assert!(!scene.others.iter().any(|output| matches!(output, Output::WriteSnapshot { .. })));
 }

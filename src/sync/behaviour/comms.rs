@@ -1,4 +1,4 @@
-//! Widgets: who follows hears, who may run is heard, and nothing of it is written.
+//! Tests of widgets: followers get changes, clients that may run send messages, and nothing is recorded.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn moved(session: &KernelSessionId, bytes: usize) -> SendCommMessage {
     SendCommMessage { notebook: "n".parse().unwrap(), kernel_session: session.clone(), id: 1, sender: None, message }
 }
 
-/// What concerns widgets of what a client was sent, in short.
+/// A client's messages about widgets, in short form.
 fn told(scene: &mut Scene, client: u64) -> Vec<String> {
     let words = scene.seen(client).into_iter().filter_map(|message| match message {
         ServerMessage::Comms { comms, problem, .. } => Some(format!("comms {} {}", comms.len(), problem.is_some())),

@@ -1,4 +1,4 @@
-//! Disks that do not write, and clocks that were wrong.
+//! Tests of disks that fail, and of clocks that were wrong.
 
 use notarium_core::Role;
 
@@ -36,7 +36,7 @@ fn what_may_have_been_written_is_not_called_unchanged() {
     scene.failure = Some(AppendFailure::Unknown { reason: "it is not known whether".into() });
     let rejection = scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap_err();
     assert_eq!(rejection.message, "it is not known whether");
-    // Also where the notebook cannot be read again.
+    // The same if the notebook cannot be reloaded.
     scene.is_held = true;
     scene.send(1, &user("anna"), &edit(2, r#"[[0,"x"]]"#));
     scene.held.clear();

@@ -1,4 +1,4 @@
-//! A tool call whose code is judged slowly.
+//! Tests of tool calls whose code is judged slowly.
 
 use notarium_core::ToolCallPhase;
 
@@ -10,7 +10,7 @@ use crate::simulation::harmless;
 const RUN: &str = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
 const AFTER: &str = r#"{"RequestToolCall":{"call_id":"after","function":"delete_cell","arguments":{"cell_id":"a","cell_version":2},"after":"run"}}"#;
 
-/// Anna writes as client 1; her assistant has asked, as client 2, to run code that nobody has judged yet.
+/// Anna writes as client 1. Her assistant, client 2, has requested to run code that is not judged yet.
 fn with_slow_judge() -> Scene {
     let mut scene = Scene::new(RoomConfig::default());
     scene.is_judge_held = true;
@@ -18,7 +18,7 @@ fn with_slow_judge() -> Scene {
     scene
 }
 
-/// Answers what the judge was asked.
+/// Answers the open questions to the judge.
 fn judge(scene: &mut Scene, is_able: bool) {
     for (ticket, query) in std::mem::take(&mut scene.to_judge) {
         scene.feed(Input::Judged { ticket, judgement: is_able.then(|| harmless(query)) });

@@ -1,4 +1,4 @@
-//! Runtime agents: work, leases, answers, and control that overtakes output.
+//! Tests of runtime agents: work, leases, answers, and control that overtakes output.
 
 use notarium_core::{ExecutionStatus, KernelSessionId, RejectionCode};
 use notarium_wire::{AckMessage, KernelUsage, ServerMessage};
@@ -10,7 +10,7 @@ use crate::io::{Input, Output};
 use crate::queue::{self, Pending};
 use crate::submission::{ReplyTo, Submission};
 
-/// A started kernel of the agent at connection 9.
+/// A started kernel of the agent on connection 9.
 pub(crate) fn with_kernel() -> (Scene, KernelSessionId) {
     let mut scene = Scene::new(RoomConfig::default());
     scene.execute("anna", LAUNCH).unwrap();
@@ -26,7 +26,7 @@ fn report(scene: &mut Scene, body: &str) {
     scene.execute_message(&agent(), message).unwrap();
 }
 
-/// Requests a run of cell `a`; its id and fence.
+/// Requests a run of cell `a`; returns its id and fence.
 fn run(scene: &mut Scene) -> (String, u64) {
     let ack = scene.execute("anna", r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#).unwrap();
     let id = ack.outcome.executions[0].clone();
@@ -155,7 +155,7 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     assert!(scene.words(9).contains(&"input hunter2".to_owned()));
     assert!(!scene.words(1).iter().any(|words| words.starts_with("input")));
     assert!(!scene.disk.events.iter().any(|stored| stored.payload.get().contains("hunter2")));
-    // The stored digest does not depend on it, so it cannot be guessed from there.
+    // The stored digest is independent of the answer, so it reveals nothing.
     let record = scene.disk.command("user:anna", &"answer".parse().unwrap()).unwrap();
     let (identity, message) = (user("anna"), scene.named("x", &answer("guess")));
     let command = queue::parse(&message.body).unwrap();
@@ -226,7 +226,7 @@ fn a_notebook_that_cannot_be_written_asks_for_no_work_and_ends_no_kernel_again_a
     assert_eq!(scene.disk.events.len(), written, "nothing is written");
 }
 
-/// How the run of the last request stands, and the kernel that it is bound to.
+/// Status of the last requested run; true if it is bound to a kernel.
 fn status(scene: &Scene, ack: &AckMessage) -> (ExecutionStatus, bool) {
     let run = &scene.room.state.executions[&ack.outcome.executions[0]];
     (run.status, run.kernel_session.is_some())

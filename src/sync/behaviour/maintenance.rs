@@ -1,4 +1,4 @@
-//! What follows from the log, and the end of a room.
+//! Tests of snapshots, the catalog, sweeps, and the end of a room.
 
 use notarium_core::{ToolCallId, ToolCallPhase, Version};
 use notarium_wire::ServerMessage;
@@ -45,7 +45,7 @@ fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
     assert_eq!(catalog_updates(&mut scene), 0);
     scene.advance(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
-    // The list shows versions and when they were made, whatever made them.
+    // The list shows versions and their times, for events of any type.
     scene.execute("anna", r#"{"NameVersion":{"version":2,"name":"draft"}}"#).unwrap();
     scene.advance(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
@@ -104,7 +104,7 @@ fn what_waits_when_the_server_stops_is_answered() {
     assert!(matches!(scene.others.last(), Some(Output::Unload)));
 }
 
-/// The call `d`, which would delete the cell, waits for Anna.
+/// A scene in which the call `d`, which would delete the cell, waits for Anna.
 fn with_waiting_call() -> Scene {
     let mut scene = Scene::new(RoomConfig::default());
     let call =
@@ -119,7 +119,7 @@ fn waiting(scene: &Scene) -> Option<&ToolCallPhase> {
     scene.room.state.tool_calls.get(&ToolCallId::new("d").unwrap()).map(|call| &call.phase)
 }
 
-/// The last events that a client saw, in whole.
+/// The last events that client 1 got, with payloads.
 fn seen_events(scene: &mut Scene) -> Vec<String> {
     let messages = scene.seen(1);
     let events = messages.iter().filter_map(|message| match message {

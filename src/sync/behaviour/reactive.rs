@@ -1,4 +1,4 @@
-//! A reactive notebook whose names are found slowly.
+//! Tests of a reactive notebook whose names are analysed slowly.
 
 use notarium_core::ExecutionStatus;
 
@@ -17,7 +17,7 @@ fn run(id: &str) -> String {
     format!(r#"{{"RequestExecution":{{"target":{{"cell":{{"cell_id":"{id}"}}}}}}}}"#)
 }
 
-/// Anna writes as client 1. From here on nobody answers what the room asks.
+/// A scene in which Anna is client 1, and questions of the room are held from now on.
 fn held() -> Scene {
     let mut scene = Scene::new(RoomConfig::default());
     scene.execute("anna", &insert("one", "x = 1")).unwrap();
@@ -28,7 +28,7 @@ fn held() -> Scene {
     scene
 }
 
-/// The cells that have runs, in the order in which these were asked for.
+/// Cells with runs and their sources, in order of the requests.
 fn requested(scene: &Scene) -> Vec<(String, String)> {
     let mut runs: Vec<_> = scene.room.state.executions.values().collect();
     runs.sort_by_key(|run| run.requested_version);
@@ -43,7 +43,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(cell, source)| ((*cell).to_owned(), (*source).to_owned())).collect()
 }
 
-/// Answers what waits, until nothing does.
+/// Answers held questions until there are none.
 fn answer_all(scene: &mut Scene) {
     while scene.release() > 0 {}
 }
@@ -63,7 +63,7 @@ fn the_dependency_graph_changing_while_a_run_is_planned_changes_no_plan() {
     scene.send(1, &user("anna"), r#"{"ReplaceSource":{"cell_id":"three","cell_version":6,"source":"z = w"}}"#);
     scene.send(1, &user("anna"), &insert("four", "v = x"));
     scene.send(1, &user("anna"), &run("one"));
-    // Behind the run: it waits for the names, and so does this.
+    // Queued behind the run, which waits for the names.
     scene.send(1, &user("anna"), r#"{"ReplaceSource":{"cell_id":"two","cell_version":4,"source":"y = 2"}}"#);
     answer_all(&mut scene);
     assert_eq!(requested(&scene), pairs(&[("one", "x = 1"), ("two", "y = x"), ("four", "v = x")]));
@@ -105,6 +105,6 @@ fn a_text_that_nobody_could_read_holds_nothing_up() {
     }
     assert_eq!(unread, 1);
     assert_eq!(requested(&scene), pairs(&[("one", "x = 1"), ("two", "y = x"), ("three", "z = y")]));
-    // The helper of the other tests knows the same language.
+    // The helper of the other tests uses the same language.
     assert!(matches!(named(Vec::new()), crate::io::Input::Names { names } if names.is_empty()));
 }

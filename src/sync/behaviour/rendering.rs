@@ -1,4 +1,4 @@
-//! The state for those who join: rendered beside the room, once for all who wait, with what happened meanwhile behind it.
+//! Tests of rendered snapshots: made beside the room, once for all waiting clients, followed by later events.
 
 use notarium_core::Role;
 use notarium_wire::ServerMessage;
@@ -9,7 +9,7 @@ use crate::identity::ClientId;
 use crate::io::{Input, Output};
 use crate::simulation::rendered;
 
-/// Takes the renderings out of what waits: everything else is answered at once.
+/// Returns the held renderings; all other questions are answered.
 fn hold_renderings(scene: &mut Scene, act: impl FnOnce(&mut Scene)) -> Vec<Output> {
     scene.is_held = true;
     act(scene);
@@ -129,7 +129,7 @@ fn of_acks_that_come_together_the_last_for_each_client_says_what_can_be_undone()
         });
         acks.collect()
     };
-    // The first is written alone, what waits meanwhile together. Another client's between two makes the first of them a last one.
+    // The first command is written alone, the waiting ones together. The ack before client 2's is the last of a series, so it has steps.
     assert_eq!(told(scene.seen(1)), [Some(3), None, Some(7), Some(7)]);
     assert_eq!(told(scene.seen(2)), [Some(7)]);
 }

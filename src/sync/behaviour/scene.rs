@@ -1,4 +1,4 @@
-//! A room, a disk that answers at once unless it is held, and what everybody was sent.
+//! Test scene: a room, a disk that answers immediately unless held, and all messages sent to clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ pub(crate) struct Scene {
     pub room: Room,
     pub now: Millis,
     pub disk: Disk,
-    /// Questions to the disk wait here while it is held.
+    /// Questions to the disk that wait while it is held.
     pub is_held: bool,
     pub held: Vec<Output>,
-    /// So are questions to the judge, which otherwise finds nothing.
+    /// Questions to the judge that wait while it is held; otherwise the judge finds nothing.
     pub is_judge_held: bool,
     pub to_judge: Vec<(Ticket, JudgementQuery)>,
-    /// The next append ends so.
+    /// Failure of the next append.
     pub failure: Option<AppendFailure>,
     sent: BTreeMap<ClientId, Vec<ServerMessage>>,
     pub answers: Vec<Result<AckMessage, Rejection>>,
     pub others: Vec<Output>,
-    /// Client lists of the frames with events.
+    /// Number of clients of each events frame.
     pub shared: Vec<usize>,
     commands: u64,
 }
@@ -63,7 +63,7 @@ pub(crate) fn agent() -> Arc<Identity> {
     Arc::new(Identity { actor, authority: Authority::agent(), name: "gpu".into(), connection: "gpu-1".into() })
 }
 
-/// Anna's assistant, as the server's own reactor speaks for it.
+/// Anna's assistant, with the authority of the server's assistants' host.
 pub(crate) fn assistant() -> Arc<Identity> {
     let actor = Actor::Assistant { for_user: UserId::new("anna").unwrap(), conversation: "talk".parse().unwrap() };
     let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };
@@ -75,7 +75,7 @@ pub(crate) fn edit(base: Version, change: &str) -> String {
 }
 
 impl Scene {
-    /// A room whose notebook does not exist yet.
+    /// Creates a room whose notebook does not exist yet.
     pub(crate) fn empty(config: RoomConfig) -> Self {
         let (room, outputs) = Room::new(context_notebook(), Arc::new(config), [1; 32]);
         let mut scene = Self {
@@ -97,7 +97,7 @@ impl Scene {
         scene
     }
 
-    /// Anna's notebook with the empty cell `a`, at version 2.
+    /// Creates Anna's notebook with the empty cell `a`, at version 2.
     pub(crate) fn new(config: RoomConfig) -> Self {
         let mut scene = Self::empty(config);
         scene.execute("anna", CREATE).unwrap();
@@ -106,7 +106,7 @@ impl Scene {
         scene
     }
 
-    /// The server stops at once and starts again on the same disk.
+    /// Restarts the server abruptly on the same disk.
     pub(crate) fn restarted(self, config: RoomConfig) -> Self {
         let mut scene = Self::empty(config);
         scene.disk = self.disk;
@@ -117,7 +117,7 @@ impl Scene {
         scene
     }
 
-    /// The same, and no lease can be taken for this reason.
+    /// Restarts the server when no lease can be taken, for this reason.
     pub(crate) fn without_lease(mut self, config: RoomConfig, reason: &str) -> Self {
         self.disk.no_lease = Some(reason.to_owned());
         self.restarted(config)
@@ -196,7 +196,7 @@ impl Scene {
         self.feed(input);
     }
 
-    /// The disk answers what waits; how many questions that were.
+    /// Answers held questions; returns their number.
     pub(crate) fn release(&mut self) -> usize {
         let held = std::mem::take(&mut self.held);
         let count = held.len();
@@ -204,7 +204,7 @@ impl Scene {
         count
     }
 
-    // --- what people do ---
+    // --- actions of people ---
 
     pub(crate) fn message(&mut self, body: &str) -> CommandMessage {
         self.commands += 1;
@@ -269,26 +269,26 @@ impl Scene {
         self.feed(Input::Subscribe { client: ClientId(client), identity: identity.clone(), message });
     }
 
-    /// The event at a version, as a client names it; one of its own making where the log has none.
+    /// Returns the event at a version, as a client names it; an invented one if the log has none.
     pub(crate) fn last_event(&self, version: Version) -> LastEvent {
         let found = self.disk.events.iter().find(|stored| stored.envelope.version == version);
         let event_id = found.map_or_else(|| "elsewhere".parse().unwrap(), |stored| stored.envelope.id.clone());
         LastEvent { version, event_id }
     }
 
-    // --- what people see ---
+    // --- messages to people ---
 
-    /// The messages since the last call.
+    /// Returns the messages since the last call.
     pub(crate) fn seen(&mut self, client: u64) -> Vec<ServerMessage> {
         self.sent.remove(&ClientId(client)).unwrap_or_default()
     }
 
-    /// The same in short words.
+    /// Returns the messages since the last call in short words.
     pub(crate) fn words(&mut self, client: u64) -> Vec<String> {
         self.seen(client).iter().map(in_words).collect()
     }
 
-    /// The same, without what is ephemeral.
+    /// Returns the messages since the last call in short words, without ephemeral ones.
     pub(crate) fn durable(&mut self, client: u64) -> Vec<String> {
         let is_durable = |message: &&ServerMessage| {
             !matches!(message, ServerMessage::Presence { .. } | ServerMessage::Kernels { .. })

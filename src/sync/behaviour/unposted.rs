@@ -1,4 +1,4 @@
-//! Text that an assistant has written when it is stopped is recorded with its end.
+//! Tests of partial answers: the text of an assistant that is stopped is recorded at the end of its turn.
 
 use notarium_core::Event;
 use notarium_wire::{ActivityKind, TurnActivity};
@@ -23,7 +23,7 @@ fn text(attempt: u32, block: usize, text: &str) -> Input {
     activity(attempt, ActivityKind::TextDelta { block, text: text.to_owned() })
 }
 
-/// Anna's assistant is asked, and a model is called.
+/// A scene in which Anna's assistant has a turn, and a model call is in progress.
 fn calling() -> Scene {
     let mut scene = Scene::new(RoomConfig::default());
     let start = r#"{"StartTurn":{"conversation_id":"talk","turn_id":"turn","text":"Hi"}}"#;
@@ -67,7 +67,7 @@ fn what_was_written_is_recorded_before_the_end_and_nothing_after_it() {
     let version = scene.room.version();
     scene.feed(text(1, 0, "too late"));
     assert_eq!(scene.room.version(), version);
-    // Nothing is held of it: the room ends when nobody is there.
+    // The text does not keep the room open: it ends when there are no clients.
     scene.advance(10 * 60_000);
     assert!(scene.others.iter().any(|output| matches!(output, Output::Unload)), "{:?}", scene.others);
 }

@@ -1,7 +1,8 @@
-//! What an edit costs in the pure room, and what an idle room holds: `cargo run --release -p notarium-sync --example room_cost`.
+//! Measures the cost of an edit in the pure room, and the memory of an idle room:
+//! `cargo run --release -p notarium-sync --example room_cost`.
 //!
-//! Printed: nanoseconds of CPU per `EditSource` from the command's JSON to the frames and acks (the store answers at once), for one
-//! and for sixteen edits in flight, and the resident bytes of an idle room with ten cells and one subscriber.
+//! Prints the CPU nanoseconds per `EditSource`, from the command's JSON to the frames and acks, for one and for sixteen edits in flight.
+//! The store answers immediately. Also prints the resident bytes of an idle room with ten cells and one subscriber.
 #![expect(clippy::disallowed_methods, reason = "it measures: it reads the clock and its own memory")]
 
 use std::hint::black_box;
@@ -60,7 +61,7 @@ impl Bench {
         Input::Command(Submission::new(self.identity.clone(), message, ReplyTo::Client(CLIENT)))
     }
 
-    /// Ten characters at the start of a cell.
+    /// Inserts ten characters at the start of a cell.
     fn edit(&mut self, cell: usize, length: usize) -> Input {
         let base = self.room.version();
         let keep = if length == 0 { String::new() } else { format!(",{length}") };
@@ -68,7 +69,7 @@ impl Bench {
         self.command(&format!(r#"{{"EditSource":{{"cell_id":"cell{cell}","base":{base},"change":{change}}}}}"#))
     }
 
-    /// The disk is endlessly fast.
+    /// Handles inputs with a disk that answers immediately.
     fn feed(&mut self, inputs: Vec<Input>) {
         self.now += 1;
         let mut outputs = self.room.handle_all(self.now, inputs);
@@ -84,7 +85,7 @@ fn nanoseconds_per_edit(in_flight: usize) -> u64 {
     let mut bench = Bench::new(0, CELLS);
     let started = cpu_nanoseconds();
     for round in 0..EDITS / in_flight {
-        // Texts stay short, as cells do: they are emptied by a new notebook every so often.
+        // A new notebook every 100 rounds keeps texts short, as in real cells.
         if round % 100 == 0 {
             bench = Bench::new(round, CELLS);
         }
@@ -95,7 +96,7 @@ fn nanoseconds_per_edit(in_flight: usize) -> u64 {
     (cpu_nanoseconds() - started) / EDITS as u64
 }
 
-/// Time on a processor, so that other work on the machine does not count. Linux only.
+/// CPU time, so that other processes do not count. Linux only.
 fn cpu_nanoseconds() -> u64 {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     schedstat.split_whitespace().next().and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A runtime agent: claims launches, hosts kernels, reports with fence and number, comes back after cuts and deaths.
+//! Simulated runtime agent: claims launches, hosts kernels, reports with fence and number, and recovers from disconnects and deaths.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::replica::{Received, Replica};
 use super::wishes::output;
 use crate::identity::Identity;
 
-/// The output of a process that should be dead: it must never get into the log.
+/// Output of a process that should be dead: it must never be in the log.
 pub(crate) const GHOST: &str = "ghost";
 
 /// A kernel that this process hosts.
@@ -21,15 +21,15 @@ pub(crate) const GHOST: &str = "ghost";
 struct Kernel {
     fence: Option<Version>,
     running: Option<Run>,
-    /// Asked to end.
+    /// True after a request to end.
     is_ending: bool,
 }
 
 struct Run {
     execution_id: ExecutionId,
-    /// All that the kernel has said of it: the first is number 1.
+    /// All reports of the kernel; the first is number 1.
     reports: Vec<ExecutionReport>,
-    /// How many of them were sent.
+    /// Number of reports sent.
     sent: usize,
     outputs_left: u64,
     printed: u64,
@@ -56,7 +56,7 @@ impl Agent {
         Self { replica: Replica::new(identity), id, kernels: BTreeMap::new(), is_reconciled: false }
     }
 
-    /// After every connect: what lives and what does not, before anything else is said.
+    /// Starts over after a connect: the first report is which kernels live.
     pub(crate) fn reconnected(&mut self) {
         self.is_reconciled = false;
     }
@@ -73,7 +73,7 @@ impl Agent {
         Ok(self.reconcile())
     }
 
-    /// A report that was refused: from there on all are sent again.
+    /// Handles a refused report: all later ones are sent again.
     fn go_back(&mut self, expected_seq: Option<u64>) {
         let Some(accepted) = expected_seq.and_then(|seq| usize::try_from(seq - 1).ok()) else { return };
         for run in self.kernels.values_mut().filter_map(|kernel| kernel.running.as_mut()) {
@@ -81,7 +81,7 @@ impl Agent {
         }
     }
 
-    /// A new process says so: what its predecessor hosted is dead.
+    /// Reports the kernels that live; those of an earlier process are dead.
     fn reconcile(&mut self) -> Vec<CommandMessage> {
         if self.is_reconciled || !self.replica.is_subscribed {
             return Vec::new();
@@ -135,7 +135,7 @@ impl Agent {
         session.is_some_and(|session| session.agent.as_ref() == Some(&self.id))
     }
 
-    /// A state instead of events: look again at everything.
+    /// Handles a snapshot: checks all kernels against the state.
     fn adopt(&mut self) {
         let sessions = &self.replica.notebook.kernels;
         self.kernels.retain(|id, _| sessions.contains_key(id));
@@ -146,9 +146,9 @@ impl Agent {
         }
     }
 
-    // --- on its own ---
+    // --- own initiative ---
 
-    /// One step of whatever is to be done.
+    /// Takes one step of pending work.
     pub(crate) fn act(&mut self, chance: &mut Chance, is_calm: bool) -> Vec<CommandMessage> {
         if !self.replica.is_subscribed || !self.is_reconciled || !self.replica.pending.is_empty() {
             return Vec::new();
@@ -162,7 +162,7 @@ impl Agent {
         commands
     }
 
-    /// Claims what waits; starts what is claimed.
+    /// Claims requested launches; starts claimed ones.
     fn launch(&mut self, notebook: &Document) -> Vec<CommandMessage> {
         let mut commands = Vec::new();
         for (id, session) in &notebook.kernels {
@@ -206,7 +206,7 @@ impl Agent {
         let mut commands: Vec<Command> = numbered.map(|(seq, report)| command(seq, fence, report.clone())).collect();
         if chance.percent(15) {
             let ghost = ExecutionReport::Output { outputs: vec![output(GHOST)] };
-            // The number that is wanted: the fence alone keeps it out.
+            // Correct number, old fence: only the fence refuses it.
             commands.insert(0, command(run.sent as u64 + 1, fence - 1, ghost));
         }
         run.sent = run.reports.len();
@@ -215,13 +215,13 @@ impl Agent {
     }
 }
 
-/// What the kernel prints as its `number`th line.
+/// Text of the kernel's line `number`.
 pub(crate) fn line(number: u64) -> String {
     format!("line {number}")
 }
 
 impl Kernel {
-    /// Its run, after it has said some more of it.
+    /// Advances the kernel's run by some reports, and returns it.
     fn go_on(&mut self, notebook: &Document, session: &KernelSessionId, chance: &mut Chance) -> Option<&mut Run> {
         let is_current = |id: &ExecutionId| {
             let run = notebook.executions.get(id);
@@ -260,7 +260,7 @@ impl Run {
             return self.reports.push(ExecutionReport::Output { outputs: vec![output(&line(self.printed))] });
         }
         let outcome = if self.is_interrupted { ExecutionOutcome::Interrupted } else { ExecutionOutcome::Ok };
-        // The audit reads from the count how much was printed.
+        // The audit takes the number of printed lines from this count.
         let execution_count = Some(self.printed);
         self.is_over = true;
         self.reports.push(ExecutionReport::Completed { outcome, execution_count, notice: None });

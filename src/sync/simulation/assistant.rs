@@ -1,5 +1,5 @@
-//! The server's side of assistants: reads the state, does the next step of turns and calls, and forgets all that it was
-//! doing when the server dies. The model is chance.
+//! Simulated assistants' host: reads the state and takes the next step of turns and calls. It loses its memory when the server dies. The
+//! model's answers are random.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use notarium_core::{
 use super::chance::Chance;
 use crate::identity::Identity;
 
-/// Model calls of a turn, at most.
+/// Maximum number of model calls in a turn.
 const MODEL_CALLS: u32 = 3;
 
-/// A command, and in whose name.
+/// A command with its identity.
 pub(crate) struct Step {
     pub identity: Arc<Identity>,
     pub command: Command,
 }
 
-/// What is to be done next.
+/// Next piece of work.
 pub(crate) enum Work {
     Send(Step),
-    /// This process has started the call, and it is on disk: now it is done in the world outside of the log.
+    /// Executes a call outside of the log, after its start by this process is on disk.
     CarryOut(ToolCallId),
 }
 
 pub(crate) struct Assistant {
-    /// This life of the server.
+    /// Id of this run of the server.
     instance: InstanceId,
-    /// Calls that this process carries out, and when it is done.
+    /// Calls that this process executes, with their end times.
     executing: BTreeMap<ToolCallId, Millis>,
-    /// Model calls of this process, and when the answer comes.
+    /// Model calls of this process, with their end times.
     calling: BTreeMap<TurnId, Millis>,
-    /// What a model answered, still to be recorded.
+    /// Answers of models that are not recorded yet.
     answers: BTreeMap<TurnId, VecDeque<Answer>>,
-    /// In whose name nothing is tried again before, after a refusal.
+    /// Identities that were refused, with the time of their next attempt.
     resting: BTreeMap<String, Millis>,
-    /// The command that was sent, until it is answered; in whose name.
+    /// The unanswered command, with its identity.
     sent: Option<(String, Command)>,
 }
 
-/// One thing that a model wants.
+/// One part of a model's answer.
 enum Answer {
     Say,
     Call,
@@ -82,7 +82,7 @@ impl Assistant {
         }
     }
 
-    /// When something is due that nobody wakes it for.
+    /// Returns the time of the next timer.
     pub(crate) fn wake_at(&self, now: Millis) -> Option<Millis> {
         let due = self.executing.values().chain(self.calling.values()).chain(self.resting.values());
         due.min().map(|at| *at.max(&(now + 1)))
@@ -213,7 +213,7 @@ fn assistant_of(turn: &Turn) -> Option<Actor> {
     }
 }
 
-/// A model says something and calls some tools, or has no more to say.
+/// Returns a random answer: a text and some tool calls, or a text and the end.
 fn some_answer(chance: &mut Chance) -> VecDeque<Answer> {
     let mut answers = VecDeque::from([Answer::Say]);
     let calls = chance.below(4);

@@ -1,5 +1,5 @@
-//! Reads the log as it grows, beside the room and without asking the core: nobody did what their role does not allow, no
-//! call went round the gate, nothing was shown to somebody who may not see it.
+//! Independent audit of the growing log, without use of the core. It checks roles, the gate of tool calls, and that no client got events it
+//! may not see.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::agent::line;
 use super::disk::context_notebook;
 use super::plans::Plans;
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Requested,
@@ -30,16 +30,16 @@ struct Call {
 }
 
 pub(crate) struct Audit {
-    /// The log so far.
+    /// State of the log so far.
     document: Document,
     calls: BTreeMap<ToolCallId, Call>,
-    /// The access list after each change of it.
+    /// Access lists, one after each change.
     access: Vec<(Version, Vec<AccessEntry>)>,
-    /// What people confirmed, as they sent it.
+    /// Hashes that people confirmed, by command.
     said: BTreeMap<CommandId, Hash>,
-    /// How often each call was done in the world outside of the log.
+    /// Number of executions of each call outside of the log.
     done: BTreeMap<ToolCallId, u32>,
-    /// How many lines of each run are in the log.
+    /// Number of each run's lines in the log.
     printed: BTreeMap<ExecutionId, u64>,
     plans: Plans,
 }
@@ -57,19 +57,19 @@ impl Audit {
         }
     }
 
-    /// A person sends a command.
+    /// Notes a command of a person.
     pub(crate) fn hear(&mut self, message: &CommandMessage) {
         if let Ok(Command::ConfirmToolCall { arguments_hash, .. }) = serde_json::from_str(message.body.get()) {
             self.said.insert(message.id.clone(), arguments_hash);
         }
     }
 
-    /// Somebody does outside of the log what a call says.
+    /// Notes an execution of a call outside of the log.
     pub(crate) fn carry_out(&mut self, call_id: &ToolCallId) -> Result<(), String> {
         let Some(call) = self.calls.get(call_id).filter(|call| call.stage == Stage::Started) else {
             return Err(format!("call {call_id} is done, and has not started"));
         };
-        // Whatever else happens is in the log.
+        // All other effects are in the log.
         if call.asked.function != "create_notebook" {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl Audit {
         if *times > 1 { Err(format!("call {call_id} is done twice")) } else { Ok(()) }
     }
 
-    /// Judges what was written since.
+    /// Audits new events.
     pub(crate) fn follow(&mut self, log: &[Stored]) -> Result<(), String> {
         let seen = self.document.version as usize;
         for stored in log.get(seen..).unwrap_or_default() {
@@ -126,7 +126,7 @@ impl Audit {
         }
     }
 
-    /// Lines come in the order in which they were printed, each once.
+    /// Checks that lines come in order, each once.
     fn print(&mut self, id: &ExecutionId, outputs: &[Output]) -> Result<(), String> {
         let printed = self.printed.entry(id.clone()).or_default();
         for output in outputs {
@@ -192,7 +192,7 @@ impl Audit {
         Ok(call)
     }
 
-    /// What an assistant does to cells and kernels stands inside one of its calls.
+    /// Checks that an assistant's effects on cells and kernels belong to one of its calls.
     fn see_effect(&self, recorded: &Recorded) -> Result<(), String> {
         let envelope = &recorded.envelope;
         let is_effect = matches!(needed(&recorded.event), Some(Needed::Edit | Needed::Run));
@@ -207,15 +207,15 @@ impl Audit {
         check(is_inside, "an assistant acts outside of its calls")
     }
 
-    // --- who may see ---
+    // --- visibility ---
 
-    /// Whether somebody may see what was recorded at that moment, when the log had that length.
+    /// Returns true if the actor may see the events up to `version` at this time.
     pub(crate) fn may_see(&self, actor: &Actor, version: Version, now: Millis) -> bool {
         let entries = self.access.iter().rev().find(|(at, _)| *at <= version);
         matches!(actor, Actor::Agent { .. }) || entries.is_some_and(|(_, entries)| role(entries, actor, now).is_some())
     }
 
-    /// Every call and every turn has ended.
+    /// Checks that every call and every turn has ended.
     pub(crate) fn check_end(&self) -> Result<(), String> {
         let open = self.calls.iter().filter(|(_, call)| call.stage != Stage::Ended);
         let open: Vec<String> = open.map(|(id, call)| format!("{id} {:?}", call.stage)).collect();
@@ -228,21 +228,21 @@ fn check(holds: bool, broken: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(broken.to_owned()) }
 }
 
-/// What an event needs of who did it.
+/// Right that the actor of an event needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needed {
     AnyRole,
     Converse,
     Edit,
     Run,
-    /// An edit or a run led to it.
+    /// The event follows from an edit or a run.
     EditOrRun,
     Confirm,
     Own,
 }
 
 impl Needed {
-    /// Written out by hand: the core's table is what is tested.
+    /// Written by hand, as the core's table is under test.
     fn is_met_by(self, role: Role) -> bool {
         use Role as R;
         match self {
@@ -280,7 +280,7 @@ fn needed(event: &Event) -> Option<Needed> {
     })
 }
 
-/// Who did something, and when.
+/// Actor of an event, and its time.
 struct Who<'a> {
     actor: &'a Actor,
     now: Millis,

@@ -1,4 +1,4 @@
-//! Chance from a seed (splitmix64): the same seed, the same story.
+//! Random numbers from a seed (splitmix64): the same seed gives the same story.
 
 pub(crate) struct Chance(u64);
 
@@ -15,7 +15,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// 0 to `bound - 1`.
+    /// Returns 0 to `bound - 1`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }

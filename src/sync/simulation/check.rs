@@ -1,4 +1,4 @@
-//! What must be so when everything has calmed down.
+//! Checks of the final state, after faults have stopped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ impl World {
         self.editors.iter().map(|editor| &editor.replica).chain([&self.agent.replica])
     }
 
-    /// Everybody holds what the log says, and nobody waits for anything.
+    /// Checks that every replica equals the log, and has no open commands.
     fn check_replicas(&self, state: &Notebook, head: Head) -> Result<(), String> {
         let truth = serde_json::to_string(&state.document).map_err(|error| error.to_string())?;
         for replica in self.replicas() {
@@ -57,7 +57,7 @@ impl World {
         }
     }
 
-    /// A command's events stand together, once; what was acked is there.
+    /// Checks that a command's events are contiguous and unique, and that acked commands are in the log.
     fn check_commands(&self) -> Result<(), String> {
         let mut last: BTreeMap<(String, &CommandId), Version> = BTreeMap::new();
         for stored in &self.disk.events {
@@ -84,7 +84,7 @@ impl World {
         Ok(())
     }
 
-    /// Every execution ends once, or is under way in the state. Nothing of a stale fence is in the log.
+    /// Checks that every execution ends once, or is in progress in the state, and that no stale fence was accepted.
     fn check_executions(&self, state: &Notebook) -> Result<(), String> {
         let (mut requested, mut ended) = (BTreeSet::new(), BTreeSet::new());
         for stored in &self.disk.events {
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-/// Nobody is stranded: a kernel that is there and idle has nothing that waits for it.
+/// Checks that no run waits for an idle kernel.
 fn check_queues(state: &Notebook) -> Result<(), String> {
     for (id, _) in state.kernels.iter().filter(|(_, session)| session.phase == KernelPhase::Started) {
         let of_kernel = || state.executions.values().filter(|run| session_of(state, run) == Some(id));

@@ -1,4 +1,4 @@
-//! A disk that keeps what was synced, and answers what a store answers.
+//! Simulated disk: keeps synced writes, and answers as a store does.
 
 use notarium_core::{
     Append, CommandId, CommandRecord, Context, Decision, Document, Envelope, Epoch, EventId, Head, HistoryQuery,
@@ -11,17 +11,17 @@ use crate::io::{AppendFailure, Input};
 use crate::rendering::Rendered;
 use crate::replay::{Loaded, Replay};
 
-/// The state for those who join.
+/// Renders the state for joining clients.
 pub(crate) fn rendered(document: &Document, event_id: EventId) -> Input {
     Input::Rendered(Rendered::of(document, event_id).map(Box::new))
 }
 
-/// A judge that knows nothing against any code.
+/// Judges all code as harmless.
 pub(crate) fn harmless(query: JudgementQuery) -> Judgement {
     Judgement { each: vec![Risk::Read; query.codes.len()], query, risk: Risk::Read, reasons: Vec::new() }
 }
 
-/// A judge who takes one letter for a danger: people type it now and then.
+/// Judges code with one letter as dangerous; people type it now and then.
 pub(crate) fn judged(query: JudgementQuery) -> Judgement {
     if query.codes.iter().any(|code| code.contains('é')) {
         let each = vec![Risk::Destructive; query.codes.len()];
@@ -30,7 +30,7 @@ pub(crate) fn judged(query: JudgementQuery) -> Judgement {
     harmless(query)
 }
 
-/// Names of a small language: each line `a b = c d` leaves what stands before its `=` and reads what stands behind it.
+/// Finds names in a small language: each line `a b = c d` defines the names before its `=` and reads those after it.
 pub(crate) fn named(texts: Vec<CodeText>) -> Input {
     let named = |text: CodeText| {
         let names = names_of(&text.source);
@@ -55,11 +55,11 @@ pub(crate) struct Disk {
     pub events: Vec<Stored>,
     subjects: Vec<Option<String>>,
     pub commands: Vec<CommandRecord>,
-    /// Of the last lease.
+    /// Epoch of the last lease.
     pub epoch: Epoch,
-    /// Why none can be taken.
+    /// Reason why no lease can be taken.
     pub no_lease: Option<String>,
-    /// States, with their heads.
+    /// Snapshots with their heads.
     snapshots: Vec<(Notebook, Head)>,
 }
 
@@ -86,7 +86,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Another node writes.
+    /// Writes as another node.
     pub(crate) fn write(&mut self, context: &mut Context, decision: &Decision) {
         let (mut head, id) = (self.head(), context_notebook());
         let sealed = seal(&mut head, &id, context, &decision.events).expect("events serialise");
@@ -94,7 +94,7 @@ impl Disk {
         self.events.extend(sealed);
     }
 
-    /// An event of a newer build.
+    /// Adds an event of a newer build.
     pub(crate) fn add_unknown_event(&mut self) {
         let last = self.events.last().expect("an event");
         let (version, event_type) = (last.envelope.version + 1, "CellDreamt".to_owned());
@@ -124,7 +124,7 @@ impl Disk {
     }
 
     pub(crate) fn keep_snapshot(&mut self, notebook: Notebook, head: Head) {
-        // Through JSON, as a real one.
+        // Converts through JSON, as a real snapshot.
         let json = serde_json::to_string(&notebook).expect("a notebook serialises");
         self.snapshots.push((serde_json::from_str(&json).expect("a snapshot parses"), head));
     }
@@ -153,7 +153,7 @@ impl Disk {
     }
 }
 
-/// There is one notebook in the simulation.
+/// Id of the only notebook in the simulation.
 pub(crate) fn context_notebook() -> NotebookId {
     NotebookId::new("nb").expect("an id")
 }

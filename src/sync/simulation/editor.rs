@@ -1,4 +1,4 @@
-//! A person: types as CodeMirror does (one unacked change per cell and a buffer), and follows what others do.
+//! Simulated person: types as CodeMirror does (one unacked change per cell and a buffer), and follows others' changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::chance::Chance;
 use super::replica::{Received, Replica};
 use crate::identity::Identity;
 
-/// What a cell's editor holds beside the confirmed text.
+/// Unconfirmed changes of a cell.
 #[derive(Default)]
 struct Draft {
     sent: Option<Sent>,
@@ -22,23 +22,23 @@ struct Draft {
 struct Sent {
     id: CommandId,
     change: ChangeSet,
-    /// Set by an ack: at this version the change is in the text, or came to nothing.
+    /// Version of the ack: at that version the change is in the text, or had no effect.
     acked_at: Option<Version>,
 }
 
 pub(crate) struct Editor {
     pub replica: Replica,
-    /// The cells whose text the last `subscribe` named as unconfirmed.
+    /// Cells that the last `subscribe` named as unconfirmed.
     named: BTreeSet<CellId>,
-    /// A `subscribe` is not answered yet.
+    /// True while a `subscribe` is unanswered.
     is_asking: bool,
-    /// The next `subscribed` is the server's own doing.
+    /// True if the server initiated the next `subscribed`.
     pub is_resync: bool,
     drafts: BTreeMap<CellId, Draft>,
     tokens: u64,
 }
 
-/// What to do with a message.
+/// Handling of a message.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Judgement {
     Take,
@@ -60,7 +60,7 @@ impl Editor {
         }
     }
 
-    /// What to send when connected, and when a state does not tell what happened to unconfirmed text.
+    /// Returns the subscription to send after a connect, and after a state that does not cover unconfirmed text.
     pub(crate) fn subscription(&mut self) -> SubscribeMessage {
         let unconfirmed = self.unconfirmed();
         self.named = unconfirmed.iter().map(|cell| cell.cell_id.clone()).collect();
@@ -69,8 +69,8 @@ impl Editor {
         self.replica.subscription(unconfirmed)
     }
 
-    /// Whether a `subscribed` is to be taken; if not, whether to subscribe again. A state that does not tell what became of
-    /// unconfirmed text (typed after the `subscribe`, or after a `resync`) is not taken, and there is one question at a time.
+    /// Decides whether to take a `subscribed`, or to subscribe again. A state that does not cover unconfirmed text (typed after the
+    /// `subscribe`, or after a `resync`) is not taken. At most one `subscribe` is open.
     pub(crate) fn judge(&mut self, message: &ServerMessage) -> Judgement {
         match message {
             ServerMessage::Resync { .. } => {
@@ -105,7 +105,7 @@ impl Editor {
 
     // --- from the server ---
 
-    /// Returns the commands that follow.
+    /// Takes a message; returns the commands that follow.
     pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<CommandMessage>, String> {
         for received in self.replica.take(message)? {
             match received {
@@ -124,7 +124,7 @@ impl Editor {
         Ok(self.flush())
     }
 
-    /// Carries the drafts of a cell over an event.
+    /// Maps the drafts of a cell over an event.
     fn rebase(&mut self, recorded: &Recorded) -> Result<(), String> {
         match &recorded.event {
             Event::CellDeleted(event) => {
@@ -163,7 +163,7 @@ impl Editor {
         self.drafts.retain(|_, draft| draft.sent.as_ref().is_none_or(|sent| sent.id != *id));
     }
 
-    /// A change that came to nothing has an ack and no event. All drafts must fit the confirmed text.
+    /// Settles changes with an ack and no event, which had no effect. All drafts must fit the confirmed text.
     fn settle(&mut self) -> Result<(), String> {
         let notebook = &self.replica.notebook;
         for (cell_id, draft) in &mut self.drafts {
@@ -181,7 +181,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Sends the buffers of cells that have nothing under way.
+    /// Sends the buffers of cells without a change in flight.
     fn flush(&mut self) -> Vec<CommandMessage> {
         if !self.replica.is_subscribed {
             return Vec::new();
@@ -199,7 +199,7 @@ impl Editor {
         commands
     }
 
-    // --- by hand ---
+    // --- manual actions ---
 
     pub(crate) fn act(&mut self, chance: &mut Chance, now: Millis) -> Vec<CommandMessage> {
         if !self.replica.notebook.exists() {
@@ -234,7 +234,7 @@ impl Editor {
     }
 }
 
-/// An insertion, or a deletion of up to three characters.
+/// Returns a random change: an insertion, or a deletion of up to three characters.
 fn some_change(chance: &mut Chance, text: &str, token: &str) -> ChangeSet {
     let length = utf16_len(text);
     let starts: Vec<usize> = text.char_indices().map(|(index, _)| utf16_len(&text[..index])).chain([length]).collect();
@@ -245,7 +245,7 @@ fn some_change(chance: &mut Chance, text: &str, token: &str) -> ChangeSet {
 }
 
 impl Draft {
-    /// The text on the screen.
+    /// Returns the text on the screen.
     fn text(&self, confirmed: &str) -> Result<String, notarium_core::text::TextError> {
         let mut text = confirmed.to_owned();
         for change in self.sent.iter().map(|sent| &sent.change).chain(&self.buffer) {
@@ -254,7 +254,7 @@ impl Draft {
         Ok(text)
     }
 
-    /// The event was first, so its insertions stand left of ours.
+    /// Maps the draft over an event, whose insertions are left of ours.
     fn rebase(&mut self, event: &ChangeSet) -> Result<(), notarium_core::text::TextError> {
         let mut over = event.clone();
         for ours in self.sent.iter_mut().map(|sent| &mut sent.change).chain(&mut self.buffer) {

@@ -1,4 +1,4 @@
-//! Bugs around a room, to see that the simulation would catch them: they change what goes in and what comes out of it.
+//! Planted bugs that alter a room's inputs and outputs, to test that the simulation detects them.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use crate::submission::Submission;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Some events are never shown.
+    /// Some events are never sent.
     DropEvent,
     /// A retried command is applied again.
     ApplyTwice,
-    /// An agent's report is taken whatever its fence.
+    /// An agent's report is accepted with any fence.
     AcceptStaleFence,
-    /// A report is taken although one before it is missing.
+    /// A report is accepted although an earlier one is missing.
     AcceptGap,
-    /// What waits for a person counts as confirmed.
+    /// Waiting calls count as confirmed.
     OpenGate,
-    /// What has started counts as not started.
+    /// Started calls count as not started.
     StartAgain,
-    /// A confirmation counts for the arguments that are there, whatever it names.
+    /// A confirmation applies to the call's current arguments, whatever hash it names.
     ConfirmAnything,
-    /// Everybody is an owner when they send commands.
+    /// Everybody is an owner when sending commands.
     IgnoreRoles,
-    /// Everybody may follow for ever.
+    /// Followers keep their access forever.
     ShowToAll,
-    /// An event is shown otherwise than it was written.
+    /// An event is sent with different content than written.
     GarbleEvent,
-    /// Some commands are acked and not written.
+    /// Some commands are acked but not written.
     LoseAppend,
 }
 
-/// A room with a bug, or without one.
+/// A room with or without a bug.
 pub(crate) struct FaultyRoom {
     room: Room,
     fault: Option<Fault>,
@@ -47,7 +47,7 @@ pub(crate) struct FaultyRoom {
 impl FaultyRoom {
     pub(crate) fn new(fault: Option<Fault>, config: Arc<RoomConfig>, entropy: [u8; 32]) -> (Self, Vec<Output>) {
         let config = match fault {
-            // Neither the room nor the store remembers which commands were accepted.
+            // Neither the room nor the store remembers accepted commands.
             Some(Fault::ApplyTwice) => Arc::new(RoomConfig { max_recent_answers: 0, ..(*config).clone() }),
             _ => config,
         };
@@ -81,12 +81,12 @@ impl FaultyRoom {
         self.room.wake_at(now)
     }
 
-    /// Whether nothing waits for a decision.
+    /// Returns true if no decision is pending.
     pub(crate) fn is_idle(&self) -> bool {
         self.room.is_settled() && self.room.queue.is_empty() && self.room.judging.is_empty()
     }
 
-    /// Every report gets the fence that is wanted.
+    /// Replaces the fence of every report by the expected one.
     fn renew_fence(&self, input: &mut Input) {
         if let Input::Command(Submission { message, .. }) = input
             && let Ok(mut command) = serde_json::from_str(message.body.get())
@@ -98,7 +98,7 @@ impl FaultyRoom {
         }
     }
 
-    /// A report that comes too early gets the number that is wanted.
+    /// Replaces the number of an early report by the expected one.
     fn close_gap(&self, input: &mut Input) {
         if let Input::Command(Submission { message, .. }) = input
             && self.room.queue.is_empty()
@@ -111,7 +111,7 @@ impl FaultyRoom {
         }
     }
 
-    /// A confirmation gets the hash that is wanted.
+    /// Replaces the hash of a confirmation by the expected one.
     fn renew_hash(&self, input: &mut Input) {
         if let Input::Command(Submission { message, .. }) = input
             && let Ok(mut command) = serde_json::from_str(message.body.get())
@@ -123,7 +123,7 @@ impl FaultyRoom {
         }
     }
 
-    /// The owner seems to have confirmed these calls.
+    /// Marks these calls as confirmed by the owner.
     fn confirm_all(&mut self, is_meant: impl Fn(&ToolCallPhase) -> bool) {
         if !self.room.state.tool_calls.values().any(|call| is_meant(&call.phase)) {
             return;
@@ -135,7 +135,7 @@ impl FaultyRoom {
         }
     }
 
-    /// The room believes of some appends that they are synced.
+    /// Reports some appends as synced without writing them.
     fn lose_append(&mut self, now: Millis, outputs: &mut Vec<Output>) {
         let is_lost = |output: &Output| matches!(output, Output::Append(append) if append.expected.version % 11 == 5);
         if let Some(at) = outputs.iter().position(is_lost) {
@@ -164,7 +164,7 @@ fn raise_reader(input: &mut Input) {
     }
 }
 
-/// Another title than the one in the log.
+/// Changes a title in a frame.
 fn garble(output: &mut Output) {
     if let Output::Events { text, .. } = output {
         *text = text.replace("title 1", "title 2");

@@ -1,4 +1,4 @@
-//! Plans of a reactive notebook, judged as the log tells them: each is of one version, and in an order that its cells allow.
+//! Audit of plans in a reactive notebook: each is based on one version, in an order that its cells allow.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use super::disk::names_of;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    /// The command of which runs are being told, and the cells as they were when it was decided.
+    /// Command of the current plan, with the state at its decision.
     command: Option<(CommandId, Document)>,
     cells: Vec<CellId>,
     runs: BTreeSet<ExecutionId>,
 }
 
 impl Plans {
-    /// `document` is that before the event.
+    /// Audits an event; `document` is the state before it.
     pub(crate) fn see(&mut self, document: &Document, recorded: &Recorded) -> Result<(), String> {
         let Event::ExecutionRequested(event) = &recorded.event else { return Ok(()) };
         self.runs.insert(event.execution_id.clone());

@@ -1,4 +1,4 @@
-//! What every client of the protocol keeps: the state at a version, and the commands that are not answered.
+//! State of every client: the document at a version, and the unanswered commands.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use crate::ring::recorded;
 pub(crate) struct Replica {
     pub identity: Arc<Identity>,
     pub notebook: Document,
-    /// The one that led to this state.
+    /// Event that led to this state.
     last_event: Option<EventId>,
-    /// A connection's number; `None` while disconnected.
+    /// Number of the connection; `None` while disconnected.
     pub connection: Option<u64>,
     pub is_subscribed: bool,
     pub pending: Vec<CommandMessage>,
-    /// Answers that came, for the checks at the end.
+    /// Received acks, for the final checks.
     pub acked: BTreeMap<CommandId, Version>,
     name: String,
     next_command: u64,
 }
 
-/// What a message meant.
+/// Effect of a message.
 pub(crate) enum Received {
     Applied(Box<Recorded>),
-    /// A new state came; the events of unconfirmed cells lead to it.
+    /// A new state replaced the old one, with the events of unconfirmed cells up to it.
     Replaced {
         unconfirmed: Vec<Recorded>,
     },
@@ -60,7 +60,7 @@ impl Replica {
         SubscribeMessage { notebook: context_notebook(), since, unconfirmed }
     }
 
-    /// A new command, kept until it is answered.
+    /// Creates a command and keeps it until it is answered.
     pub(crate) fn command(&mut self, command: &Command, correlation: Option<CorrelationId>) -> CommandMessage {
         self.next_command += 1;
         let message = CommandMessage {
@@ -74,11 +74,11 @@ impl Replica {
         message
     }
 
-    /// The error is a broken promise of the server.
+    /// Takes a message; the error is a violation by the server.
     pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<Received>, String> {
         match message {
             ServerMessage::Subscribed(subscribed) => self.subscribed(*subscribed),
-            // What follows a state that was not taken.
+            // Events after a state that was not taken.
             ServerMessage::Events(_) if !self.is_subscribed => Ok(Vec::new()),
             ServerMessage::Events(message) => message.events.into_iter().map(|event| self.event(event)).collect(),
             ServerMessage::Ack(ack) => Ok(self.ack(ack)),
@@ -134,7 +134,7 @@ impl Replica {
         vec![Received::Acked(ack)]
     }
 
-    /// What the server could not do now is sent again with the same id.
+    /// Handles a refusal; after `Unavailable` the command is sent again with the same id.
     fn reject(&mut self, reject: RejectMessage) -> Vec<Received> {
         if reject.code == RejectionCode::Unavailable || !self.answered(&reject.id) {
             return Vec::new();

@@ -1,10 +1,10 @@
-//! What stories contained. Stories in which nothing happens prove nothing.
+//! Counts of what happened in the stories, as stories without events prove nothing.
 
 use std::collections::BTreeMap;
 
 use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
-/// Each must have happened in many stories together.
+/// Events that must have happened in many stories together.
 const AT_LEAST_ONCE: [&str; 28] = [
     "crash",
     "resync",

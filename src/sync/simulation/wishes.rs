@@ -1,4 +1,4 @@
-//! What people do by hand beside typing: cells, runs, sharing, imports, and their say in what assistants ask for.
+//! Random actions of people besides typing: cells, runs, sharing, imports, and decisions about assistants' calls.
 
 use notarium_core::{
     Actor, CellFlagChanges, CellReply, CellType, Command, ExecutionTarget, Hash, InsertCell, Millis, Output, Place,
@@ -12,12 +12,12 @@ use super::editor::Editor;
 
 const ROLES: [Role; 5] = [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor];
 
-/// The first reads and leaves nothing; the names of the others hang together, in a circle too.
+/// Sources of cells. The first reads and defines nothing; the others depend on each other, also in a cycle.
 const SOURCES: [&str; 6] = ["print('😀')", "x = 1", "y = x", "z = x y", "x = z", "= y z"];
 
 pub(crate) const EDITORS: usize = 4;
 
-/// Who edits: the owner, two more people, and whoever has the share link.
+/// People who edit: the owner, two more, and the guest of the share link.
 pub(crate) fn people() -> impl Iterator<Item = Actor> {
     let user = |number| Actor::User { id: UserId::new(format!("user{number}")).expect("an id") };
     (0..EDITORS - 1).map(user).chain([guest()])
@@ -27,14 +27,14 @@ pub(crate) fn guest() -> Actor {
     Actor::Guest { share_link: ShareLinkId::new("link").expect("an id") }
 }
 
-/// The notebook, shared with everybody.
+/// Creates the notebook, shared with everybody.
 pub(crate) fn creation() -> Command {
     let create =
         Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default(), forked_from: None };
     Command::Batch { commands: [create].into_iter().chain(grants()).collect() }
 }
 
-/// Everybody is an editor, without an end.
+/// Grants everybody the role editor, without an expiry.
 pub(crate) fn welcome_all() -> Command {
     Command::Batch { commands: grants().collect() }
 }
@@ -112,7 +112,7 @@ impl Editor {
         }))
     }
 
-    /// What somebody makes of a call that waits.
+    /// Returns a random decision about a waiting call.
     pub(crate) fn some_decision(&self, chance: &mut Chance) -> Option<Command> {
         let calls = &self.replica.notebook.tool_calls;
         let waiting: Vec<_> = calls.iter().filter(|(_, call)| call.phase == ToolCallPhase::Waiting).collect();
@@ -120,7 +120,7 @@ impl Editor {
         let call_id = (*call_id).clone();
         Some(match chance.below(10) {
             0..6 => Command::ConfirmToolCall { call_id, arguments_hash: call.arguments_hash },
-            // Of other arguments.
+            // Confirms other arguments.
             6 => Command::ConfirmToolCall { call_id, arguments_hash: Hash::ZERO },
             7 => Command::DenyToolCall { call_id, detail: None },
             8 => Command::WithdrawToolCall { call_id, detail: None },
@@ -129,7 +129,7 @@ impl Editor {
     }
 }
 
-/// Another role, no role, or a share link that ends soon.
+/// Changes or revokes a role, or grants a share link that expires soon.
 fn some_sharing(chance: &mut Chance, now: Millis) -> Option<Command> {
     let others: Vec<Actor> = people().skip(1).collect();
     let (subject, is_guest) = (subject(chance.pick(&others)?), chance.percent(40));
@@ -162,7 +162,7 @@ fn cell(cell_type: CellType, source: &str, place: Place) -> InsertCell {
     }
 }
 
-/// A file with many cells: code with outputs, and a prompt with its reply.
+/// Imports a file with many cells: code with outputs, and a prompt with its reply.
 fn import(chance: &mut Chance) -> Command {
     let (mut commands, number) = (Vec::new(), chance.next());
     for index in 0..3 + chance.below(8) {
@@ -185,7 +185,7 @@ fn import(chance: &mut Chance) -> Command {
     Command::Batch { commands }
 }
 
-/// What a kernel wrote.
+/// Builds an output of a kernel.
 pub(crate) fn output(text: &str) -> Output {
     let content = format!(r#"{{"output_type":"stream","name":"stdout","text":"{text}"}}"#);
     Output { content: RawJson::parse(&content).expect("JSON"), blobs: Vec::new(), display_id: None }

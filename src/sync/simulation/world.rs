@@ -1,4 +1,4 @@
-//! The world: virtual time, connections that break, a server that crashes, and the order in which it all happens.
+//! The world: virtual time, connections that break, a server that crashes, and the schedule of all events.
 
 mod assistant;
 mod server;
@@ -26,16 +26,16 @@ use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output};
 use crate::submission::{ReplyTo, Submission};
 
-/// Faults happen until here; then everything heals.
+/// Duration of faults; afterwards everything recovers.
 const CHAOS_MS: Millis = 12_000;
-/// By then everybody is done.
+/// Time by which all actors must be finished.
 const END_MS: Millis = CHAOS_MS + 40_000;
-/// The index of the agent among the actors.
+/// Index of the agent among the actors.
 const AGENT: usize = EDITORS;
-/// Event frames on their way to one client; more are dropped.
+/// Maximum number of event frames in flight to one client; more are dropped.
 const QUEUE_FRAMES: usize = 2;
 
-/// What a client sends.
+/// A message from a client.
 enum Sent {
     Subscribe(SubscribeMessage),
     Command(CommandMessage),
@@ -52,7 +52,7 @@ enum Happening {
         text: String,
         is_events: bool,
     },
-    /// The disk answers; of an earlier life of the server: nobody hears it.
+    /// An answer of the disk; ignored if it belongs to an earlier run of the server.
     Disk {
         life: u64,
         question: Output,
@@ -65,7 +65,7 @@ enum Happening {
     Tick {
         life: u64,
     },
-    /// The process looks what is to be done for assistants, and does a step of it.
+    /// Lets the assistants' host look for work, and take one step.
     Wake {
         process: u64,
     },
@@ -74,21 +74,21 @@ enum Happening {
         step: Step,
     },
     Calm,
-    /// The owner gives everybody a role again.
+    /// Lets the owner grant everybody a role again.
     Welcome,
 }
 
 struct Connection {
     actor: usize,
     identity: Arc<Identity>,
-    /// When the last message of each direction arrives: none overtakes.
+    /// Arrival time of the last message in each direction, as messages do not overtake each other.
     to_server_at: Millis,
     to_client_at: Millis,
     events_on_the_way: usize,
     is_stalled: bool,
-    /// The server was told that the queue is empty.
+    /// True after the server was notified of the empty queue.
     is_reported: bool,
-    /// Longest time of a message to the client.
+    /// Maximum delay of a message to the client.
     slowness: Millis,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct World {
     count: u64,
     config: Arc<RoomConfig>,
     room: Option<FaultyRoom>,
-    /// Counts the lives of the server.
+    /// Number of runs of the server.
     life: u64,
     appending: Option<Append>,
     ticks_at: Option<Millis>,
@@ -111,13 +111,13 @@ pub(crate) struct World {
     pub agent: Agent,
     agent_lives: u64,
     is_calm: bool,
-    /// Counts the processes of the server.
+    /// Number of processes of the server.
     process: u64,
     assistant: Assistant,
     busy_since: Option<Millis>,
     wakes_at: Option<Millis>,
     pub audit: Audit,
-    /// A promise that was broken in the step under way.
+    /// Violation found in the current step.
     broken: Option<String>,
     totals: Totals,
 }
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// The whole story. The error is the broken promise.
+    /// Runs the whole story. The error is a violation.
     pub(crate) fn run(mut self) -> Result<Totals, String> {
         self.plan();
         let end = self.now + END_MS;
@@ -293,7 +293,7 @@ impl World {
         self.at(at, Happening::ToServer { connection: number, sent });
     }
 
-    /// A new connection: subscribe, then everything again that is not answered.
+    /// Connects: subscribes, and then sends all unanswered commands again.
     fn connect(&mut self, actor: usize) {
         if self.connection_of(actor).is_some() {
             return;
@@ -344,7 +344,7 @@ impl World {
         (subscription, replica.pending.clone(), replica.identity.clone())
     }
 
-    /// The connection is gone, with what was on its way; the server sees it later, and the client comes back.
+    /// Breaks the connection and drops messages in flight. The client reconnects later.
     fn disconnect(&mut self, actor: usize) {
         let Some(number) = self.connection_of(actor) else { return };
         let replica = if actor == AGENT { &mut self.agent.replica } else { &mut self.editors[actor].replica };
@@ -356,7 +356,7 @@ impl World {
         self.after(delay, Happening::Connect(actor));
     }
 
-    /// The process is gone with its kernels; another one comes.
+    /// Kills the agent process with its kernels; a new one connects later.
     fn kill_agent(&mut self) {
         self.disconnect(AGENT);
         self.agent_lives += 1;
@@ -377,7 +377,7 @@ impl World {
         self.after(10_000, Happening::Break(0));
     }
 
-    /// When all that the owner did before is answered: what is sent again could come after it.
+    /// Grants roles after all earlier commands of the owner are answered, as a retry could be applied later.
     fn welcome_everybody(&mut self) {
         if !self.editors[0].replica.pending.is_empty() {
             return self.after(100, Happening::Welcome);
@@ -430,7 +430,7 @@ impl World {
         Ok(())
     }
 
-    /// The client follows no longer, and asks again after a while.
+    /// Notes that the client lost access; it reconnects later.
     fn shut_out(&mut self, actor: usize) {
         self.totals.count("shut out");
         if actor != AGENT {
@@ -439,12 +439,12 @@ impl World {
         self.after(300, Happening::Break(actor));
     }
 
-    /// Not there yet, or not now: later again. A version that the server does not know is a broken promise.
+    /// Handles an error by a later reconnect. An unknown version is a violation.
     fn take_error(&mut self, actor: usize, code: notarium_wire::ErrorCode) -> Result<(), String> {
         use notarium_wire::ErrorCode as E;
         match code {
             E::UnknownNotebook if self.disk.events.is_empty() || !self.is_calm => {}
-            // Until everybody has a role again.
+            // Expected until everybody has a role again.
             E::UnknownNotebook if (1..EDITORS).contains(&actor) && self.now < 1_000_000 + CHAOS_MS + 20_000 => {}
             E::Unavailable => {}
             code => return Err(format!("actor {actor} got {code:?}")),
@@ -453,7 +453,7 @@ impl World {
         Ok(())
     }
 
-    // --- the server ---
+    // --- server ---
 
     fn reach_server(&mut self, number: u64, sent: Sent) {
         let Some(connection) = self.connections.get(&number) else { return };
@@ -493,7 +493,7 @@ impl World {
         self.seed
     }
 
-    /// Whether the server has nothing left to decide.
+    /// Returns true if the server has no pending decisions.
     pub(crate) fn is_idle(&self) -> bool {
         self.room.as_ref().is_none_or(FaultyRoom::is_idle)
     }

@@ -1,6 +1,6 @@
 //! Reads an `.ipynb` file from stdin and writes `{"ipynb", "notices", "document"}` or `{"error"}` to stdout.
-//! With `--many`: one JSON string (a file's text) a line in, one answer a line out.
-//! Driven by `tests/interop/ipynb/check.py`, which compares with Python's nbformat.
+//! With `--many`: each input line is one JSON string (a file's text), each output line one answer.
+//! Run by `tests/interop/ipynb/check.py`, which compares with Python's nbformat.
 
 use std::io::{BufRead, Read, Write};
 
@@ -29,7 +29,7 @@ enum Answer<'a> {
     Read { ipynb: String, notices: &'a [Notice], title: Option<&'a str>, stable: bool, document: View<'a> },
 }
 
-/// The document as JSON, numbers untouched.
+/// The document as JSON, with numbers unchanged.
 #[derive(Serialize)]
 struct View<'a> {
     metadata: &'a Object,
@@ -71,7 +71,7 @@ fn describe(imported: &Imported) -> Answer<'_> {
     }
 }
 
-/// Importing the export changes nothing and repairs nothing.
+/// Returns true if a re-import of the export changes nothing and repairs nothing.
 fn is_stable(document: &Document, ipynb: &str) -> bool {
     read_numbered(ipynb.as_bytes()).is_ok_and(|again| {
         let same = |one: String, other: String| one == other;

@@ -18,7 +18,7 @@ fn codes(imported: &Imported) -> Vec<NoticeCode> {
     imported.notices.iter().map(|notice| notice.code).collect()
 }
 
-/// A notebook of nbformat 4.5 with these cells.
+/// Returns a notebook of nbformat 4.5 with these cells.
 fn notebook(cells: &str) -> String {
     format!(r#"{{"cells": [{cells}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}"#)
 }
@@ -29,7 +29,7 @@ fn code_cell(outputs: &str) -> String {
     ))
 }
 
-/// Checks the laws of every export, and returns it.
+/// Exports, and checks the laws of every export.
 fn export(document: &Document) -> String {
     let text = write(document);
     assert_valid(&text);
@@ -170,7 +170,7 @@ fn what_is_as_deep_as_allowed_survives_being_put_aside() {
 
 use NoticeCode::*;
 
-/// Odd cells and the notices that their repair gives.
+/// Irregular cells and the notices of their repair.
 const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
     (r#"{"id": "a", "cell_type": "markdown", "source": "x"}"#, &[CellMetadata]),
     (r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": null}"#, &[CellMetadata]),

@@ -1,5 +1,5 @@
-//! One golden file per message in `protocol/golden/messages/`: decoded, encoded again to the same JSON, valid by its schema.
-//! Clients in other languages read the same files. `NOTARIUM_BLESS=1` rewrites their layout.
+//! Tests of the golden files in `protocol/golden/messages/`, one per message. Each is decoded, encoded to the same JSON, and validated by
+//! its schema. Clients in other languages read the same files. `NOTARIUM_BLESS=1` rewrites their layout.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn folder(direction: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol/golden/messages").join(direction)
 }
 
-/// The name of the message (its only key) and its JSON, of each file.
+/// Returns each file with its JSON, whose only key is the message's name.
 fn messages(direction: &str) -> Vec<(PathBuf, Value)> {
     let entries = std::fs::read_dir(folder(direction)).expect("the golden folder exists");
     let read = |path: PathBuf| {
@@ -42,7 +42,7 @@ fn check<T: serde::Serialize + serde::de::DeserializeOwned>(direction: &str, sch
     seen
 }
 
-/// The names that the schema knows: a new message needs a golden file.
+/// Returns the message names in the schema: a new message needs a golden file.
 fn names(schema_name: &str) -> BTreeSet<String> {
     let files = notarium_wire::schema::files();
     let (_, schema) = files.into_iter().find(|(file, _)| *file == schema_name).expect("the schema is generated");

@@ -1,4 +1,4 @@
-//! `protocol/schema/` is what the types say. `NOTARIUM_BLESS=1` writes it anew.
+//! Tests that `protocol/schema/` equals the schemas of the types. `NOTARIUM_BLESS=1` rewrites the files.
 
 use std::path::PathBuf;
 

@@ -1,14 +1,14 @@
-//! What a start finds of an earlier life: a lost database, a damaged log, damaged indexes, open doors.
+//! Tests of damage found at the start: a lost database, a damaged log, damaged indexes, open permissions.
 
 use super::super::health::Health;
 use super::super::wal;
 use super::*;
 
-/// A folder as a killed process leaves it: with everything since the last checkpoint in the log.
+/// Creates the folder of a killed process, with all writes since the last checkpoint in the log.
 async fn killed_folder(appends: usize) -> (TempDir, Author) {
     let (store, folder) = open_sqlite().await;
     let mut author = Author::new("nb");
-    // No checkpoint comes in between: the writer makes one when it is idle.
+    // No checkpoint occurs in between, as the writer is not idle.
     for _ in 0..appends {
         store.append(author.rename("x")).await.unwrap();
     }
@@ -77,7 +77,7 @@ async fn commits_that_lie_after_a_damaged_frame_are_said_and_kept_aside() {
     store.close().await;
 }
 
-/// A power cut in the middle of a write leaves the last commit incomplete; nobody was told of it.
+/// Scenario: a power cut during a write leaves the last commit incomplete and unacknowledged.
 #[tokio::test]
 async fn an_incomplete_last_commit_is_no_damage() {
     let (folder, _) = killed_folder(10).await;
@@ -90,7 +90,7 @@ async fn an_incomplete_last_commit_is_no_damage() {
     assert_eq!(wal::examine(&log_of(&folder)).unwrap(), wal::LogReport::default());
 }
 
-/// The first check does not compare tables with their indexes, as a torn copy has them.
+/// The check at the start does not compare tables with their indexes.
 #[tokio::test]
 async fn a_damaged_index_is_found_by_the_check_after_the_start() {
     let (store, folder) = open_sqlite().await;
@@ -139,7 +139,7 @@ async fn doors_that_were_open_are_closed() {
     store.close().await;
 }
 
-/// It may be somebody's home.
+/// The folder may have other uses, such as a home directory.
 #[tokio::test]
 async fn a_folder_without_a_database_stays_as_open_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -210,7 +210,7 @@ fn a_commit_that_the_disk_broke_is_not_called_unwritten() {
     }
 }
 
-/// An error of SQLite by its number.
+/// An error of SQLite with its code.
 #[derive(Debug)]
 struct Code(&'static str);
 

@@ -1,11 +1,11 @@
-//! Where events stand: among the recent ones, and moved.
+//! Tests of event places: recent ones, and moved ones.
 
 use super::*;
 use crate::sqlite::multi_row::{MAX_ROWS, Script, Texts};
 use crate::sqlite::rows::{EventRow, INSERT_EVENTS, INSERT_MANY_EVENTS};
 use crate::sqlite::writer::{MANY_EVENTS, MAX_RECENT_PLACES, MOVE_PLACES};
 
-/// How many places each of the two tables has.
+/// Returns the number of places in each of the two tables.
 async fn counts(store: &Sqlite) -> (usize, usize) {
     let sql = "SELECT (SELECT count(*) FROM places), (SELECT count(*) FROM recent_places)";
     let (moved, recent): (i64, i64) = sqlx::query_as(sql).fetch_one(store.readers()).await.unwrap();
@@ -15,7 +15,7 @@ async fn counts(store: &Sqlite) -> (usize, usize) {
 const RENAMED: (&str, &str) = ("NotebookRenamed", r#"{"title":"x","previous":"x"}"#);
 const EVENTS: usize = 100;
 
-/// Two authors in turns, until some of each one's events were moved and some were not.
+/// Appends by two authors in turns, until some places of each are moved and some are not.
 async fn moved_and_recent(store: &Sqlite) -> [Author; 2] {
     let mut authors = [Author::new("one"), Author::new("two")];
     for _ in 0..=MAX_RECENT_PLACES / EVENTS {
@@ -102,7 +102,7 @@ async fn many_events_at_once_go_where_others_are_moved_to() {
     store.close().await;
 }
 
-/// By the writer's own statements, were it ever mistaken about a notebook's head.
+/// Uses the writer's own statements, in case it is ever wrong about a notebook's head.
 #[tokio::test]
 async fn the_database_refuses_two_events_of_one_version() {
     for statement in [&INSERT_EVENTS, &INSERT_MANY_EVENTS] {
@@ -139,7 +139,7 @@ async fn an_event_without_its_place_is_found_by_the_check_after_the_start() {
     store.close().await;
 }
 
-/// A page of a notebook costs what is on it, however long the log is.
+/// The cost of a page depends on its content, not on the length of the log.
 #[tokio::test]
 async fn events_are_found_by_their_places() {
     let (store, _folder) = open_sqlite().await;

@@ -1,11 +1,11 @@
-//! One notebook's log, written as the server would.
+//! Author of one notebook's log, which writes as the server would.
 
 use notarium_core::{
     Actor, Append, Authority, CommandId, CommandRecord, Context, Decided, Epoch, Event, Head, History, IdSource,
     Limits, NewEvent, NotebookId, RawJson, UserId, seal,
 };
 
-/// Writes one notebook's log as the server would: sealed, chained, one command per append.
+/// Author of one notebook's log, which writes as the server would: sealed, chained, one command per append.
 pub struct Author {
     pub notebook_id: NotebookId,
     pub head: Head,
@@ -52,7 +52,7 @@ impl Author {
         }
     }
 
-    /// An append of events given by type and payload, under the next command id.
+    /// Builds an append of events given by type and payload, under the next command id.
     pub fn append(&mut self, events: &[(&str, &str)]) -> Append {
         self.commands += 1;
         self.context.command_id = CommandId::new(format!("c{}", self.commands)).unwrap();
@@ -70,7 +70,7 @@ impl Author {
         }
     }
 
-    /// An append of one event about the notebook.
+    /// Builds an append of one event about the notebook.
     pub fn rename(&mut self, title: &str) -> Append {
         let payload = serde_json::json!({ "title": title, "previous": "before" }).to_string();
         self.append(&[("NotebookRenamed", &payload)])

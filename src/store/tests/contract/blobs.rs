@@ -1,4 +1,4 @@
-//! Which blobs a notebook names.
+//! Contract tests of blob records and sizes.
 
 use super::*;
 
@@ -40,7 +40,7 @@ pub async fn what_each_notebook_takes_is_told(store: Store) {
         append.events.iter().map(of).sum::<u64>()
     };
     let (mut a, mut b) = (Author::new("a"), Author::new("b"));
-    // More bytes than characters.
+    // This text has more bytes than characters.
     let appends = [a.rename("é"), a.rename("a longer title"), b.rename("x")];
     let (of_a, of_b) = (log_bytes(&appends[0]) + log_bytes(&appends[1]), log_bytes(&appends[2]));
     for append in appends {

@@ -1,4 +1,4 @@
-//! The list of notebooks.
+//! Contract tests of the notebook list.
 
 use super::*;
 
@@ -76,7 +76,7 @@ pub async fn the_catalog_filters(store: Store) {
     let both = of(&["user:bob", "user:ann"]);
     assert_eq!(names(&store, CatalogQuery { subjects: both, ..all.clone() }).await, ["a", "b", "c"]);
     assert_eq!(names(&store, CatalogQuery { subjects: of(&[]), ..all.clone() }).await, [""; 0]);
-    // Access that was taken away no longer lists.
+    // A revoked subject no longer finds the notebook.
     store.put_catalog(entry("c", 2, 1)).await.unwrap();
     assert_eq!(names(&store, CatalogQuery { subjects: of(&["user:bob"]), ..all }).await, [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! Appending, reading, leases and commands.
+//! Contract tests of appends, reads, leases and commands.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What was written comes back byte for byte.
+//! Contract tests of byte-for-byte exactness.
 
 use super::*;
 
-/// An event that this build has no type for.
+/// Creates an event whose type this build does not know.
 fn foreign(author: &Author, payload: &str) -> Stored {
     let envelope = Envelope {
         id: EventId::new("event").unwrap(),

@@ -1,4 +1,4 @@
-//! Questions to the past, answered by the indexes.
+//! Contract tests of history queries, which use the indexes.
 
 use super::*;
 
@@ -22,7 +22,7 @@ impl Author {
     }
 }
 
-/// Their ids and the versions of their requests.
+/// Returns the executions' ids and the versions of their requests.
 fn executions(past: &Past<Stored>) -> Vec<(&str, Version)> {
     past.executions.iter().map(|(id, it)| (id.as_str(), it.execution.requested_version)).collect()
 }
@@ -31,7 +31,7 @@ fn cells(cells: &[&str], since: Version, with_notebook: bool) -> HistoryQuery {
     HistoryQuery::Cells { cells: cells.iter().map(|id| CellId::new(id).unwrap()).collect(), since, with_notebook }
 }
 
-/// 1 a · 2 b · 3 notebook · 4 a · 5 and 6 execution e · 7 and 8 execution f · 9 b is deleted with e · 10 a
+/// Log: 1 a · 2 b · 3 notebook · 4 a · 5 and 6 execution e · 7 and 8 execution f · 9 b is deleted with e · 10 a
 async fn ten(store: &Store) -> Author {
     let mut author = Author::new("nb");
     store.append(author.edit("a")).await.unwrap();
@@ -93,7 +93,7 @@ pub async fn history_of_an_execution(store: Store) {
     assert_eq!((versions(&none.events), executions(&none)), (vec![], vec![]));
 }
 
-/// More than one answer may have: a run that draws a progress bar for a day.
+/// A run with more events than one answer may have, as a progress bar over a day.
 pub async fn a_run_of_very_many_events_is_told_whole(store: Store) {
     let mut author = Author::new("nb");
     store.append(author.execute("e")).await.unwrap();
@@ -117,7 +117,7 @@ pub async fn a_run_of_very_many_events_is_told_whole(store: Store) {
 
 const TURN: &str = r#"{"turn_id":"t","conversation_id":"talk","message_id":"m","scopes":["read"],"is_bound":false}"#;
 
-/// 11 to 13: a conversation, its message and its turn; 14 the turn's end; 15 a tool call.
+/// Log: 11 to 13 a conversation, its message and its turn; 14 the turn's end; 15 a tool call.
 async fn fifteen(store: &Store) -> Author {
     let mut author = ten(store).await;
     let conversation = author.append(&[
@@ -131,7 +131,7 @@ async fn fifteen(store: &Store) -> Author {
     author
 }
 
-/// The beginnings of its turns are the turns' own.
+/// The starts of its turns belong to the turns, not to the conversation.
 pub async fn history_of_a_conversation(store: Store) {
     let author = fifteen(&store).await;
     let talk = HistoryQuery::Conversation { conversation_id: "talk".parse().unwrap() };
@@ -140,7 +140,7 @@ pub async fn history_of_a_conversation(store: Store) {
     assert_eq!(versions(&of_turn), [13, 14]);
 }
 
-/// The definition is the one by which the doubles of the core's and the room's tests answer.
+/// The core defines history; the doubles in the tests of core and room use the same definition.
 pub async fn history_is_what_the_core_says_that_it_is(store: Store) {
     let author = fifteen(&store).await;
     let log = all(&store, &author.notebook_id).await;

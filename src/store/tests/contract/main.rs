@@ -1,4 +1,4 @@
-//! The suite that every backend passes.
+//! Contract test suite that every backend passes.
 
 mod author;
 mod blobs;
@@ -29,10 +29,10 @@ use history::*;
 use many::*;
 use snapshots::*;
 
-/// A store to test.
+/// Store under test.
 type Store = Arc<dyn EventStore>;
 
-/// One test for each case. `$open` is `async fn() -> (Store, impl Sized)`; the second keeps what the store needs alive.
+/// Defines one test for each case. `$open` is `async fn() -> (Store, impl Sized)`; the second value keeps the store's resources alive.
 macro_rules! contract_suite {
     ($open:path: $($case:ident),* $(,)?) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

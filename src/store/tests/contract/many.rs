@@ -1,4 +1,4 @@
-//! Many notebooks and many writers at once.
+//! Contract tests with many notebooks and concurrent writers.
 
 use super::*;
 
@@ -65,7 +65,7 @@ pub async fn many_notebooks_at_once(store: Store) {
 pub async fn a_pipelined_append_follows_the_one_before(store: Store) {
     let mut author = Author::new("nb");
     let appends: Vec<Append> = (0..50).map(|_| author.edit("a")).collect();
-    // Polled in this order, so that they are queued in it, before the first is answered.
+    // Polled in this order, so that all are queued in it before the first answer.
     let results = futures_util::future::join_all(appends.into_iter().map(|append| store.append(append))).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(store.head(&author.notebook_id).await.unwrap(), Some(author.head));

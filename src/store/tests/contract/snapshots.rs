@@ -1,4 +1,4 @@
-//! Snapshots are found, and may go.
+//! Contract tests of snapshots: lookup, thinning out, deletion.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The part of the server's process that acts for assistants. It dies with the process, and is woken by the room.
+//! The assistants' host in the server's process. It dies with the process, and is woken by the room.
 
 use notarium_core::{Authority, DelegatedAuthority, InstanceId, RawJson, Rejection};
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::identity::ReadState;
 use crate::submission::Caller;
 
-/// An answer that has not come after so long is lost.
+/// Time after which a missing answer is considered lost.
 const LOST_AFTER_MS: Millis = 3_000;
 
 impl World {
@@ -19,7 +19,7 @@ impl World {
         }
     }
 
-    /// Looks at the notebook as it is now.
+    /// Reads the current state and takes a step.
     pub(super) fn assist(&mut self) {
         self.wakes_at = None;
         if self.disk.events.is_empty() {
@@ -81,7 +81,7 @@ impl World {
         self.wake_assistant(self.now + 1);
     }
 
-    /// With the server's process.
+    /// Resets the host, as its process has died.
     pub(super) fn forget_assistant(&mut self) {
         self.process += 1;
         let instance = InstanceId::new(format!("process-{}", self.process)).expect("an id");

@@ -1,4 +1,4 @@
-//! The server of the world: what its room asks for, answered by a disk that fails and a network that breaks.
+//! Simulated server: answers its room's questions with a disk that fails and a network that breaks.
 
 use super::*;
 
@@ -71,7 +71,7 @@ impl World {
         self.after(delay, Happening::Disk { life, question });
     }
 
-    /// The driver's bounded queue.
+    /// Queues a frame, with the bounds of the real driver.
     pub(super) fn offer(&mut self, client: ClientId, from: Version, text: &str) -> Option<Input> {
         let connection = self.connections.get_mut(&client.0).filter(|connection| !connection.is_stalled)?;
         if connection.events_on_the_way < QUEUE_FRAMES {
@@ -92,14 +92,14 @@ impl World {
         self.at(at, Happening::ToClient { connection: client.0, text, is_events });
     }
 
-    /// What was not synced is lost, or was synced and nobody knows.
+    /// Crashes the server. An unsynced append is lost, or was synced without an answer.
     pub(super) fn crash(&mut self) {
         self.totals.count("crash");
         self.forget_assistant();
         self.room = None;
         self.life += 1;
         if let Some(append) = self.appending.take().filter(|_| self.chance.percent(50)) {
-            // A conflict here is another node that was first.
+            // A conflict here means that another node was first.
             let _ = self.disk.append(append);
         }
         if self.chance.percent(20) {
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    // --- the disk ---
+    // --- disk ---
 
     pub(super) fn answer(&mut self, question: Output) {
         let input = match question {
@@ -153,7 +153,7 @@ impl World {
         }
         if self.fails(3) {
             self.totals.count("store failure");
-            // Not every failure says the truth: sometimes it was written.
+            // Some failures are reported although the append was written.
             if self.chance.percent(50) {
                 let _ = self.disk.append(append);
             }
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// Another node renames the notebook.
+    /// Renames the notebook as another node.
     pub(super) fn interfere(&mut self) {
         let Ok(loaded) = self.disk.load(Version::MAX) else { return };
         self.count += 1;

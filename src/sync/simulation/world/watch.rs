@@ -1,9 +1,9 @@
-//! The audit, told of what is written and what is shown.
+//! Feeds the audit with all writes and all frames.
 
 use super::*;
 
 impl World {
-    /// Whatever was written is looked at, and so is what it led to.
+    /// Audits new writes; returns the violation found in this step.
     pub(super) fn check_step(&mut self) -> Result<(), String> {
         self.follow_log();
         self.broken.take().map_or(Ok(()), Err)
@@ -26,7 +26,7 @@ impl World {
         }
     }
 
-    /// Nobody is shown the notebook without a role: of what an event says, when it was recorded; of the state, now.
+    /// Checks that a client without a role gets no frames: for events at the time of recording, for states now.
     pub(super) fn check_is_shown(&mut self, client: ClientId, text: &str) {
         let Some(connection) = self.connections.get(&client.0) else { return };
         let actor = &connection.identity.actor;

@@ -1,4 +1,4 @@
-//! What holds for every notebook file, on random ones.
+//! Property tests of notebook files, on random ones.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ const FILES: [&str; 5] = [
     r#"{"nbformat":3,"metadata":{"name":"n"},"worksheets":[{"cells":[{"cell_type":"code","input":["a"],"language":"x","outputs":[{"output_type":"pyout","text":["a"],"json":"{}"},{"output_type":"stream","stream":"e","text":"b"}]},{"cell_type":"heading","level":3,"source":"h"}]}]}"#,
 ];
 
-/// Keys and texts that mean something somewhere, so that random JSON reaches the branches.
+/// Keys and texts with a meaning in some place, so that random JSON reaches the branches.
 fn word() -> impl Strategy<Value = String> {
     let words = [
         "id",
@@ -179,7 +179,7 @@ fn any_document_cell() -> impl Strategy<Value = DocumentCell> {
     )
 }
 
-/// A cell that is written output by output is the same text.
+/// Checks that a cell written output by output has the same text.
 fn check_in_parts(document: &Document, index: usize, cell: &DocumentCell) {
     let pieces = Pieces::new(document.cells.iter().map(|cell| cell.id.as_str()));
     let outputs = || cell.outputs.iter().enumerate().map(|(index, output)| CellOutput::new(index, output));
