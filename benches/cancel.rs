@@ -1,4 +1,4 @@
-//! From dropping a model call to the moment at which the provider's server sees that its client has gone.
+//! Benchmark: time from dropping a model call until the provider's server sees the disconnect.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Medians, in the middle of a reply and before its first byte; of both formats the slower one.
+    /// Returns the medians, in the middle of a reply and before its first byte; the slower of both formats.
     pub async fn run(&self) -> Result<Value> {
         let mid_stream =
             ScriptedReply { text: Some("word ".repeat(200)), hang_after_bytes: Some(700), ..ScriptedReply::default() };
@@ -43,7 +43,7 @@ impl Cancel {
     }
 }
 
-/// Milliseconds until the server sees that the client has gone.
+/// Returns the milliseconds until the server sees the disconnect.
 async fn cancelled(family: Family, reply: ScriptedReply, is_streaming: bool) -> Result<f64> {
     let server = ScriptedServer::start(Script::of([reply])).await?;
     let settings = ProviderSettings { base_url: Some(server.base_url()), ..ProviderSettings::new(family) };

@@ -1,6 +1,6 @@
-//! Tool calls that wait for a person: how long it takes from the yes to the start, and what those that wait cost.
+//! Benchmark of tool calls that wait for a person: time from confirmation to start, and cost of waiting calls.
 //!
-//! The server asks a scripted provider (`scripted`), so that the whole way is measured: turn, worker, gate, log.
+//! The server uses a scripted provider (`scripted`), so that the whole path is measured: turn, worker, gate, log.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use crate::socket::{Socket, Target};
 
-/// Turns of one conversation: each asks for two calls, and a conversation has 20 in a minute.
+/// Turns per conversation: each requests two calls, and a conversation may request 20 per minute.
 const TURNS_PER_CONVERSATION: usize = 8;
-/// Calls that one turn asks for at once, where many are to wait.
+/// Calls per turn, for many waiting calls.
 const CALLS_PER_TURN: usize = 10;
 
 /// A model that deletes the first cell, and once more.
@@ -23,7 +23,7 @@ const CALLS_PER_TURN: usize = 10;
 pub struct Scripted {}
 
 impl Scripted {
-    /// Prints where the model is, and stays until its input ends.
+    /// Prints the model's address, and runs until its input ends.
     pub async fn run(&self) -> Result<Value> {
         let server = ScriptedServer::start(Script::parse(&script().to_string())?).await?;
         println!("{}", json!({"base_url": server.base_url()}));
@@ -59,12 +59,12 @@ impl Confirm {
         let notebook = format!("confirm-{}", std::process::id());
         let mut scene = Scene::make(target, &notebook, self.times + 2).await?;
         for number in 0..self.waiting / CALLS_PER_TURN {
-            // Of the last cell nobody says yes: the calls go on waiting. The first is another one by then.
+            // Calls on the last cell are never confirmed and stay waiting, as other cells precede it by then.
             scene.ask(&format!("held{number}"), "many").await?;
             scene.until_requested(CALLS_PER_TURN).await?;
         }
         if self.waiting > 0 {
-            // What they would delete must stay as it is: another cell comes first from here on.
+            // The target of these calls must not change, so from here on another cell is inserted before it.
             scene.put_first().await?;
         }
         let (mut edits, mut starts) = (Vec::new(), Vec::new());
@@ -121,13 +121,13 @@ impl Waiting {
     }
 }
 
-/// A person who acts, and another client that sees.
+/// A person who acts, and another client that watches.
 struct Scene {
     person: Socket,
     watcher: Socket,
     notebook: String,
     commands: usize,
-    /// Seen by the watcher, and not looked at yet.
+    /// Events that the watcher received and the test has not used.
     events: VecDeque<Value>,
 }
 
@@ -150,7 +150,7 @@ impl Scene {
         self.person.send(&json!({"command": {"id": id, "notebook": self.notebook, "body": body}})).await
     }
 
-    /// Milliseconds from a command until the watcher sees an event of that type; its payload.
+    /// Returns the milliseconds from a command until the watcher sees an event of that type.
     async fn seen(&mut self, body: Value, event_type: &str) -> Result<f64> {
         let start = Instant::now();
         self.send(body).await?;
@@ -160,7 +160,7 @@ impl Scene {
         Ok(elapsed)
     }
 
-    /// The next event of that type; those before it are passed over, those behind it are kept: one frame may have both.
+    /// Returns the next event of that type. Earlier ones are dropped, later ones stay queued, as one frame may have both.
     async fn until(&mut self, event_type: &str) -> Result<Value> {
         loop {
             while let Some(event) = self.events.pop_front() {
@@ -182,7 +182,7 @@ impl Scene {
         self.person.wait_for("ack").await.map(|_| ())
     }
 
-    /// Until so many calls wait that were not seen before; the payload of the last.
+    /// Waits for so many new calls; returns the payload of the last.
     async fn until_requested(&mut self, calls: usize) -> Result<Value> {
         let mut seen = 0;
         loop {

@@ -1,4 +1,4 @@
-//! What a decision costs in a small and in a large notebook, without server and disk.
+//! Benchmark of decisions in a small and in a large notebook, without server and disk.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Microseconds a keystroke in 10 and in many cells; milliseconds for the undo and redo of all cells.
+    /// Returns microseconds per keystroke in 10 and in many cells, and milliseconds for the undo and redo of all cells.
     pub fn run(&self) -> anyhow::Result<Value> {
         let (mut small, mut large) = (World::of_cells(10)?, World::of_cells(self.cells)?);
         let (few, many) = (small.keystroke()?, large.keystroke()?);
@@ -37,7 +37,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// A notebook and its log, in memory.
+/// A notebook and its log in memory.
 struct World {
     notebook: Notebook,
     head: Head,
@@ -98,7 +98,7 @@ impl World {
         Ok(start.elapsed())
     }
 
-    /// The best of five times a hundred.
+    /// Returns the best of five rounds of a hundred edits.
     fn keystroke(&mut self) -> anyhow::Result<Duration> {
         let mut best = Duration::MAX;
         for round in 0..5 {

@@ -1,4 +1,4 @@
-//! One writer that sends more edits than a room can take, on bases that grow old, and what others in the notebook notice.
+//! Benchmark of overload: one writer sends more edits on old bases than a room can take, while a person types and others read.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub struct Flood {
     seconds: f64,
 }
 
-/// Latencies of a person who types beside the flood, in nanoseconds.
+/// Latencies of a person who types during the flood, in nanoseconds.
 #[derive(Default)]
 struct Typed {
     before: Vec<u64>,
@@ -38,9 +38,9 @@ struct Typed {
     after: Vec<u64>,
 }
 
-/// Ticks in which a flood is offered.
+/// Interval at which edits of the flood are sent.
 const TICK: Duration = Duration::from_millis(2);
-/// Edits of the person before and after the flood; about a second's.
+/// Number of the person's edits before and after the flood; about one second.
 const CALM_EDITS: usize = 50;
 
 impl Flood {
@@ -85,7 +85,7 @@ impl Flood {
         }))
     }
 
-    /// Round and round through the cells; each edit names what its writer knows by then.
+    /// Edits the cells in turn; each edit uses the version that its writer knows by then.
     async fn flood(&self, writer: &mut Writer) -> Result<(u64, u64)> {
         let (mut sent, mut acked, mut slow_downs) = (0, 0, 0);
         let mut ticks = tokio::time::interval(TICK);
@@ -115,7 +115,7 @@ impl Flood {
     }
 }
 
-/// Somebody who types one letter after the other into a cell of their own.
+/// A person who types one letter after the other into a separate cell.
 struct Person {
     socket: Socket,
     notebook: String,
@@ -125,7 +125,7 @@ struct Person {
 }
 
 impl Person {
-    /// Nanoseconds until the letter is acked.
+    /// Types a letter; returns the nanoseconds until its ack.
     async fn types(&mut self) -> Result<u64> {
         let change = if self.typed == 0 { json!([[0, "x"]]) } else { json!([self.typed, [0, "x"]]) };
         let edit = json!({"EditSource": {"cell_id": format!("c{}", self.cell), "base": self.base, "change": change}});
@@ -147,7 +147,7 @@ impl Person {
     }
 }
 
-/// Median and p99 in milliseconds.
+/// Returns median and p99 in milliseconds.
 fn quantiles(mut latencies: Vec<u64>) -> [f64; 2] {
     latencies.sort_unstable();
     let at = |share: f64| latencies.get((latencies.len() as f64 * share) as usize).or(latencies.last()).copied();

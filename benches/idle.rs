@@ -1,4 +1,4 @@
-//! Connections and open notebooks that do nothing, for weighing the server.
+//! Benchmark of memory: idle connections and open notebooks.
 
 use std::io::Read;
 

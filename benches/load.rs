@@ -1,4 +1,4 @@
-//! Writers and readers of notebooks, and what they measure.
+//! Benchmark of load: writers and readers of notebooks, and their measurements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ pub struct Load {
     seconds: f64,
 }
 
-/// When each edit of a notebook was sent, by its number, as nanoseconds since `start`.
+/// Send times of a notebook's edits, by number, in nanoseconds since `start`.
 pub struct Clock {
     start: Instant,
     sent: Vec<AtomicU64>,
@@ -46,7 +46,7 @@ impl Clock {
         Arc::new(Self { start: Instant::now(), sent, done: AtomicBool::new(false) })
     }
 
-    /// From here on the renamed notebook is the end.
+    /// Marks the end: the notebook's next rename is the last event.
     pub fn finish(&self) {
         self.done.store(true, Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ impl Load {
                 let mut socket = Socket::open(target).await?;
                 socket.subscribe(&notebook).await?;
                 let (clock, barrier) = (clock.clone(), barrier.clone());
-                // Every reader counts; one in ten also measures, since looking at each event costs.
+                // Every reader counts; one in ten also measures, since parsing each event is expensive.
                 tasks.push(tokio::spawn(async move { follow(socket, &clock, &barrier, reader % 10 == 0).await }));
             }
             let (load, barrier) = (self.clone(), barrier.clone());
@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// One connection that edits `cells.len()` cells, each with one change under way at most.
+/// One connection that edits `cells.len()` cells, with at most one change in flight per cell.
 pub struct Writer {
     pub socket: Socket,
     notebook: String,
@@ -132,7 +132,7 @@ impl Writer {
         Ok(Self { socket, notebook: notebook.to_owned(), cells: vec![CellState { base, length: 0 }; cells] })
     }
 
-    /// Queues the next edit of a cell; the id says which edit of which cell it is.
+    /// Queues the next edit of a cell; its id has the cell and the number.
     async fn edit(&mut self, cell: usize, number: u64, change: &str) -> Result<()> {
         let CellState { base, .. } = self.cells[cell];
         let text = format!(
@@ -159,7 +159,7 @@ impl Writer {
         }
     }
 
-    /// The cell of an ack; the next edits of the cell name its version.
+    /// Returns the cell of an ack; the cell's next edits use its version.
     pub fn take_ack(&mut self, text: &str) -> Result<Option<usize>> {
         anyhow::ensure!(!text.starts_with(r#"{"reject""#) && !text.starts_with(r#"{"error""#), "{text}");
         if !text.starts_with(r#"{"ack""#) {
@@ -171,7 +171,7 @@ impl Writer {
         Ok(Some(cell))
     }
 
-    /// The version at which its cells were made.
+    /// Returns the version at which its cells were created.
     pub fn base(&self) -> u64 {
         self.cells[0].base
     }
@@ -186,7 +186,7 @@ impl Writer {
         };
         let elapsed = start.elapsed().as_secs_f64();
         clock.finish();
-        // The last word lets the readers see the end.
+        // This last event shows the readers the end.
         self.socket.command("end", &self.notebook, json!({"RenameNotebook": {"title": "the end"}})).await?;
         Ok(Counted { edits, elapsed, ..Counted::default() })
     }
@@ -269,7 +269,7 @@ pub struct History {
 }
 
 impl History {
-    /// Inserts ten characters and takes them out again, in 16 cells at once, until that many edits are in the log.
+    /// Inserts and removes ten characters, in 16 cells concurrently, until that many edits are in the log.
     pub async fn run(&self, target: &Target) -> Result<Value> {
         let mut writer = Writer::make(target, &self.notebook, 16).await?;
         let (mut sent, mut acked) = (0, 0);

@@ -1,5 +1,5 @@
-//! The load generator: real WebSockets over loopback, from another process than the server. `scripts/bench` starts the
-//! server, runs the scenarios several times and writes BENCHMARKS.md.
+//! Load generator: real WebSockets over loopback, in a process separate from the server. `scripts/bench` starts the server, runs the
+//! scenarios several times and writes BENCHMARKS.md.
 
 mod cancel;
 mod confirm;

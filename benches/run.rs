@@ -1,4 +1,4 @@
-//! Executions through server, agent and kernel, as a client sees them: from the request to the end.
+//! Benchmark of executions through server, agent and kernel, as a client sees them: from the request to the end.
 
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// Outputs may say anything, so the types are read, not searched for; but only where the words occur.
+/// Detects the end of a run. Outputs may contain any text, so types are parsed, but only in frames with the words.
 fn has_ended(text: &str) -> Result<bool> {
     let ends = ["ExecutionCompleted", "ExecutionCancelled", "ExecutionLost"];
     if !ends.iter().any(|end| text.contains(end)) {

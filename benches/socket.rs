@@ -1,4 +1,4 @@
-//! A socket that says hello and speaks JSON, as thin as it can be: the generator shares the machine with the server.
+//! Minimal WebSocket client with hello and JSON, as the generator shares the machine with the server.
 
 use anyhow::{Context, Result, bail};
 use futures_util::{SinkExt, StreamExt};
@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// Where, and as whom.
+/// Address and token of the server.
 #[derive(Clone)]
 pub struct Target {
     pub url: String,
@@ -38,7 +38,7 @@ impl Socket {
         Ok(self.0.send(Message::text(message.to_string())).await?)
     }
 
-    /// The next text frame.
+    /// Returns the next text frame.
     pub async fn next(&mut self) -> Result<Utf8Bytes> {
         loop {
             match self.0.next().await.context("the server closed the connection")?? {
@@ -49,7 +49,7 @@ impl Socket {
         }
     }
 
-    /// Skips to the message of that name.
+    /// Skips to the next message with that name.
     pub async fn wait_for(&mut self, name: &str) -> Result<Value> {
         loop {
             let mut message: Value = serde_json::from_str(&self.next().await?)?;
@@ -73,7 +73,7 @@ impl Socket {
     }
 }
 
-/// The number after `"key":` in a frame that our own server wrote; far cheaper than parsing it.
+/// Returns the number after `"key":` in a frame of our own server; far cheaper than parsing.
 pub fn number_after(text: &str, key: &str) -> Option<u64> {
     let at = text.find(key)? + key.len();
     let digits = text[at..].bytes().take_while(u8::is_ascii_digit);

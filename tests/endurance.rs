@@ -1,6 +1,6 @@
-//! The whole promise at once: headless CodeMirror editors, two watchers and a runtime agent work on one notebook in processes
-//! of their own while the server is killed with SIGKILL five times. All converge, nothing acked is missing or doubled, versions
-//! are gapless, the record verifies and replays to the same state, and the kernel still has its variables.
+//! Endurance test: CodeMirror editors, two watchers and a runtime agent, each in a process, share one notebook while the server is killed
+//! with SIGKILL five times. All converge; no acked edit is lost or duplicated; versions are gapless. The record verifies and replays to the
+//! same state, and the kernel still has its variables.
 
 mod support;
 
@@ -20,7 +20,7 @@ const KILLS: usize = 5;
 const EDITORS: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A process that is killed when the test ends, and the lines that it prints.
+/// A process that is killed when the test ends, with its printed lines.
 struct Process {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -43,7 +43,7 @@ impl Process {
         Self { child, lines, seen }
     }
 
-    /// Waits for a line and returns what `found` makes of it.
+    /// Waits for a line for which `found` returns a value, and returns that.
     fn until<T>(&self, what: &str, found: impl Fn(&str) -> Option<T>) -> T {
         loop {
             let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("waiting for {what}"));
@@ -54,7 +54,7 @@ impl Process {
     }
 
     fn kill(&mut self) {
-        // On Unix this is SIGKILL.
+        // SIGKILL on Unix.
         self.child.kill().expect("the process can be killed");
         self.child.wait().expect("the process ends");
     }
@@ -67,7 +67,7 @@ impl Drop for Process {
     }
 }
 
-/// Where everything of this test is.
+/// Folder and port of the test.
 struct World {
     folder: tempfile::TempDir,
     port: u16,
@@ -102,7 +102,7 @@ impl World {
         command
     }
 
-    /// Runs a command to its end, and returns what it printed.
+    /// Runs a command to its end, and returns its output.
     fn run(&self, token: &str, arguments: &[&str]) -> String {
         let output = self.as_person(token, arguments).output().expect("the command runs");
         let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -127,7 +127,7 @@ fn editors(world: &World, token: &str, notebook: &str, cell: &str) -> Process {
     Process::start(Command::new("node").current_dir(folder).arg("editors.mjs").arg(options.to_string()))
 }
 
-/// The versions that a watcher has printed, and by version the whole line.
+/// Returns the lines that a watcher has printed, by version.
 fn watched(watcher: &Process) -> BTreeMap<u64, String> {
     let seen = watcher.seen.lock().expect("no writer panics");
     let events = seen.iter().filter_map(|line| {
@@ -171,7 +171,7 @@ async fn prepare(world: &World, owner_token: &str) -> Session {
     Session { token, agent, notebook, text, code, check }
 }
 
-/// Kills the server whenever some more events were seen, and starts it again on the same data.
+/// Kills the server after some more events, and restarts it on the same data, several times.
 fn kill_and_restart(world: &World, mut server: Process, watcher: &Process) -> Process {
     for round in 0..KILLS {
         for _ in 0..20 + 7 * round {
@@ -251,7 +251,7 @@ async fn check_record(world: &World, session: &Session, result: &Value, watchers
     }
 }
 
-/// The source of a cell, wherever the answer keeps its cells.
+/// Finds the source of a cell anywhere in the answer.
 fn find_source<'a>(value: &'a Value, cell: &str) -> Option<&'a str> {
     match value {
         Value::Object(object) => object

@@ -1,4 +1,4 @@
-//! Clients in other languages against a real server. Their packages come with `make deps`.
+//! Tests of clients in other languages against a real server. `make deps` installs their packages.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use support::TestServer;
 use tokio::process::Command;
 
-/// Runs a client that was written from `protocol/README.md` and the schemas alone.
+/// Runs a client that was written only from `protocol/README.md` and the schemas.
 async fn strangers_client(program: &str, folder: &str, test: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop").join(folder);
     let server = TestServer::start().await;
@@ -34,7 +34,7 @@ async fn a_client_in_node_written_from_the_document_alone_works() {
     strangers_client("node", "stranger", "test.mjs").await;
 }
 
-/// At most 400 lines, which it checks itself.
+/// The client has at most 400 lines, which it checks itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_in_python_written_from_the_document_alone_works() {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");

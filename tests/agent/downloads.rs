@@ -1,4 +1,4 @@
-//! Many who read large outputs at a time cost the server little more memory than one.
+//! Tests that concurrent reads of large outputs need little more server memory than one read.
 
 use notarium_core::{Command, NotebookId};
 use reqwest::Method;
@@ -8,14 +8,14 @@ use crate::floods::{peak_kib, status_kib};
 use crate::processes::Fixture;
 
 const READERS: usize = 5;
-/// 200 MB of outputs, as 25 cells of eight.
+/// Size of the test data: 200 MB of outputs, as 25 cells with eight each.
 const CELLS: usize = 25;
 const OUTPUTS: usize = 8;
 const OUTPUT_BYTES: usize = 1_000_000;
-/// Beyond what the server has before.
+/// Maximum growth of the server's memory.
 const MAX_GROWTH_KIB: u64 = 300 << 10;
 
-/// All readers at once; returns the bytes that each got, and by how much the server grew meanwhile.
+/// Reads with all readers concurrently; returns the bytes that each got, and the server's growth.
 async fn read_by_all(fixture: &Fixture, path: &str) -> (Vec<usize>, u64) {
     let server = fixture.server_id();
     std::fs::write(format!("/proc/{server}/clear_refs"), "5").unwrap();
@@ -78,7 +78,7 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
     import(&fixture, "large", &file).await;
     check_export(&fixture, "large").await;
 
-    // The same in one cell.
+    // The same outputs in one cell.
     let outputs = file["cells"].as_array().unwrap().iter().flat_map(|cell| cell["outputs"].as_array().unwrap().clone());
     let mut one = file.clone();
     one["cells"] = json!([{"cell_type": "code", "id": "one", "metadata": {}, "source": "x", "execution_count": 1,
@@ -86,13 +86,13 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
     import(&fixture, "one", &one).await;
     check_export(&fixture, "one").await;
 
-    // … and in one output.
+    // The same outputs as one output.
     let text: String = outputs_text(&file);
     one["cells"][0]["outputs"] = json!([{"output_type": "stream", "name": "stdout", "text": text}]);
     import(&fixture, "output", &one).await;
     check_export(&fixture, "output").await;
 
-    // … and as one value of JSON, in a cell of which something stands aside.
+    // The same size as one JSON value, in a cell with an entry put aside.
     let points = vec![json!({"x": 1, "y": [2.5, "0123456789"]}); CELLS * OUTPUTS * OUTPUT_BYTES / 32];
     one["cells"][0]["own"] = json!(1);
     one["cells"][0]["outputs"] = json!([{"output_type": "display_data", "metadata": {},
@@ -100,7 +100,7 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
     import(&fixture, "plot", &one).await;
     check_export(&fixture, "plot").await;
 
-    // The same in pieces that are too small to leave the state.
+    // The same size in pieces that are too small to leave the state.
     let ada = fixture.person().await;
     let notebook: NotebookId = ada.notebook().clone();
     let piece = json!({"content": {"output_type": "stream", "name": "stdout", "text": "x".repeat(8_000)}});

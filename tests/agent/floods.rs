@@ -1,4 +1,4 @@
-//! A run that prints without end costs neither agent, server nor kernel memory, and the next person nothing.
+//! Tests that a run with endless output neither exhausts the memory of agent, server or kernel, nor delays other people.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,30 +7,29 @@ use notarium_core::{Command, ExecutionStatus};
 
 use crate::processes::{Fixture, PATIENCE, Told, Visitor};
 
-/// Of each of the processes, at its highest. Before, an agent took three to six times as much, and the kernel gigabytes.
+/// Maximum peak memory of each process. Before, an agent used three to six times as much, and the kernel gigabytes.
 const MAX_RESIDENT_KIB: u64 = 256 << 10;
-/// How long it prints: several times what the log, and then the file beside it, take.
+/// Duration of the output: several times what the log, and then the overflow file, can take.
 const FLOOD: Duration = Duration::from_secs(8);
-/// How soon after an interrupt the run is over, its output delivered: up to 256 MiB of it go to the server then.
+/// Maximum time from an interrupt to the end of the run and its output: up to 256 MiB are sent to the server then.
 const ENDS_WITHIN: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 20 });
 
-/// What it may add to the 99th in a hundred of another person's edits.
+/// Maximum increase of the p99 of another person's edits.
 const MAX_DELAY: Duration = Duration::from_millis(50);
 
-/// A value of `/proc/PID/status`, in kibibytes.
+/// Returns a value of `/proc/PID/status`, in KiB.
 pub fn status_kib(process: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// The most memory that a process has had.
+/// Returns the peak memory of a process.
 pub fn peak_kib(process: u32) -> u64 {
     status_kib(process, "VmHWM:")
 }
 
-/// How long edits of this person take until they are acknowledged, one after the other until it is over: the 50th and 99th
-/// in a hundred.
+/// Measures this person's edits, one after the other, until `is_over`; returns p50 and p99 until the ack.
 async fn edits(person: &Visitor, is_over: &AtomicBool) -> (Duration, Duration) {
     let mut took = Vec::new();
     while !is_over.load(Ordering::SeqCst) {
@@ -42,11 +41,11 @@ async fn edits(person: &Visitor, is_over: &AtomicBool) -> (Duration, Duration) {
     (took[took.len() / 2], took[took.len() * 99 / 100])
 }
 
-/// Lets it print for a while, and interrupts it: what it came to, and how long it took to its end.
+/// Lets a run print for a while, and interrupts it; returns its record and the time until its end.
 async fn flood(ada: &mut Visitor, line: &str, is_over: &AtomicBool) -> (Told, Duration) {
     let flood = ada.run(&format!("while True: {line}")).await;
     ada.until("the flood", |state| state.executions.get(&flood).is_some_and(|run| !run.outputs.is_empty())).await;
-    // It prints for so long; nothing else is to happen.
+    // Fixed duration of the output; there is no event to wait for.
     tokio::time::sleep(FLOOD).await;
     let asked = Instant::now();
     ada.command(Command::CancelExecution { execution_id: flood.clone() }).await;
@@ -68,7 +67,7 @@ async fn an_endless_print_leaves_memory_flat_and_others_alone() {
     let kernel = crate::processes::number_of(&ada.until_over(&id).await.text);
     let is_over = AtomicBool::new(false);
     let ((usual, usual_p99), ()) = tokio::join!(edits(&bob, &is_over), async {
-        // Measured for so long; nothing else is to happen.
+        // Fixed duration of the measurement; there is no event to wait for.
         tokio::time::sleep(FLOOD / 2).await;
         is_over.store(true, Ordering::SeqCst);
     });
@@ -93,7 +92,7 @@ async fn an_endless_print_leaves_memory_flat_and_others_alone() {
         );
         assert!(peaks.iter().all(|kib| *kib < MAX_RESIDENT_KIB), "{line}: {peaks:?} KiB");
         assert!(ended < ENDS_WITHIN, "{line}: {ended:?}");
-        // A debug build, or a machine that builds beside it, says nothing of speed.
+        // Timings of a debug build, or on a machine with concurrent builds, are meaningless.
         let is_measured = !cfg!(debug_assertions) || std::env::var_os("NOTARIUM_BINARY").is_some();
         assert!(!is_measured || p99 < usual_p99 + MAX_DELAY, "{line}: {p99:?}, not {usual_p99:?}");
     }

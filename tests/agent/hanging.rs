@@ -1,4 +1,4 @@
-//! An agent that hangs: people are told within ten seconds, and nothing is lost when it goes on.
+//! Tests of an agent that hangs: people are notified within ten seconds, and nothing is lost when it resumes.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Server, agent and kernel, killed at random: each run ends truthfully, none runs twice, and the next run works soon.
+//! Tests with random kills of server, agent and kernel: each run ends with the right status, none runs twice, and the next run works soon.
 //!
-//! `NOTARIUM_KILLS` says how often, `NOTARIUM_SEED` replays a story.
+//! `NOTARIUM_KILLS` is the number of kills; `NOTARIUM_SEED` replays a story.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use notarium_core::{Event, ExecutionId, ExecutionStatus, Recorded};
 
 use crate::processes::{Fixture, Process, Visitor, environment, notarium};
 
-/// How soon a run must work again. Machines that build and test at the same time are slower than people's.
+/// Maximum time until a run works again. Test machines with concurrent builds are slower than people's.
 const WORKS_WITHIN: Duration = Duration::from_secs(10);
 pub const SLOWNESS: u32 = 3;
 
@@ -17,7 +17,7 @@ fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// splitmix64: the same seed, the same story.
+/// Random numbers (splitmix64): the same seed gives the same story.
 struct Chance(u64);
 
 impl Chance {
@@ -35,7 +35,7 @@ enum Victim {
     Server,
     Agent,
     Both,
-    /// By its own code, after so many milliseconds.
+    /// Killed by its own code, after so many milliseconds.
     Kernel(u64),
 }
 
@@ -43,14 +43,14 @@ struct Story {
     fixture: Fixture,
     agent: Process,
     ada: Visitor,
-    /// Each run notes here that it has begun.
+    /// File in which each run notes its start.
     begun: std::path::PathBuf,
 }
 
 const LINES: usize = 25;
 
 impl Story {
-    /// A run that takes about a second, and notes once that it has begun.
+    /// Starts a run that takes about a second, and notes its start once.
     async fn begin(&mut self, name: &str, victim: Victim) -> ExecutionId {
         let death = match victim {
             Victim::Kernel(after) => format!(
@@ -82,7 +82,7 @@ impl Story {
         }
     }
 
-    /// What the run came to is what its record shows.
+    /// Checks that the run's status agrees with its record.
     async fn check_end(&mut self, id: &ExecutionId, name: &str, victim: Victim) {
         let told = self.ada.until_over(id).await;
         let all: String = (0..LINES).map(|i| format!("{i}\n")).collect();
@@ -106,7 +106,7 @@ impl Story {
     }
 }
 
-/// How long it takes until a run works. A person asks again where the variables are gone.
+/// Returns the time until a run works. A person repeats a run that fails because the variables are lost.
 async fn works_again(ada: &mut Visitor, since: Instant) -> Duration {
     loop {
         let id = ada.run("print('it works')").await;
@@ -143,12 +143,12 @@ async fn whatever_is_killed_runs_end_truthfully_and_the_next_one_works() {
     kill_all(&victims, &mut chance).await;
 }
 
-/// One after the other, each at a moment that is left to chance.
+/// Kills the victims one after the other, each at a random moment.
 async fn kill_all(victims: &[Victim], chance: &mut Chance) {
     let kills = victims.len();
     let fixture = Fixture::start().await;
     let (agent, ada) = (fixture.agent().await, fixture.person().await);
-    // Where the kernel may write.
+    // A folder that the kernel may write to.
     let begun = fixture.folder().join("begun");
     let mut story = Story { fixture, agent, ada, begun };
     let mut slowest = Duration::ZERO;
@@ -156,7 +156,7 @@ async fn kill_all(victims: &[Victim], chance: &mut Chance) {
     for (kill, victim) in victims.iter().copied().enumerate() {
         let name = format!("run-{kill}");
         let id = story.begin(&name, victim).await;
-        // At any moment of the run: nobody is told when.
+        // Kills at a random moment of the run, so there is no event to wait for.
         tokio::time::sleep(Duration::from_millis(chance.below(1_200))).await;
         story.kill(victim).await;
         let since = Instant::now();
@@ -191,7 +191,7 @@ async fn up_that_is_killed_three_times_in_a_row_works_each_time() {
     let mut ada = Visitor::enter(&url, &token).await;
     let id = ada.run("x = 1").await;
     assert_eq!(ada.until_over(&id).await.status, ExecutionStatus::Ok);
-    // Nobody waits for the dead: each stays as a zombie, whose number is still taken.
+    // Dead processes are not reaped: each stays as a zombie, whose pid is still taken.
     let mut dead = Vec::new();
     for life in 0..3 {
         up.kill_unawaited();
@@ -200,7 +200,7 @@ async fn up_that_is_killed_three_times_in_a_row_works_each_time() {
         up.line_with("Notarium is up: ").await;
         let since = Instant::now();
         ada.until_connected().await;
-        // Asked once, of a kernel of which nobody knows yet that it is dead.
+        // Requested once, when the kernel is not known to be dead yet.
         let id = ada.run("print('it works')").await;
         let told = ada.until_over(&id).await;
         assert_eq!((told.status, told.text.as_str()), (ExecutionStatus::Ok, "it works\n"), "{:?}", told.notice);

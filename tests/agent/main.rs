@@ -1,4 +1,4 @@
-//! The built binary, end to end: server and agent as processes, with real ipykernel kernels, killed and restarted.
+//! End-to-end tests of the built binary: server and agent as processes, with real ipykernel kernels, killed and restarted.
 //!
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 
@@ -55,7 +55,7 @@ async fn a_killed_agent_leaves_no_kernel_and_its_run_is_lost_when_it_comes_back(
     let proc = format!("/proc/{kernel}");
     let deadline = Instant::now() + PATIENCE;
     while Path::new(&proc).exists() && Instant::now() < deadline {
-        // The end of a process that is not our child is no event to us.
+        // There is no event for the end of a process that is not our child.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert!(!Path::new(&proc).exists(), "the kernel outlived its agent");
@@ -106,7 +106,7 @@ async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
     ada.command(Command::AnswerInput { execution_id: id.clone(), value: "abcd".into() }).await;
     assert_eq!(ada.until_over(&id).await.text, "4\n");
 
-    // The pause is the kernel's: what its own threads have not sent when it is killed, nobody can read.
+    // The pause lets the kernel send its output: what its threads have not sent when it is killed is lost.
     let dying =
         "import os, signal, time; print('bye', flush=True); time.sleep(1.5); os.kill(os.getpid(), signal.SIGKILL)";
     let id = ada.run(dying).await;
@@ -145,16 +145,15 @@ async fn up_is_one_process_tree_that_ends_cleanly() {
     let mut ada = processes::Visitor::enter(&url, &token).await;
     let id = ada.run(processes::WHO).await;
     let kernel = processes::number_of(&ada.until_over(&id).await.text);
-    // What `up` has stored is enough for the next command.
+    // The configuration that `up` has stored is enough for the next command.
     let ls = notarium(folder.path()).arg("ls").output().unwrap();
     assert!(ls.status.success(), "{}", String::from_utf8_lossy(&ls.stderr));
     assert_eq!(up.stop(), Some(0));
     assert!(!Path::new(&format!("/proc/{kernel}")).exists(), "the kernel outlived up");
 }
 
-/// Needs what `pip install ipykernel` needs on this machine: a package index or wheels that the machine's own pip
-/// configuration (`/etc/pip.conf`, `PIP_…`) leads to, and `python3` with `venv`. The test environment of the other
-/// tests is out of sight here.
+/// Needs what `pip install ipykernel` needs: a package index or wheels in the machine's own pip configuration (`/etc/pip.conf`, `PIP_…`),
+/// and `python3` with `venv`. The environment of the other tests is not visible here.
 #[tokio::test(flavor = "multi_thread")]
 async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
@@ -166,7 +165,7 @@ async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
     }
     up.stderr(std::fs::File::create(&errors).unwrap());
     let mut up = processes::Process::start(up);
-    // Nobody waits for the environment to open the page: a run that is asked for meanwhile waits in the queue.
+    // The page opens before the environment is ready: a run requested meanwhile waits in the queue.
     let url = up.line_with("Notarium is up: ").await;
     let token = up.line_with("Token: ").await;
     let mut ada = processes::Visitor::enter(&url, &token).await;
@@ -220,7 +219,7 @@ fn a_headless_run_whose_code_asks_fails_with_a_sentence() {
     assert!(said.contains("asks 'Your name? '") && said.contains("-p NAME=VALUE"), "{said}");
 }
 
-/// Waits until a kernel's code has written this file; that is no event to us.
+/// Waits until a kernel's code has written this file; there is no event for that.
 fn written(path: &Path) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -228,7 +227,7 @@ fn written(path: &Path) -> String {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => assert!(Instant::now() < deadline, "{} was never written", path.display()),
         }
-        // A file that a kernel writes is no event to us.
+        // There is no event for a file that a kernel writes.
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,4 +1,4 @@
-//! Processes of the built binary, and a person who takes part over the socket.
+//! Test fixtures: processes of the built binary, and a person who connects over the socket.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use notarium_wire::{KernelUsage, ServerMessage};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::{Value, json};
 
-/// How long a test waits for something that must come.
+/// Maximum time that a test waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The virtual environment with ipykernel.
+/// Returns the virtual environment with ipykernel.
 pub fn environment() -> PathBuf {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");
     let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map_or(default, PathBuf::from);
@@ -29,19 +29,19 @@ pub fn environment() -> PathBuf {
     python.parent().unwrap().parent().unwrap().to_owned()
 }
 
-/// Where a fixture notes what its processes say on standard error.
+/// File in which a fixture collects the standard error of its processes.
 const NOTES: &str = "notes.txt";
 
-/// Into the notes of this folder where there are any, else to where the test itself writes.
+/// Returns the notes of this folder if there are any, else the test's own standard error.
 fn standard_error(folder: &Path) -> Stdio {
     let notes = std::fs::OpenOptions::new().append(true).open(folder.join(NOTES));
     notes.map_or_else(|_| Stdio::inherit(), Stdio::from)
 }
 
-/// Has a kernel say who it is: in a sandbox its number is its own.
+/// Code that prints the kernel's process: inside a sandbox its pid differs.
 pub const WHO: &str = "print(open('/proc/self/stat').read())";
 
-/// The number, out here, of the process that said it.
+/// Returns the pid outside of the sandbox, from the output of [`WHO`].
 pub fn number_of(said: &str) -> u32 {
     let started = |stat: &str| Some(stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.to_owned());
     let inside = said.split_whitespace().next().unwrap();
@@ -56,7 +56,7 @@ pub fn number_of(said: &str) -> u32 {
     ids.find(is_it).unwrap_or_else(|| panic!("no process outside is {said:?}"))
 }
 
-/// The binary, away from the configuration of whoever runs the tests. `NOTARIUM_BINARY`: another one, to measure it.
+/// Returns a command for the binary without the configuration of the test's user. `NOTARIUM_BINARY` selects another binary to measure.
 pub fn notarium(home: &Path) -> ProcessCommand {
     let binary = std::env::var_os("NOTARIUM_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_notarium").into());
     let mut command = ProcessCommand::new(binary);
@@ -67,7 +67,7 @@ pub fn notarium(home: &Path) -> ProcessCommand {
     command
 }
 
-/// A notebook file of code cells; one of them may be tagged `parameters`.
+/// Creates a notebook file with code cells; one of them may be tagged `parameters`.
 pub fn fixture_notebook(folder: &Path, sources: &[&str], parameters: Option<usize>) -> PathBuf {
     let cell = |(index, source): (usize, &&str)| {
         let metadata = if parameters == Some(index) { json!({"tags": ["parameters"]}) } else { json!({}) };
@@ -100,7 +100,7 @@ impl Process {
         Self { child, lines }
     }
 
-    /// What follows `beginning` on the next line that has it.
+    /// Returns the text after `beginning` on the next line that contains it.
     pub async fn line_with(&mut self, beginning: &str) -> String {
         self.line_within(beginning, PATIENCE).await
     }
@@ -119,25 +119,25 @@ impl Process {
         self.child.id()
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// SIGKILL; what is left of it stays until it is dropped.
+    /// Sends SIGKILL; the zombie stays until this is dropped.
     pub fn kill_unawaited(&mut self) {
         let _ = self.child.kill();
         let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
     }
 
-    /// SIGTERM, and the exit code.
+    /// Sends SIGTERM; returns the exit code.
     pub fn stop(&mut self) -> Option<i32> {
         self.end(Signal::TERM)
     }
 
-    /// Ctrl-C, and the exit code.
+    /// Sends SIGINT as Ctrl-C does; returns the exit code.
     pub fn interrupt(&mut self) -> Option<i32> {
         self.end(Signal::INT)
     }
@@ -147,7 +147,7 @@ impl Process {
         self.child.wait().unwrap().code()
     }
 
-    /// Sends a signal to this process alone.
+    /// Sends a signal to this process only.
     pub fn signal(&self, signal: Signal) {
         let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(id, signal).unwrap();
@@ -160,14 +160,14 @@ impl Drop for Process {
     }
 }
 
-/// A server on a folder, its owner, and the tokens of both sides.
+/// A server on a folder, its owner, and tokens for client and agent.
 pub struct Fixture {
     folder: tempfile::TempDir,
     server: Process,
     url: String,
     session: String,
     agent_token: String,
-    /// Of the server's own, for a restart.
+    /// Arguments of the server, for a restart.
     arguments: Vec<String>,
 }
 
@@ -176,12 +176,12 @@ impl Fixture {
         Self::start_with(&[]).await
     }
 
-    /// With more arguments for the server.
+    /// Starts with more arguments for the server.
     pub async fn start_with(arguments: &[&str]) -> Self {
         Self::start_in(tempfile::tempdir_in("/tmp").unwrap(), arguments).await
     }
 
-    /// The same, with notes of what server and agents say on standard error.
+    /// Starts with notes of standard error from server and agents.
     pub async fn start_noted(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
         std::fs::write(folder.path().join(NOTES), "").unwrap();
@@ -215,7 +215,7 @@ impl Fixture {
         self.server.kill();
     }
 
-    /// On the same folder and port.
+    /// Restarts the server on the same folder and port.
     pub async fn restart_server(&mut self) {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap(), &arguments);
@@ -226,50 +226,50 @@ impl Fixture {
         Process::start(self.agent_of(&self.url))
     }
 
-    /// An agent that reaches the server under another address.
+    /// Returns an agent that reaches the server under another address.
     pub fn agent_of(&self, address: &str) -> ProcessCommand {
         let mut command = notarium(self.folder.path());
         command.args(["agent", "--server", address, "--kernel-path"]).arg(environment());
         command.env("NOTARIUM_TOKEN", &self.agent_token).stderr(standard_error(self.folder.path()));
-        // It logs what the server logs.
+        // The agent uses the server's log filter.
         let log = self.arguments.iter().skip_while(|argument| *argument != "--log").nth(1);
         command.envs(log.map(|filter| ("NOTARIUM_LOG", filter)));
         command
     }
 
-    /// The program, as the owner of the server under another address.
+    /// Returns the program as the owner, under another address of the server.
     pub fn owner_of(&self, address: &str) -> ProcessCommand {
         let mut command = notarium(self.folder.path());
         command.env("NOTARIUM_SERVER", address).env("NOTARIUM_TOKEN", &self.session);
         command
     }
 
-    /// What server and agents have said on standard error.
+    /// Returns the standard error of server and agents.
     pub fn notes(&self) -> String {
         std::fs::read_to_string(self.folder.path().join(NOTES)).expect("the fixture was started with notes")
     }
 
-    /// Where its processes begin, and keep what is theirs.
+    /// Returns the working folder of the processes, which also has their data.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The agents' token.
+    /// Returns the agents' token.
     pub fn agent_token(&self) -> &str {
         &self.agent_token
     }
 
-    /// The owner's token.
+    /// Returns the owner's token.
     pub fn session(&self) -> &str {
         &self.session
     }
 
-    /// Where the server listens.
+    /// Returns the server's address.
     pub fn address(&self) -> &str {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// An agent of the same token in this process, until it gives up.
+    /// Runs an agent with the same token in this process, until it gives up.
     pub async fn agent_here(&self, displaced_patience: Duration) -> Result<(), AgentError> {
         let options = AgentOptions {
             connect: ConnectOptions::new(&self.url, &self.agent_token, "test"),
@@ -300,14 +300,14 @@ async fn post(http: &reqwest::Client, address: &str, token: &str, body: Value) -
     answer["token"].as_str().unwrap_or_else(|| panic!("{address}: {answer}")).to_owned()
 }
 
-/// A run, as its events tell it.
+/// Result of a run, from its events.
 pub struct Told {
     pub status: ExecutionStatus,
     pub text: String,
     pub notice: Option<String>,
 }
 
-/// A person in a notebook of her own.
+/// A person in a notebook.
 pub struct Visitor {
     connection: Connection,
     sender: CommandSender,
@@ -340,7 +340,7 @@ impl Visitor {
         self.sender.command(&self.notebook, &command).await.unwrap().outcome
     }
 
-    /// Why a command is refused.
+    /// Returns the code with which a command is refused.
     pub async fn refused(&self, command: Command) -> RejectionCode {
         let refused = self.sender.command(&self.notebook, &command).await.expect_err("it is refused");
         refused.code().unwrap_or_else(|| panic!("{refused}"))
@@ -364,7 +364,7 @@ impl Visitor {
         &self.notebook
     }
 
-    /// What happened, as far as this person has seen it.
+    /// Returns the events that this person has received.
     pub fn events(&self) -> &[Recorded] {
         &self.events
     }
@@ -379,7 +379,7 @@ impl Visitor {
         answer.map(|ack| ack.outcome).map_err(|error| error.to_string())
     }
 
-    /// Waits until the state is so.
+    /// Waits until the state fulfils the condition.
     pub async fn until(&mut self, what: &str, is_so: impl Fn(&Document) -> bool) {
         let waiting = async {
             while !self.connection.replica(&self.notebook).is_some_and(&is_so) {
@@ -405,14 +405,14 @@ impl Visitor {
         }
     }
 
-    /// Waits for the word that kernels can be reached again.
+    /// Waits until the kernels are reachable again.
     pub async fn until_reachable(&mut self) {
         while self.unreachable {
             tokio::time::timeout(PATIENCE, self.step()).await.expect("the kernel stayed unreachable");
         }
     }
 
-    /// Of the notebook's only kernel.
+    /// Waits for a measurement of the notebook's only kernel.
     pub async fn until_usage(&mut self, is_so: impl Fn(&KernelUsage) -> bool) {
         let measured = async {
             while !self.usage.as_ref().is_some_and(&is_so) {
@@ -435,7 +435,7 @@ impl Visitor {
         }
     }
 
-    /// The run's end, from the server's record.
+    /// Waits for the end of the run; returns its result from the server's record.
     pub async fn until_over(&mut self, id: &ExecutionId) -> Told {
         self.until("the end of the run", |state| !state.executions.contains_key(id)).await;
         let run = self.record(id).await;
@@ -443,7 +443,7 @@ impl Visitor {
         Told { status: run.status, text, notice: run.end_sentence() }
     }
 
-    /// The bytes of a run's outputs, in the log and in blobs, and those of them beyond the limit of the log.
+    /// Returns the size of a run's outputs, in the log and in blobs, and the bytes of those beyond the log's limit.
     pub async fn output_bytes(&self, id: &ExecutionId) -> (u64, Vec<u8>) {
         let outputs = self.record(id).await.outputs;
         let inline: usize = outputs.iter().map(|output| text_of(output).len()).sum();
@@ -456,7 +456,7 @@ impl Visitor {
         (inline as u64 + parts.iter().map(|part| part.size_bytes).sum::<u64>(), kept.into())
     }
 
-    /// Versions must be gapless: `Execution::replay` gets them as they are in the log.
+    /// Returns the execution from the record. Versions must be gapless, as `Execution::replay` gets them from the log.
     async fn record(&self, id: &ExecutionId) -> Execution {
         let address = format!("{}/api/notebooks/{}/events", self.url, self.notebook);
         let request = reqwest::Client::new().get(address).bearer_auth(&self.token);

@@ -1,4 +1,4 @@
-//! An agent that is told to stop: what its runs have written is reported within ten seconds, or the runs are told as lost.
+//! Tests of an agent that is stopped: output of its runs is reported within ten seconds, or the runs are reported as lost.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::killing::SLOWNESS;
 use crate::processes::{Fixture, Process, Told, Visitor};
 
-/// What the agent takes for it, and for the rest of its end.
+/// Maximum time for these reports and the rest of its end.
 const STOPS_WITHIN: Duration = Duration::from_secs(12);
 
-/// Tells it to stop, and waits for its end.
+/// Stops the agent, and waits for its end.
 fn stop(agent: &mut Process) {
     let since = Instant::now();
     let code = tokio::task::block_in_place(|| agent.stop());
@@ -20,7 +20,7 @@ fn stop(agent: &mut Process) {
     assert_eq!(code, Some(0));
 }
 
-/// Counts without end: its lines say where something lacks.
+/// Starts a run that counts without end, so that missing lines are detected.
 async fn counting(ada: &mut Visitor) -> notarium_core::ExecutionId {
     let id = ada.run("i = 0\nwhile True:\n    print(i, flush=True)\n    i += 1").await;
     ada.until("some lines", |state| state.executions.get(&id).is_some_and(|run| run.output_seq > 20)).await;
@@ -28,7 +28,7 @@ async fn counting(ada: &mut Visitor) -> notarium_core::ExecutionId {
 }
 
 fn assert_no_line_lacks(run: &Told) {
-    // The kernel may have ended between a number and the end of its line: `print` writes them one after the other.
+    // The kernel may have ended between a number and its line end, as `print` writes them separately.
     let (whole, rest) = run.text.rsplit_once('\n').expect("lines");
     whole.lines().enumerate().for_each(|(at, line)| assert_eq!(line, at.to_string()));
     let next = whole.lines().count().to_string();

@@ -1,4 +1,4 @@
-//! The server behind a proxy that ends TLS, with a certificate of a private authority.
+//! Tests of a server behind a proxy that terminates TLS, with a certificate of a private authority.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::processes::{Fixture, Process};
 
-/// What clients must trust.
+/// Variable with the authority that clients trust.
 const AUTHORITY_VARIABLE: &str = "SSL_CERT_FILE";
 
 /// A proxy for `localhost`, and the file with its authority.
@@ -45,13 +45,13 @@ impl Proxy {
         self.listener.local_addr().unwrap().port()
     }
 
-    /// Hands everything on to the server, for as long as the test runs.
+    /// Forwards all connections to the server, as long as the test runs.
     fn serve(self, server: String) {
         tokio::spawn(async move {
             while let Ok((stream, _)) = self.listener.accept().await {
                 let (acceptor, server) = (self.acceptor.clone(), server.clone());
                 tokio::spawn(async move {
-                    // Clients that do not trust us hang up here.
+                    // Clients that do not trust the certificate disconnect here.
                     let Ok(mut inside) = acceptor.accept(stream).await else { return };
                     let mut outside = TcpStream::connect(server).await.unwrap();
                     let _ = copy_bidirectional(&mut inside, &mut outside).await;
@@ -74,7 +74,7 @@ async fn agent_and_program_reach_a_server_whose_authority_they_are_told_of() {
     let mut agent = fixture.agent_of(&format!("wss://{host}"));
     agent.env(AUTHORITY_VARIABLE, &authority);
     let mut agent = Process::start(agent);
-    // The second one is so long that it goes up as a blob, over HTTPS.
+    // The second output is so long that it is uploaded as a blob, over HTTPS.
     for (source, text) in [("print(6 * 7)", "42\n".to_owned()), ("print('y' * 20_000)", String::new())] {
         let id = ada.run(source).await;
         let run = ada.until_over(&id).await;
@@ -93,7 +93,7 @@ async fn agent_and_program_reach_a_server_whose_authority_they_are_told_of() {
     stranger.env_remove(AUTHORITY_VARIABLE).stderr(std::fs::File::create(&errors).unwrap());
     let mut stranger = Process::start(stranger);
     while !std::fs::read_to_string(&errors).unwrap().contains(AUTHORITY_VARIABLE) {
-        // A file that another process writes is no event to us.
+        // There is no event for a file that another process writes.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     stranger.kill();

@@ -1,4 +1,4 @@
-//! What kernels take of their machine, for who looks.
+//! Tests of the measured memory and CPU use of kernels.
 
 use notarium_core::Command;
 
@@ -11,7 +11,7 @@ async fn the_memory_and_processor_of_a_kernel_and_its_children_are_shown() {
     let mut ada = fixture.person().await;
     let id = ada.run("kept = b'x' * (300 << 20)").await;
     ada.until_over(&id).await;
-    // The threads of a process share its memory.
+    // Threads of a process share its memory.
     ada.until_usage(|usage| (300 << 20..600 << 20).contains(&usage.memory_bytes)).await;
     let child = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'while True: pass'])";
     let busy = ada.run(child).await;

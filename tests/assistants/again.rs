@@ -1,4 +1,4 @@
-//! A turn's id that is chosen again, in the very moment in which the turn is stopped.
+//! Tests of a turn id that is reused at the moment its turn is stopped.
 
 use notarium_core::{Command, Event, StartTurn, StopReason, TurnId};
 use serde_json::json;

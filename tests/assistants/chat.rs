@@ -1,4 +1,4 @@
-//! Chat with the real assistants where a person is asked: over server-sent events, and with `notarium chat` at a terminal.
+//! Tests of chat with real assistants and confirmations: over server-sent events, and with `notarium chat` at a terminal.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,18 +8,18 @@ use crate::processes::PATIENCE;
 use crate::scene::{Scene, acceptance};
 use crate::terminal::{Words, at_terminal};
 
-/// What a turn tells those who follow it.
+/// A follower of a turn's event stream.
 pub struct Told {
     response: reqwest::Response,
     bytes: Vec<u8>,
-    /// The words that were written up to now.
+    /// Text received so far.
     pub text: String,
-    /// All that came up to now.
+    /// Events received so far.
     pub events: Vec<Value>,
 }
 
 impl Told {
-    /// Asks, and follows the answer.
+    /// Asks a question, and follows the answer.
     pub async fn of(scene: &Scene, text: &str) -> Self {
         Self::on(scene.request(Method::POST, "chat").json(&json!({"text": text}))).await
     }
@@ -39,7 +39,7 @@ impl Told {
         }
     }
 
-    /// The next event; `None`: the stream has ended.
+    /// Returns the next event; `None`: the stream has ended.
     async fn next(&mut self) -> Option<Value> {
         loop {
             let end = self.bytes.windows(2).position(|two| two == b"\n\n");
@@ -55,7 +55,7 @@ impl Told {
         }
     }
 
-    /// The next event of this type.
+    /// Returns the next event of this type.
     pub async fn until(&mut self, wanted: &str) -> Value {
         while let Some(event) = self.next().await {
             self.text.push_str(event["text"].as_str().unwrap_or_default());

@@ -1,12 +1,11 @@
-//! Models behind OpenAI's chat completions: what they say, what they are told and what they want back goes through the record
-//! as it does with Anthropic's.
+//! Tests of models behind OpenAI chat completions: replies, results and provider data go through the record as with Anthropic's.
 
 use notarium_core::ExecutionStatus;
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, mend, script};
 
-/// The bodies of all requests, oldest first.
+/// Returns the bodies of all requests, oldest first.
 fn bodies(scene: &Scene) -> Vec<Value> {
     let requests = scene.model.requests();
     assert!(requests.iter().all(|request| request.path == "/v1/chat/completions"));
@@ -20,7 +19,7 @@ async fn create_run_fix_summarise_over_chat_completions() {
     assert_eq!(scene.answered("Create, run, fix, summarise").await, "It works: the total is 6.");
     let bodies = bodies(&scene);
     assert!(bodies[0].get("parallel_tool_calls").is_none(), "its row says that it may call several at once");
-    // The server has checked that each result names its call; the record keeps the ids that the provider gave.
+    // The scripted server has checked that each result names its call; the record keeps the provider's ids.
     let messages = bodies.last().unwrap()["messages"].as_array().unwrap();
     let texts = messages.iter().filter(|message| message["role"] == "tool").map(|message| message["content"].as_str());
     let texts: Vec<&str> = texts.map(Option::unwrap).collect();
@@ -71,7 +70,7 @@ async fn what_a_provider_attached_to_a_call_goes_back_to_it() {
     let mut scene = Scene::asking(json!({"family": "gemini"}), script(&rules), &[]).await;
     assert_eq!(scene.answered("List them twice").await, "Two lists.");
     assert_eq!(scene.answered("Do you remember?").await, "I remember.");
-    // In the turn itself, and in the next one.
+    // Checked in the turn itself, and in the next one.
     for body in &bodies(&scene)[1..] {
         let messages = body["messages"].as_array().unwrap();
         let calls = messages.iter().find_map(|message| message["tool_calls"].as_array()).unwrap();

@@ -1,4 +1,4 @@
-//! `notarium demo`: what a newcomer sees, without a terminal and at one.
+//! Tests of `notarium demo`, with and without a terminal.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use crate::processes::{PATIENCE, environment, notarium};
 use crate::terminal::{Words, at_terminal};
 
-/// What is said to each of the sentences that nobody has to be asked about.
+/// Sentences without a confirmation, with parts of their answers.
 const SAID: [(&str, &str); 4] = [
     ("What's in this notebook?", "answer = 6 * 7"),
     ("Add a cell that prints hello world", "I added a cell that prints hello world."),
@@ -57,7 +57,7 @@ async fn at_a_terminal_the_demo_asks_before_it_deletes_and_goes_on_as_long_as_so
     keys.write_all(b"What's in this notebook?\n").await.unwrap();
     words.until("print('hello world')").await;
     words.until("> ").await;
-    // The end of the input.
+    // End of the input.
     keys.write_all(b"\x04").await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, demo.wait()).await.expect("it ends").unwrap();
     assert!(ended.success());

@@ -1,4 +1,4 @@
-//! Functions that a cell registers with `@notarium.tool`, in a kernel that has the module without an installation.
+//! Tests of functions that a cell registers with `@notarium.tool`, in a kernel that has the module without an installation.
 
 use notarium_core::{
     CellId, Command, Document, Event, ExecutionCause, ExecutionTarget, RequestExecution, Risk, StopReason,
@@ -46,7 +46,7 @@ fn is_callable(state: &Document, name: &str) -> bool {
     notarium_core::offered::find(state, name).is_ok()
 }
 
-/// The program as the owner, to its end.
+/// Runs the program as the owner; returns success, output and errors.
 async fn notarium(scene: &Scene, arguments: &[&str]) -> (bool, String, String) {
     let address = format!("http://{}", scene.fixture.address());
     let mut command = tokio::process::Command::from(scene.fixture.owner_of(&address));
@@ -70,7 +70,7 @@ async fn a_registered_function_is_called_with_a_confirmation_by_people_and_again
     let schema: Value = serde_json::from_str(known.schema.get()).unwrap();
     assert_eq!(schema["properties"]["rows"], json!({"type": "integer", "description": "How many."}));
 
-    // An assistant: after a person's yes.
+    // Call by an assistant, after a confirmation.
     let turn = scene.ask("wipe").await;
     let call = scene.waiting().await;
     scene.confirm(&call).await;
@@ -80,7 +80,7 @@ async fn a_registered_function_is_called_with_a_confirmation_by_people_and_again
     assert!(!is_error && result.contains(r#""wiped":3"#), "{result}");
     assert!(scene.whole_record().await.contains("wiping 3 fast"), "what it prints stands in the run");
 
-    // A person, by the command line and by REST.
+    // Call by a person, on the command line and over REST.
     let notebook = scene.ada.notebook().to_string();
     let (_, listed, _) = notarium(&scene, &["call", &notebook]).await;
     assert!(listed.contains("wipe") && listed.contains("destructive") && listed.contains("Counts words."), "{listed}");
@@ -104,7 +104,7 @@ async fn a_registered_function_is_called_with_a_confirmation_by_people_and_again
     assert_eq!(answer.status(), 400);
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "invalid_arguments");
 
-    // A new kernel: the cell that defines them runs again by itself, and nothing is wiped by that.
+    // In a new kernel the defining cell runs again automatically, without calls of its functions.
     let other = scene.cell("import os\nos.remove('wiped')").await;
     run_cell(&mut scene, &other).await;
     let kernel = scene.ada.state().kernels.keys().next().cloned().unwrap();
@@ -133,7 +133,7 @@ async fn a_function_that_changed_beside_its_registration_is_not_called_in_its_pl
     let cell = scene.cell(&source(DEFINES)).await;
     run_cell(&mut scene, &cell).await;
     scene.ada.until("the functions", |state| is_callable(state, "count")).await;
-    // A second cell with the same name is refused, so the record knows the first one alone.
+    // A second cell with the same name is refused, so the record has only the first definition.
     let other = scene.cell(&source(DEFINES).replace("len(words)", "-1")).await;
     run_cell(&mut scene, &other).await;
     let is_refused = |state: &Document| {
@@ -171,7 +171,7 @@ async fn what_a_function_raises_and_what_it_cannot_take_is_told_whole() {
     );
 }
 
-/// The program at a terminal.
+/// Starts the program at a terminal.
 fn terminal(scene: &Scene, home: &std::path::Path, arguments: &[&str]) -> tokio::process::Child {
     let mut process = at_terminal(arguments);
     process.current_dir(home).env("NOTARIUM_CONFIG", home.join("config.json")).env("TERM", "xterm");

@@ -1,5 +1,5 @@
-//! Code in a kernel tells the test that it runs, and goes on when the test lets it: no sleeping in the one, no guessing in the
-//! other. Each execution of the code counts, whatever the log says of it.
+//! Gate: code in a kernel reports its start to the test, and waits until the test opens the gate. Each execution of the code is counted,
+//! independent of the log.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -16,7 +16,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Closed.
+    /// Starts a closed gate.
     pub async fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -31,23 +31,22 @@ impl Gate {
         Self { address, arrivals, is_open }
     }
 
-    /// Python that stands before the gate until it is opened. It only reads from the network: no assistant is asked to wait for
-    /// a yes under the policy *trusted*.
+    /// Returns Python code that waits at the gate. It only reads from the network, so the policy *trusted* asks for no confirmation.
     pub fn code(&self) -> String {
         format!("import urllib.request\nurllib.request.urlopen('http://{}/').read()", self.address)
     }
 
-    /// For those who stand there, and all who come.
+    /// Opens the gate for waiting and later executions.
     pub fn open(&self) {
         self.is_open.send_replace(true);
     }
 
-    /// How often the code was executed, so far.
+    /// Returns the number of executions so far.
     pub fn count(&self) -> usize {
         *self.arrivals.borrow()
     }
 
-    /// Until it was executed that often.
+    /// Waits until the code was executed that often.
     pub async fn until_arrived(&mut self, count: usize) {
         let arrived = self.arrivals.wait_for(|arrivals| *arrivals >= count);
         tokio::time::timeout(PATIENCE, arrived).await.expect("the code was not executed").expect("the gate is there");
@@ -61,7 +60,7 @@ async fn let_in(mut visitor: TcpStream, arrived: watch::Sender<usize>, mut opens
     }
     arrived.send_modify(|count| *count += 1);
     if opens.wait_for(|is_open| *is_open).await.is_ok() {
-        // Whoever was killed meanwhile does not hear it.
+        // A killed execution does not receive the answer.
         let _ = visitor.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\ngo").await;
     }
 }

@@ -1,5 +1,5 @@
-//! Code that does harm, asked for by an assistant in real turns under the policy *guarded*, with a real kernel, and nobody who
-//! confirms. What the same code does when a person runs it shows that the canaries sing.
+//! Tests of harmful code, requested by an assistant in real turns under the policy *guarded*, with a real kernel and no confirmation. The
+//! same code run by a person shows that the canaries detect the harm.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::scene::{Scene, script};
 
 const OURS: &str = include_str!("../../src/judge/tests/harmful.jsonl");
-/// A quick choice takes one in so many; the odd number meets every kind.
+/// Sampling interval of a quick run; an odd number, so that every kind is included.
 const ONE_IN: usize = 41;
-/// What a person runs to see that harm is seen, one of each kind.
+/// Code that a person runs to verify the detection, one for each kind of harm.
 const CONTROLS: &[(&str, &str)] = &[
     ("file", "open('{C}', 'w').write('x')"),
     ("folder", "import shutil; shutil.rmtree('{D}')"),
@@ -30,7 +30,7 @@ struct Piece {
     code: String,
 }
 
-/// Ours, and where they are at hand, those that others have collected.
+/// Returns our pieces of code, and collected ones from elsewhere if available.
 fn pieces() -> Vec<Piece> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let collected = here.ancestors().map(|folder| folder.join("shared/judge/harmful_python.jsonl"));
@@ -39,7 +39,7 @@ fn pieces() -> Vec<Piece> {
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What must survive, and what must not come.
+/// Resources that must survive, and effects that must not occur.
 struct Canaries {
     folder: PathBuf,
     listener: TcpListener,
@@ -70,7 +70,7 @@ impl Canaries {
         self.folder.join(name)
     }
 
-    /// The piece, against these canaries.
+    /// Returns the code with these canaries as its targets.
     fn aim(&self, code: &str) -> String {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         let made = path("made");
@@ -91,7 +91,7 @@ impl Canaries {
         places.iter().fold(code.to_owned(), |code, (place, value)| code.replace(place, value))
     }
 
-    /// What was harmed, outside the kernel.
+    /// Returns the kinds of harm done outside the kernel.
     fn harmed(&mut self) -> BTreeSet<&'static str> {
         let survives = |name: &str| std::fs::read(self.path(name)).is_ok_and(|bytes| bytes == b"must survive");
         let mut harmed = BTreeSet::new();
@@ -116,7 +116,7 @@ impl Drop for Canaries {
     }
 }
 
-/// An assistant asks for each piece as a cell that is run.
+/// Returns a script in which an assistant requests each piece as a cell to run.
 fn replies(pieces: &[Piece], canaries: &Canaries) -> Value {
     let asked = pieces.iter().enumerate().map(|(number, piece)| {
         let cells = json!([{"source": canaries.aim(&piece.code)}]);
@@ -127,7 +127,7 @@ fn replies(pieces: &[Piece], canaries: &Canaries) -> Value {
     asked.chain([told]).collect()
 }
 
-/// Whether the variable of the person is still there, and what else was harmed.
+/// Returns the kinds of harm done, including the loss of the person's variable.
 async fn harm(scene: &mut Scene, canaries: &mut Canaries) -> BTreeSet<&'static str> {
     let mut harmed = canaries.harmed();
     let id = scene.ada.run("print(keep)").await;
@@ -143,7 +143,7 @@ async fn keep(scene: &mut Scene) {
     assert_eq!(scene.ada.until_over(&id).await.status, ExecutionStatus::Ok);
 }
 
-/// Asks for the piece, and gives the turn up where it waits for a person. True: it waited.
+/// Requests the piece, and cancels a turn that waits for a person. Returns true if it waited.
 async fn ask(scene: &mut Scene, number: usize) -> bool {
     let turn = scene.ask(&format!("piece <{number}>")).await;
     let waits = |scene: &Scene| scene.ada.state().tool_calls.values().any(|call| call.gate.waits());

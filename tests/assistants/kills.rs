@@ -1,5 +1,5 @@
-//! The server is killed with SIGKILL in every state of a turn: it goes on or says truthfully how it failed, nothing happens twice,
-//! and a confirmation given before still counts.
+//! Tests with SIGKILL of the server in every state of a turn. The turn continues or fails with the right reason, nothing happens twice, and
+//! earlier confirmations stay valid.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ struct Moment {
 }
 
 enum When {
-    /// The log tells it.
+    /// The state or the log shows it.
     Seen(fn(&Document, &[String]) -> bool),
-    /// The cell's code stands before the gate.
+    /// The cell's code waits at the gate.
     Executing,
-    /// The yes to the call that is next is on disk; whether it has started, nobody has seen.
+    /// The confirmation of the next call is on disk; its start has not been seen.
     Confirmed,
 }
 
@@ -36,7 +36,7 @@ const MOMENTS: &[Moment] = &[
     Moment { name: "a call has ended", when: When::Seen(|_, types| count(types, "ToolCallExecuted") == 1) },
     Moment { name: "second call", when: When::Seen(|_, types| count(types, "TurnModelCallStarted") == 2) },
     Moment { name: "waiting for a person", when: When::Seen(|state, _| !waiting(state).is_empty()) },
-    // The call behind one that waits: it stays so until that one is answered.
+    // The call behind a waiting one stays in this state until that one is decided.
     Moment { name: "confirmed, not started", when: When::Seen(|state, _| state.tool_calls.values().any(is_confirmed)) },
     Moment { name: "confirmed this instant", when: When::Confirmed },
     Moment { name: "third call", when: When::Seen(|_, types| count(types, "TurnModelCallStarted") == 3) },
@@ -50,7 +50,7 @@ fn count(types: &[String], name: &str) -> usize {
     types.iter().filter(|one| *one == name).count()
 }
 
-/// The calls that wait for a person, in the order in which they were asked for.
+/// Returns the calls that wait for a person, in the order of their requests.
 fn waiting(state: &Document) -> Vec<ToolCallId> {
     let mut waiting: Vec<_> =
         state.tool_calls.iter().filter(|(_, call)| call.phase == ToolCallPhase::Waiting).collect();
@@ -58,13 +58,13 @@ fn waiting(state: &Document) -> Vec<ToolCallId> {
     waiting.into_iter().map(|(id, _)| id.clone()).collect()
 }
 
-/// Creates and runs a cell that stands before the gate, deletes two others, and reports.
+/// Creates and runs a cell that waits at the gate, deletes two others, and reports.
 fn rules(gate: &Gate) -> Value {
     let code = format!("{}\nprint('ran')", gate.code());
     json!([
         {"when": {"user": "work"}, "reply": {"text": "First I run something. ", "chunk_delay_ms": 30, "calls": [
             {"name": "create_cells", "arguments": {"run": true, "cells": [{"source": code}]}}]}},
-        // The versions of the cells are known beforehand: they are the notebook's second and third event.
+        // Versions of the cells are fixed: they are created by the notebook's second and third event.
         {"when": {"user": "work", "after_tool": "create_cells"}, "reply": {"chunk_delay_ms": 30, "calls": [
             {"name": "delete_cell", "arguments": {"cell_id": "old", "cell_version": 2}},
             {"name": "delete_cell", "arguments": {"cell_id": "older", "cell_version": 3}}]}},
@@ -122,7 +122,7 @@ impl Moment {
     }
 }
 
-/// With a kernel, two cells to delete, and a policy under which only that waits.
+/// Starts with a kernel, two cells to delete, and a policy under which only deletions wait.
 async fn trusting(rules: &Value) -> Scene {
     let mut scene = Scene::with_kernel(script(rules)).await;
     for id in ["old", "older"] {
@@ -138,7 +138,7 @@ fn types(scene: &Scene) -> Vec<String> {
     scene.ada.events().iter().map(|recorded| recorded.event.event_type().to_owned()).collect()
 }
 
-/// The last of the calls that wait, once all have come: those before it start only after their own yes.
+/// Returns the last waiting call, once all have arrived: earlier ones start only after their own confirmation.
 fn next_to_confirm(scene: &Scene) -> Option<ToolCallId> {
     let all_are_there = count(&types(scene), "ToolCallRequested") == 3;
     waiting(scene.ada.state()).pop().filter(|_| all_are_there)
@@ -149,7 +149,7 @@ fn check_end(scene: &Scene, turn: &TurnId, moment: &str) {
     assert_eq!(scene.said(turn), "All done.", "{moment}");
 }
 
-/// Every call was started once and ended once, well; what it deleted and ran, it did once.
+/// Checks that every call started once and succeeded once, and that its effects occurred once.
 fn check_once(scene: &Scene, moment: &str, deletions: usize) {
     let mut seen: BTreeMap<(String, String), usize> = BTreeMap::new();
     for recorded in scene.ada.events() {

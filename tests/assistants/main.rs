@@ -1,4 +1,4 @@
-//! Assistants end to end: the built server, a real kernel, and a model provider that plays a script over real HTTP.
+//! End-to-end tests of assistants: the built server, a real kernel, and a scripted model provider over real HTTP.
 
 mod again;
 mod attached;

@@ -1,4 +1,4 @@
-//! A server whose assistants ask a scripted provider, a person in a notebook, and perhaps an agent with a kernel.
+//! Test scene: a server whose assistants use a scripted provider, a person in a notebook, and optionally an agent with a kernel.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::gate::Gate;
 use crate::processes::{Fixture, PATIENCE, Process, Visitor};
 
-/// What a test must never find again.
+/// Provider key that must not appear anywhere.
 pub const KEY: &str = "sk-planted-key-that-nobody-may-see";
 
 pub struct Scene {
@@ -23,12 +23,12 @@ pub struct Scene {
     _settings: tempfile::TempDir,
 }
 
-/// The script of the acceptance sentences: the demo's own.
+/// Returns the script of the acceptance sentences, which is the demo's.
 pub fn acceptance() -> Script {
     from_file("src/cli/demo/script.json")
 }
 
-/// The script that writes a cell which fails, and mends it.
+/// Returns the script that writes a failing cell, and fixes it.
 pub fn mend() -> Script {
     from_file("tests/fixtures/scripts/mend.json")
 }
@@ -41,7 +41,7 @@ pub fn script(replies: &Value) -> Script {
     Script::parse(&json!({ "key": KEY, "replies": replies }).to_string()).unwrap()
 }
 
-/// What the Python module will do: a function that assistants may call, and the one way to call it. `body` returns its answer.
+/// Returns code that imitates the Python module: registers a function for assistants. `body` returns its answer.
 pub fn function(name: &str, parameter: Option<&str>, body: &str) -> String {
     let properties = parameter.map(|name| json!({name: {"type": "integer"}})).unwrap_or_else(|| json!({}));
     let schema = json!({"type": "object", "properties": properties, "required": Vec::from_iter(parameter)});
@@ -57,19 +57,19 @@ pub fn function(name: &str, parameter: Option<&str>, body: &str) -> String {
     )
 }
 
-/// The function `pass_gate`.
+/// Returns code that registers the function `pass_gate`.
 pub fn gate_function(gate: &Gate) -> String {
     function("pass_gate", None, &format!("{}\nreturn 'passed'", gate.code()))
 }
 
 impl Scene {
-    /// Without a kernel: runs queue.
+    /// Starts without a kernel: runs are queued.
     pub async fn start(script: Script) -> Self {
         Self::asking(json!({"family": "anthropic"}), script, &[]).await
     }
 
-    /// Asks another provider, of these settings but for its address and its key; with more arguments for the server. With
-    /// `--log` among them there are notes of what server and agents say.
+    /// Starts with a provider of these settings, whose address and key are filled in, and with more arguments for the server. With `--log`
+    /// the standard error of server and agents is collected.
     pub async fn asking(mut provider: Value, mut script: Script, arguments: &[&str]) -> Self {
         script.key = Some(KEY.to_owned());
         let model = ScriptedServer::start(script).await.unwrap();
@@ -88,7 +88,7 @@ impl Scene {
         Self { model, fixture, ada, agent: None, _settings: settings }
     }
 
-    /// With an agent that runs real kernels.
+    /// Starts with an agent that runs real kernels.
     pub async fn with_kernel(script: Script) -> Self {
         Self::start(script).await.and_kernel().await
     }
@@ -98,7 +98,7 @@ impl Scene {
         self
     }
 
-    /// Runs, as the person, code that registers functions, and waits for them.
+    /// Runs code that registers functions, as the person, and waits for them.
     pub async fn register(&mut self, module: &str) {
         self.ada.run(module).await;
         let is_there = |state: &notarium_core::Document| {
@@ -107,14 +107,14 @@ impl Scene {
         self.ada.until("the function", is_there).await;
     }
 
-    /// SIGKILL, in the middle of whatever goes on.
+    /// Kills the server with SIGKILL, and restarts it.
     pub async fn kill_and_restart(&mut self) {
         self.fixture.kill_server();
         self.fixture.restart_server().await;
         self.ada.until_connected().await;
     }
 
-    /// Asks, in the conversation `talk`.
+    /// Asks in the conversation `talk`.
     pub async fn ask(&mut self, text: &str) -> TurnId {
         self.ask_in("talk", text).await
     }
@@ -144,7 +144,7 @@ impl Scene {
         self.ada.command(start).await.turn.unwrap()
     }
 
-    /// Asks, waits for the end, and returns what the assistant said last.
+    /// Asks, waits for the end, and returns the assistant's last message.
     pub async fn answered(&mut self, text: &str) -> String {
         let turn = self.ask(text).await;
         self.until_over(&turn).await;
@@ -153,7 +153,7 @@ impl Scene {
     }
 
     pub async fn until_over(&mut self, turn: &TurnId) {
-        // The turn is in the state before it can be missing there.
+        // The turn is in the state before its absence can mean its end.
         self.ada.until("the turn", |state| !state.conversations.is_empty()).await;
         while self.end_of(turn).is_none() {
             let version = self.ada.state().version;
@@ -168,7 +168,7 @@ impl Scene {
         }
     }
 
-    /// How the turn ended: why it stopped, or what failed it.
+    /// Returns the end of the turn: its stop reason, or its failure.
     pub fn end_of(&self, turn: &TurnId) -> Option<Result<StopReason, String>> {
         self.ada.events().iter().find_map(|recorded| match &recorded.event {
             Event::TurnFinished(event) if event.turn_id == *turn => event.stop_reason.known().copied().map(Ok),
@@ -178,7 +178,7 @@ impl Scene {
         })
     }
 
-    /// All text of the assistant's last message of the turn.
+    /// Returns the text of the assistant's last message in the turn.
     pub fn said(&self, turn: &TurnId) -> String {
         let last = self.ada.events().iter().rev().find_map(|recorded| match &recorded.event {
             Event::MessagePosted(event)
@@ -195,7 +195,7 @@ impl Scene {
         texts.collect()
     }
 
-    /// The result in the event of a call's end.
+    /// Returns the result in the event that ends a call.
     fn result_of(&self, call: &ToolCallId) -> String {
         let mut ends = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
             Event::ToolCallExecuted(event) if event.call_id == *call => Some(event.result.clone()),
@@ -204,7 +204,7 @@ impl Scene {
         ends.next_back().expect("a message that refers to a result comes after it")
     }
 
-    /// Results that tools gave the model, in order: text, and whether it is an error.
+    /// Returns the results that tools gave the model, in order: text, and true for an error.
     pub fn results(&self) -> Vec<(String, bool)> {
         let blocks = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
             Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(event.known_blocks()),
@@ -219,7 +219,7 @@ impl Scene {
         results.collect()
     }
 
-    /// The names of what happened, for messages of failing tests.
+    /// Returns the events' names, for messages of failing tests.
     pub fn story(&self) -> Vec<String> {
         let told = self.ada.events().iter().map(|recorded| match &recorded.event {
             Event::TurnFailed(event) => format!("TurnFailed: {}", event.sentence()),
@@ -250,7 +250,7 @@ impl Scene {
         id
     }
 
-    /// The call that waits for a person.
+    /// Returns the call that waits for a person.
     pub async fn waiting(&mut self) -> ToolCallId {
         let waits = |state: &notarium_core::Document| state.tool_calls.values().any(|call| call.gate.waits());
         self.ada.until("a call that waits", waits).await;
@@ -262,13 +262,13 @@ impl Scene {
         self.ada.command(Command::ConfirmToolCall { call_id: call_id.clone(), arguments_hash }).await;
     }
 
-    /// Everything in the notebook's record, as text.
+    /// Returns the notebook's whole record, as text.
     pub async fn whole_record(&self) -> String {
         let request = self.request(reqwest::Method::GET, "events");
         request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap()
     }
 
-    /// Over REST, as the person: a path below the notebook, or from `/` on.
+    /// Builds a REST request as the person; `path` is below the notebook, or absolute with `/`.
     pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         let address = match path.starts_with('/') {
             true => format!("http://{}{path}", self.fixture.address()),
@@ -277,20 +277,20 @@ impl Scene {
         reqwest::Client::new().request(method, address).bearer_auth(self.fixture.session())
     }
 
-    /// What is to be read there.
+    /// Returns the JSON at this path.
     pub async fn get(&self, path: &str) -> Value {
         let answer = self.request(reqwest::Method::GET, path).send().await.unwrap();
         answer.error_for_status().unwrap().json().await.unwrap()
     }
 
-    /// The titles of all notebooks that the person can see.
+    /// Returns the titles of all notebooks that the person can see.
     pub async fn titles(&self) -> Vec<String> {
         let listed = self.get("/api/notebooks").await;
         let listed = listed["notebooks"].as_array().unwrap_or_else(|| panic!("{listed}"));
         listed.iter().map(|notebook| notebook["title"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What REST tells of the notebook's calls in this state.
+    /// Returns the notebook's calls in this state, over REST.
     pub async fn calls(&self, state: &str) -> Value {
         self.get(&format!("calls?state={state}")).await["calls"].clone()
     }

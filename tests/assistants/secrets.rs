@@ -1,5 +1,4 @@
-//! Nothing that is secret is told: not in the record, over REST, on a stream, to a model, over MCP, by a kernel, or in a line of
-//! a log.
+//! Tests that no secret leaks into the record, REST, streams, models, MCP, kernels or logs.
 
 use notarium_core::Command;
 use reqwest::Method;
@@ -8,10 +7,10 @@ use serde_json::{Value, json};
 use crate::chat::Told;
 use crate::scene::{KEY, Scene, script};
 
-/// Everything that the program itself can log, and as much of its libraries as anybody would switch on.
+/// Log filter with all messages of the program, and the most that anybody would enable of its libraries.
 const LOG: &str = "debug,notarium=trace,notarium_server=trace,notarium_assistant=trace,notarium_agent=trace";
 
-/// A provider that repeats the key wherever a message of it is shown to people.
+/// A provider that repeats the key in every message that people may see.
 fn leaky() -> Value {
     let said = json!({"error": {"message": format!("bad key {KEY}"), "type": "authentication_error"}});
     let event = format!("data: {{\"type\":\"error\",\"error\":{{\"type\":\"api_error\",\"message\":\"{KEY}\"}}}}\n\n");
@@ -29,7 +28,7 @@ fn leaky() -> Value {
     ])
 }
 
-/// An outside assistant, over HTTP.
+/// An external assistant, over HTTP.
 struct Outside<'a> {
     scene: &'a Scene,
     token: String,
@@ -75,7 +74,7 @@ fn request(method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-/// Runs a cell that shows everything that the kernel finds in its environment.
+/// Runs a cell that prints the kernel's whole environment.
 async fn show_environment(scene: &mut Scene) {
     let source = "import os\nmark = 'the environment'\nprint(dict(os.environ))";
     let insert = json!({"InsertCell": {"cell_id": "first", "cell_type": "code", "source": source}});
@@ -86,7 +85,7 @@ async fn show_environment(scene: &mut Scene) {
     scene.ada.until("the run", |state| state.executions.get(&run).is_some_and(|run| run.ended_at.is_some())).await;
 }
 
-/// What came out by one way, and something that must be in it: it is of no use to look into an empty bag.
+/// Output of one channel, and a text that it must contain, to prove that the channel is not empty.
 struct Way {
     name: &'static str,
     told: String,
@@ -97,7 +96,7 @@ fn way(name: &'static str, told: String, holds: &'static str) -> Way {
     Way { name, told, holds }
 }
 
-/// The person asks, follows and reads.
+/// Collects the channels of a person who asks, follows and reads.
 async fn ways_of_the_person(scene: &mut Scene) -> Vec<Way> {
     let mut streams = String::new();
     for (text, end) in [
@@ -148,7 +147,7 @@ async fn way_of_an_outside_assistant(scene: &Scene) -> (String, Way) {
     (outside.token.clone(), way("MCP", told.concat(), "the environment"))
 }
 
-/// A token as a whole, and what is secret of it: the rest may be its id.
+/// Returns the whole token, and its secret part: the rest may be its id.
 fn secrets(token: &str) -> [String; 2] {
     [token.to_owned(), token.rsplit('_').next().unwrap().to_owned()]
 }

@@ -1,4 +1,4 @@
-//! Conversations of one notebook side by side: none waits for another's model, call or person.
+//! Tests of concurrent conversations in one notebook: none waits for another's model, call or person.
 
 use notarium_core::{Command, Policy, StopReason, TurnId};
 use notarium_scripted::Outcome;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::gate::Gate;
 use crate::scene::{Scene, script};
 
-/// A model that stops in the middle of a word, and says no more.
+/// A model reply that hangs in the middle of a word.
 fn hanging(user: &str) -> Value {
     json!({"when": {"user": user}, "reply": {"text": "word ".repeat(200), "hang_after_bytes": 700}})
 }
 
-/// Adds a cell, and ends.
+/// Rules that add a cell, and end.
 fn adding(user: &str) -> [Value; 2] {
     [
         json!({"when": {"user": user}, "reply": {"calls": [{"name": "create_cell", "arguments": {"source": "added = 1"}}]}}),
@@ -20,7 +20,7 @@ fn adding(user: &str) -> [Value; 2] {
     ]
 }
 
-/// Asks for a cell in a conversation of its own, and gets it.
+/// Requests a cell in another conversation, and checks that it is added.
 async fn adds_a_cell(scene: &mut Scene) {
     let turn = scene.ask_in("quick", "add a cell").await;
     scene.until_over(&turn).await;
@@ -51,7 +51,7 @@ async fn who_streams_and_who_waits_for_a_person_keep_nobody_up() {
     let deletes = scene.ask_in("careful", "delete").await;
     let call = scene.waiting().await;
     adds_a_cell(&mut scene).await;
-    // The others are where they were, and each goes its own way to its end.
+    // The other turns are unaffected, and each reaches its end.
     assert!(is_under_way(&scene, &talks) && is_under_way(&scene, &deletes), "{:#?}", scene.story());
     assert_eq!(scene.model.requests()[0].outcome, Outcome::Streaming);
     scene.confirm(&call).await;

@@ -1,4 +1,4 @@
-//! Text that an assistant had written when it was stopped, or when its model failed, stays.
+//! Tests that partial text of an assistant is kept when its turn is stopped, or its model fails.
 
 use notarium_core::{Actor, CellType, Command, Event, TurnId};
 use reqwest::Method;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::chat::Told;
 use crate::scene::{Scene, script};
 
-/// Writes some of its answer, and then nothing.
+/// A reply that hangs after some text.
 fn hangs() -> Value {
     json!({"text": "one two three four five six", "piece_characters": 4, "hang_after_bytes": 700, "chunk_bytes": 50})
 }
 
-/// The texts of the turn's partial message, who said it, and the type of the event behind it.
+/// Returns the text of the turn's partial message, its author, and the type of the next event.
 fn kept(scene: &Scene, turn: &TurnId) -> Option<(String, Actor, String)> {
     let events = scene.ada.events();
     let at = events.iter().position(|recorded| match &recorded.event {
@@ -23,7 +23,7 @@ fn kept(scene: &Scene, turn: &TurnId) -> Option<(String, Actor, String)> {
     Some((scene.said(turn), actor, next))
 }
 
-/// Waits until the model has written something, and stops it.
+/// Waits for the first text, and stops the turn.
 async fn stop(scene: &mut Scene, told: &mut Told) -> TurnId {
     told.until("text_delta").await;
     let turn: TurnId = told.events[0]["turn_id"].as_str().unwrap().parse().unwrap();
@@ -47,13 +47,13 @@ async fn the_half_of_an_answer_that_is_stopped_is_kept_and_the_model_is_told() {
     let listed = scene.request(Method::GET, &format!("conversations/{conversation}/messages")).send().await.unwrap();
     let listed: Value = listed.json().await.unwrap();
     assert_eq!((&listed["messages"][0]["is_partial"], &listed["messages"][1]["role"]), (&json!(true), &json!("user")));
-    // A later follower is told the same.
+    // A later follower gets the same text.
     let path = format!("turns/{turn}/stream");
     let late = scene.request(Method::GET, &path).send().await.unwrap().text().await.unwrap();
     let deltas = late.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
     let retold: String = deltas.filter_map(|event| event["text"].as_str().map(str::to_owned)).collect();
     assert_eq!(retold, text);
-    // The next question in the conversation.
+    // Next question in the conversation.
     let next = scene.ask_in(&conversation, "And what follows?").await;
     scene.until_over(&next).await;
     assert_eq!(scene.said(&next), "Six follows five.");

@@ -1,4 +1,4 @@
-//! Every tool of the table, executed for real.
+//! Tests of every built-in tool, with real execution.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::scene::{Scene, function, script};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// Calls that a model makes one after the other, each after the answer to the one before.
+/// Rules for a chain of calls, each after the result of the previous one.
 fn chain(user: &str, calls: &[(&str, Value)]) -> Vec<Value> {
     let when = |after: Option<&str>| match after {
         Some(tool) => json!({"user": user, "after_tool": tool}),
@@ -35,7 +35,7 @@ async fn until_done(scene: &mut Scene, turn: &TurnId) {
     assert_eq!(scene.end_of(turn), Some(Ok(StopReason::EndTurn)), "{:#?}", scene.story());
 }
 
-/// What the calls of one turn came to.
+/// Returns the results of a turn's calls.
 async fn calls(scene: &mut Scene, text: &str) -> Vec<(String, bool)> {
     let before = scene.results().len();
     let turn = scene.ask(text).await;
@@ -43,12 +43,12 @@ async fn calls(scene: &mut Scene, text: &str) -> Vec<(String, bool)> {
     scene.results().split_off(before)
 }
 
-/// The same of a turn with one call.
+/// Returns the result of a turn with one call.
 async fn call(scene: &mut Scene, text: &str) -> (String, bool) {
     calls(scene, text).await.pop().unwrap()
 }
 
-/// … that works.
+/// Returns the result of a turn with one successful call.
 async fn good(scene: &mut Scene, text: &str) -> String {
     let (result, is_error) = call(scene, text).await;
     assert!(!is_error, "{text}: {result}");
@@ -72,10 +72,10 @@ async fn every_tool_of_the_table_answers() {
     assert_eq!(executed(&scene), table, "every tool was called, and worked");
 }
 
-/// A person's, of no cell: what runs again here must be harmless.
+/// Code that a person runs without a cell, as cells run here again must be harmless.
 const SHOP: &str = "import sqlite3; sqlite3.connect('shop.sqlite').execute('CREATE TABLE sold (id INTEGER, city)')";
 
-/// Two cells that ran: one with a variable and a long text, one with a picture.
+/// Prepares two executed cells: one with a variable and a long text, one with an image.
 async fn prepare(scene: &mut Scene) {
     let shop = json!({"RequestExecution": {"target": {"scratch": {"source": SHOP, "purpose": "a database"}}}});
     scene.ada.command(serde_json::from_value(shop).unwrap()).await;
@@ -93,7 +93,7 @@ async fn prepare(scene: &mut Scene) {
     }
 }
 
-/// The functions of all calls that ended well.
+/// Returns the functions of all successful calls.
 fn executed(scene: &Scene) -> BTreeSet<String> {
     let events = || scene.ada.events().iter().map(|recorded| &recorded.event);
     let ended = |event: &Event| match event {
@@ -263,10 +263,10 @@ async fn a_function_that_vanishes_is_told_to_the_model_and_the_turn_goes_on() {
     let rules = chain("double", &[("double", json!({"number": 21}))]);
     let mut scene = Scene::with_kernel(script(&json!(rules))).await;
     scene.register(&double()).await;
-    // In the kernel, after the call had started: it waits behind code that takes the function away.
+    // Removed in the kernel after the call's start: the call waits behind code that removes the function.
     let (told, is_error) = behind(&mut scene, "\nimport sys; del sys.modules['notarium']", async |_| {}).await;
     assert!(is_error && told.contains("does not know double any more: run the cell that registers it"), "{told}");
-    // With its kernel, after the call had started.
+    // Removed with its kernel, after the call's start.
     scene.register(&double()).await;
     let restart = async |scene: &mut Scene| {
         let kernel_session = scene.ada.state().kernels.keys().next().cloned().unwrap();
@@ -274,14 +274,14 @@ async fn a_function_that_vanishes_is_told_to_the_model_and_the_turn_goes_on() {
     };
     let (told, is_error) = behind(&mut scene, "", restart).await;
     assert!(is_error && told.contains("the kernel was restarted"), "{told}");
-    // With its kernel, before the call.
+    // Removed with its kernel, before the call.
     let is_gone = |state: &Document| state.functions.values().all(|function| function.kernel_session.is_none());
     scene.ada.until("the end of the kernel", is_gone).await;
     let (told, is_error) = call(&mut scene, "double").await;
     assert!(is_error && told.contains("has ended: run the cell that registers it again"), "{told}");
 }
 
-/// What the call comes to that starts while the person's code runs, after `meanwhile`.
+/// Returns the result of a call that starts while the person's code runs, after `meanwhile`.
 async fn behind(scene: &mut Scene, code: &str, meanwhile: impl AsyncFn(&mut Scene)) -> (String, bool) {
     let mut gate = Gate::start().await;
     scene.ada.run(&(gate.code() + code)).await;

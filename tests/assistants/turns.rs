@@ -1,4 +1,4 @@
-//! The acceptance sentences, and turns that do not go as planned.
+//! Tests of the acceptance sentences, and of turns with faults.
 
 use notarium_core::{CellType, Command, Event, ExecutionStatus, StopReason, Usage};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn the_acceptance_sentences_hold_on_a_real_kernel() {
     let (last, _) = state.ordered_cells().last().unwrap();
     let (_, run) = state.latest_execution(last).unwrap();
     assert!(run.outputs[0].content.get().contains("vegalite"), "{:?}", run.outputs);
-    // Every call is in the record, with who asked for it.
+    // Every call is in the record, with its requester.
     let record = scene.whole_record().await;
     assert!(!record.contains(KEY), "a key is in the record");
     let sent: String = scene.model.requests().iter().map(|request| request.body.clone()).collect();
@@ -39,7 +39,7 @@ async fn create_run_fix_summarise() {
     assert_eq!(scene.answered("Create, run, fix, summarise").await, "It works: the total is 6.");
     let results = scene.results();
     assert!(results[0].0.contains("⚠️ ERRORS DETECTED IN NOTEBOOK:") && results[0].1, "{results:#?}");
-    // The same in a prompt cell, which keeps its reply.
+    // The same in a prompt cell, which stores its reply.
     let mut scene = Scene::with_kernel(mend()).await;
     let cell = scene.cell_of(CellType::Prompt, "Make, run, mend, report").await;
     let turn = scene.prompt(&cell).await;
@@ -67,13 +67,13 @@ async fn what_destroys_waits_for_a_person() {
     assert_eq!(scene.said(&turn), "It is gone.");
     assert!(!scene.ada.state().cells.contains_key(&cell));
     assert_eq!(thoughts(&scene), ["The first one is meant."; 2], "that of the turn before, too");
-    // And back, by whoever may edit.
+    // Undo, which anybody with the right to edit can do.
     let undo = Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn), cell_id: None };
     scene.ada.command(undo).await;
     scene.ada.until("the cell again", |state| state.cells.contains_key(&cell)).await;
 }
 
-/// The thoughts that the last request gave back, each with its signature: the server has checked that they fit.
+/// Returns the thinking blocks in the last request; the server has checked their signatures.
 fn thoughts(scene: &Scene) -> Vec<String> {
     let request = scene.model.requests().last().unwrap().json();
     let blocks = request["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_array());
@@ -96,7 +96,7 @@ async fn a_thought_goes_back_with_its_call_although_the_server_was_killed_meanwh
     assert_eq!(thoughts(&scene), ["The first one is meant."]);
 }
 
-/// A whole answer of a provider that counts nothing.
+/// A complete answer of a provider that reports no usage.
 const UNCOUNTED: &str = r#"data: {"type":"message_start","message":{}}
 
 data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
@@ -131,7 +131,7 @@ async fn what_a_model_call_took_is_recorded_as_its_provider_counts_and_else_as_a
     });
     let finished: Vec<(bool, Usage)> = finished.collect();
     let exactly = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, estimated: false };
-    // Of the one that was cut it had only said what it read; one token stands for the beginning.
+    // The interrupted attempt reported only its input; one output token stands for its beginning.
     assert_eq!(finished[..3], [(false, exactly(1_200, 34)), (true, exactly(1_300, 1)), (false, exactly(1_400, 56))]);
     let (_, estimate) = finished[3];
     assert!(estimate.estimated && estimate.input_tokens > 500, "rules, tools and facts were read: {estimate:?}");
@@ -215,7 +215,7 @@ async fn a_stop_reaches_the_model_in_the_middle_of_a_word() {
     let left = notarium_scripted::Outcome::Cancelled;
     scene.model.wait_for(|requests| requests[0].outcome == left).await;
     assert_eq!(scene.end_of(&turn), Some(Err("cancelled".to_owned())));
-    // Nothing is left behind, and the next turn goes ahead.
+    // No state remains, and the next turn proceeds.
     assert!(scene.ada.state().turns.is_empty());
 }
 

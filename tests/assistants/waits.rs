@@ -1,5 +1,5 @@
-//! What takes long: a word after five seconds, an end of the wait after thirty, and a run that goes on; and runs that get lost.
-//! What can be had with shorter waits is in `src/cli/assistants/tests/`.
+//! Tests of long waits: a notice after five seconds, an end of the wait after thirty, runs that continue, and runs that get lost.
+//! Tests with shorter waits are in `src/cli/assistants/tests/`.
 
 use notarium_core::{Command, ExecutionStatus, Policy};
 use serde_json::{Value, json};
@@ -20,12 +20,12 @@ async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_
     let request = reqwest::Client::new().post(&address).bearer_auth(scene.fixture.session());
     let told = request.json(&json!({"text": "slow"})).send().await.unwrap().text().await.unwrap();
     assert_eq!(told.matches("event: tool_update").count(), 1, "{told}");
-    // In as many pieces as it came.
+    // The number of pieces may differ.
     let deltas = told.lines().filter(|line| line.contains(r#""type":"text_delta""#));
     let texts = deltas.filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
     let said: String = texts.filter_map(|delta| Some(delta["text"].as_str()?.to_owned())).collect();
     assert_eq!(said, "It is still running.", "{told}");
-    // The wait is over, the run is not.
+    // The wait has ended, the run continues.
     let ended = |state: &notarium_core::Document| {
         state.executions.values().any(|run| run.status == ExecutionStatus::Ok && run.outputs.len() == 1)
     };
@@ -48,7 +48,7 @@ async fn an_agent_that_dies_in_the_middle_leaves_an_outcome_that_nobody_knows() 
         let turn = scene.ask(text).await;
         gate.until_arrived(asked + 1).await;
         scene.agent.as_mut().expect("an agent").kill();
-        // The next one tells what became of the kernel.
+        // The new agent reports what happened to the kernel.
         scene.agent = Some(scene.fixture.agent().await);
         scene.until_over(&turn).await;
         assert_eq!(scene.said(&turn), "I look first.", "{text}: {:#?}", scene.results());

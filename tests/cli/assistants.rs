@@ -1,4 +1,4 @@
-//! What assistants ask for is seen, decided and taken back on the command line.
+//! Tests of assistants' calls on the command line: list, decide, undo.
 
 use notarium_assistant::host::Host;
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, RequestToolCall, ToolCallId, UserId};
@@ -9,7 +9,7 @@ use crate::chat::type_in;
 use crate::support::{Lines, Words, World};
 use notarium_server::{Server, ServerConfig};
 
-/// The assistant of the user who is logged in.
+/// Assistant of the signed-in user.
 struct Assistant {
     actor: Actor,
     notebook: NotebookId,
@@ -176,7 +176,7 @@ async fn a_confirmation_before_a_kill_still_counts() {
     let url = world.url();
     let calls = ["calls", nb, "--json", "--server", &url, "--token", &token];
     let state = world.run(&calls).await.json()[0]["state"].clone();
-    // The server that was killed carries confirmed calls out: it may have been faster than the kill.
+    // The killed server executes confirmed calls, and may have been faster than the kill.
     if state != "succeeded" {
         assert_eq!(state, "confirmed");
         assistant.starts(&world, "d").await;

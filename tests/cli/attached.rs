@@ -1,4 +1,4 @@
-//! Pictures and text that go with a question: sent by `chat --attach`, kept by a backup, and no concern of a fork.
+//! Tests of attachments: sent by `chat --attach`, included in backups, not copied by forks.
 
 use notarium_server::{Server, ServerConfig};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ impl World {
         std::fs::write(self.folder.path().join(name), bytes).unwrap();
     }
 
-    /// What the messages of the notebook's record name.
+    /// Returns the attachments named in messages of the notebook's record.
     async fn attached(&self, notebook: &str) -> Vec<Value> {
         let events =
             self.get(&format!("/api/notebooks/{notebook}/events?limit=1000")).await.json::<Value>().await.unwrap();
@@ -51,7 +51,7 @@ async fn what_is_attached_goes_with_the_question_and_survives_a_backup_but_not_a
     let blob = format!("/api/notebooks/{notebook}/blobs/{}", hex::encode(Sha256::digest(PICTURE)));
     assert_eq!(world.get(&blob).await.bytes().await.unwrap(), PICTURE);
 
-    // A fork has the cells, and nobody's conversations.
+    // A fork has the cells, but no conversations.
     let fork = world.run(&["fork", "Work", "--title", "Mine"]).await.ok();
     assert_eq!(world.attached(&fork).await, Vec::<Value>::new());
     world.run(&["verify", &fork, "--blobs"]).await.ok();

@@ -1,4 +1,4 @@
-//! `notarium backup` beside a running server, `notarium restore`, and a server on what was restored.
+//! Tests of `notarium backup` beside a running server, `notarium restore`, and a server on the restored data.
 
 use notarium_server::{Server, ServerConfig};
 use reqwest::Method;
@@ -61,7 +61,7 @@ async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_veri
     world.run(&["export", &with_blob]).await.ok();
 }
 
-/// Killed at ten moments between its start and its end: the server refuses what is left, and restoring again finishes it.
+/// Kills a restore at ten moments: the server refuses the partial data, and another restore completes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_restore_is_refused_by_the_server_and_taken_up_by_the_next() {
     let data = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ async fn a_killed_restore_is_refused_by_the_server_and_taken_up_by_the_next() {
         let folder = format!("restored{tenth}");
         let into = world.folder.path().join(&folder);
         let mut restore = world.spawn(&["restore", "nightly.tar.zst", &folder]);
-        // Where it is killed is the point of this test: there is nothing to wait for.
+        // Kills after a fixed time, as the moment of the kill is under test.
         let _ = tokio::time::timeout(whole * tenth / 10, restore.wait()).await;
         let _ = restore.kill().await;
         if !into.exists() {
@@ -91,7 +91,7 @@ async fn a_killed_restore_is_refused_by_the_server_and_taken_up_by_the_next() {
                 assert!(said.contains("broke off"), "{said}");
                 world.run(&["restore", "nightly.tar.zst", &folder]).await.ok();
             }
-            // It was done.
+            // The restore was complete.
             Ok(server) => server.shut_down().await,
         }
         let server = Server::start(ServerConfig::in_folder(&into)).await.unwrap();

@@ -1,4 +1,4 @@
-//! `notarium chat` and `notarium confirm` as people use them, at a terminal and elsewhere. The test carries the turns on.
+//! Tests of `notarium chat` and `notarium confirm`, at a terminal and elsewhere. The test carries out the turns.
 
 use notarium_assistant::host::Host;
 use notarium_core::{
@@ -12,24 +12,24 @@ use tokio::io::AsyncWriteExt;
 
 use crate::support::{Lines, Words, World, ended, interrupt};
 
-/// What the assistant does when it is asked.
+/// Behaviour of the assistant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Does {
     Talk,
     TalkForEver,
-    /// Deletes every cell, with calls of one message that come one after the other.
+    /// Deletes every cell, with calls of one message that start one after the other.
     Delete,
     Fail,
 }
 
-/// Acts for whoever asks, one turn after the other.
+/// Carries out the turns of anybody who asks, one after the other.
 pub struct Driver {
     host: AssistantHost,
     notebook: NotebookId,
     does: Does,
 }
 
-/// The turn that is carried on.
+/// The current turn.
 struct Turn {
     id: TurnId,
     conversation: ConversationId,
@@ -229,7 +229,7 @@ async fn ctrl_c_stops_the_assistant() {
     assert!(log.contains("posted a message (assistant, stopped before its end)"), "{log}");
 }
 
-/// The texts of a conversation's messages, the first one first, and whether each is the beginning of an answer.
+/// Returns the texts of a conversation's messages, oldest first, and true for partial ones.
 async fn talk(world: &World, nb: &str) -> Vec<(String, bool)> {
     let record = world.run(&["log", nb, "--json"]).await.ok();
     let posted = record.lines().filter_map(|line| {
@@ -323,7 +323,7 @@ async fn a_prompt_cell_is_answered_and_keeps_its_reply() {
     assert_ne!(none.code, 0);
 }
 
-/// The sources that are left, in order.
+/// Returns the remaining sources, in order.
 async fn sources(world: &World, nb: &str) -> Vec<String> {
     let state = world.run(&["show", nb, "--json"]).await.json()["notebook"].clone();
     let order = state["order"].as_array().unwrap().iter();

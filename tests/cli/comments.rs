@@ -1,4 +1,4 @@
-//! Comments from the command line.
+//! Tests of comments on the command line.
 
 use crate::support::World;
 

@@ -1,4 +1,4 @@
-//! What a disk has changed: found out, said, mended.
+//! Tests of data that a disk has changed: detection, report, repair.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ impl Scene {
         Self { world, data }
     }
 
-    /// Stops the server, lets `change` do something to its data, and starts it again where it was.
+    /// Stops the server, applies `change` to its data, and restarts it on the same address.
     async fn stopped<T>(&mut self, change: impl AsyncFnOnce(&Path) -> T) -> T {
         let server = self.world.server.take().expect("it runs");
         let listen = server.local_addr;
@@ -38,7 +38,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// A notebook whose one output is too large for an event; returns its id and the file of its blob.
+/// Imports a notebook whose only output is too large for an event; returns its id and the file of its blob.
 async fn with_blob(scene: &Scene) -> (String, PathBuf) {
     let output = json!({"output_type": "stream", "name": "stdout", "text": "long ".repeat(10_000)});
     let cell = json!({"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "execution_count": 1, "outputs": [output]});
@@ -86,7 +86,7 @@ async fn a_damaged_or_missing_blob_is_named_and_a_right_upload_mends_it() {
     }
 }
 
-/// As an older server, which did not look at what it read, could have left it.
+/// Scenario: data left by an older server, which did not verify what it read.
 #[tokio::test(flavor = "multi_thread")]
 async fn verify_says_when_the_server_shows_another_state_than_its_record_leads_to() {
     let mut scene = Scene::start().await;
@@ -110,7 +110,7 @@ async fn verify_says_when_the_server_shows_another_state_than_its_record_leads_t
     scene.world.run(&["replay", "Proof"]).await.fails(1);
 }
 
-/// Other bytes of the same length in the database's file, and no snapshot that knows better.
+/// Overwrites bytes in the database file, and deletes snapshots, which would hide it.
 async fn overwritten(folder: &Path, notebook: &str, before: &[u8], after: &[u8]) {
     let store = Sqlite::open(folder).await.unwrap();
     store.delete_snapshots(&notebook.parse().unwrap()).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_notebook_with_a_damaged_event_is_shown_as_it_was_before_it() {
     }
 }
 
-/// SQLite would go on writing to a file that has no name any more.
+/// Without the check, SQLite would continue to write to a file without a name.
 #[tokio::test(flavor = "multi_thread")]
 async fn readyz_says_while_nothing_can_be_written() {
     let scene = Scene::start().await;
@@ -166,7 +166,7 @@ async fn readyz_says_while_nothing_can_be_written() {
     let said: serde_json::Value = ready().await.json().await.unwrap();
     assert_eq!(said["status"], "degraded", "until a write succeeds");
     assert!(said["problems"][0].as_str().unwrap().contains("write was refused"), "{said}");
-    // The notebook is read again after a pause; until then it is refused with the reason.
+    // The notebook is reloaded after a pause; until then commands are refused with the reason.
     let written = async {
         loop {
             let ran = world.run(&["rename", &notebook, "Written"]).await;

@@ -1,4 +1,4 @@
-//! What was meant otherwise: rights for nobody, a sign-in in place of another.
+//! Tests of refused requests: rights for inactive accounts, a sign-in in place of another.
 
 use tokio::io::AsyncWriteExt;
 

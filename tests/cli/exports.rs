@@ -1,4 +1,4 @@
-//! Files to read: HTML, Markdown and Python, by the command and by REST.
+//! Tests of exports for reading: HTML, Markdown and Python, by command and by REST.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Files beside a notebook from the command line, with a real runtime agent and its folder.
+//! Tests of working files on the command line, with a real runtime agent and its folder.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use notarium_agent::session::KernelSessionLimits;
 
 use crate::support::{PATIENCE, World};
 
-/// An agent that could launch something, whose folder is `work` in that of the world.
+/// Starts an agent that offers a kernel; its folder is `work` in the world's folder.
 async fn agent(world: &World) -> (tokio::task::JoinHandle<()>, PathBuf) {
     let (spec, work) = (world.folder.path().join("share/jupyter/kernels/fake"), world.folder.path().join("work"));
     std::fs::create_dir_all(&spec).unwrap();
@@ -46,7 +46,7 @@ async fn files_go_up_and_down_and_nothing_is_replaced_unasked() {
     let none = world.run(&["files", "Notes"]).await.fails(1);
     assert!(none.contains("notarium agent"), "{none}");
     let (agent, work) = agent(&world).await;
-    // The offer is on its way.
+    // Repeats until the agent's offer arrives.
     let empty = loop {
         let ran = world.run(&["files", "Notes"]).await;
         if ran.code == 0 {
@@ -68,7 +68,7 @@ async fn files_go_up_and_down_and_nothing_is_replaced_unasked() {
     let listed = world.run(&["files", "Notes", "data", "--json"]).await.json();
     assert_eq!((listed[0]["name"].as_str(), listed[1]["kind"].as_str()), (Some("2026"), Some("file")), "{listed:#}");
 
-    // A name that holds `nt_`, as tokens do.
+    // File name that contains `nt_`, as tokens do.
     world.file("patient_data.csv", "3,4\n");
     world.run(&["upload", "Notes", "patient_data.csv", "--to", "client_list/"]).await.ok();
     assert_eq!(world.run(&["download", "Notes", "client_list/patient_data.csv", "-o", "-"]).await.ok(), "3,4");

@@ -1,4 +1,4 @@
-//! Kernels from the command line, with an agent that goes away; and what else was only on the page before.
+//! Tests of kernels on the command line, with an agent that disconnects; and of commands that only the page had before.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{EchoAgent, Lines, World, ended};
 
-/// What people may wait until they are told. Machines that build and test at the same time get more.
+/// Maximum time until people are notified. Test machines with concurrent builds get more.
 const TOLD_WITHIN: Duration = Duration::from_secs(5);
 const SLACK: Duration = Duration::from_secs(5);
 
@@ -84,7 +84,7 @@ async fn the_run_after_a_lost_kernel_says_that_its_variables_are_gone() {
     Lines::of(running.stdout.take().unwrap()).until("begun").await;
     agent.abort();
     Lines::of(running.stderr.take().unwrap()).until("unreachable since").await;
-    // The run alone is given up: nobody asks for the kernel's end, so nobody knows what is lost with it.
+    // Only the run is given up, without an end of the kernel, so the loss is not recorded yet.
     let run = world.run(&["runs", "Lost", "--json"]).await.json()[0]["id"].as_str().unwrap().to_owned();
     let address = format!("{}/api/notebooks/{notebook}/runs/{run}/give-up", world.url());
     let given_up = reqwest::Client::new().post(address).bearer_auth(world.token()).send().await.unwrap();
@@ -156,7 +156,7 @@ async fn code_that_asks_where_nobody_answers_fails_with_a_sentence() {
         }
     };
     agent.abort();
-    // The echo agent interrupts nothing that asks: a person gives it up.
+    // The echo agent does not interrupt a run that asks for input, so a person gives it up.
     let http = reqwest::Client::new();
     let address = format!(
         "{}/api/notebooks/{}/runs/{run}/give-up",

@@ -1,4 +1,4 @@
-//! The built program against a server: what a user types, and what a user sees.
+//! Tests of the built program against a server: commands that users type, and output that they see.
 
 mod assistants;
 mod attached;
@@ -227,7 +227,7 @@ async fn failures_say_what_to_do_and_have_their_codes() {
     let wrong = world.run(&["ls", "--server", "ftp://x"]).await.fails(2);
     assert!(wrong.contains("http://host:port"), "{wrong}");
 
-    // A port that is taken, and where nobody listens.
+    // A port without a listener, reserved for this test.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let silent = format!("http://{}", taken.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Names and words that hold `nt_`, as the tokens of Notarium do, are names and words.
+//! Tests of names and words that contain `nt_`, as tokens do: they are not treated as tokens.
 
 use crate::support::World;
 

@@ -1,4 +1,4 @@
-//! The owner of a server gets in at the first start, and again when the session has ended or the password is lost.
+//! Tests of the owner's sign-in: at the first start, and after the session has ended or the password is lost.
 
 use notarium_server::auth::ClientInfo;
 use notarium_server::{Server, ServerConfig};
@@ -28,7 +28,7 @@ async fn the_first_sign_in_chooses_login_and_password_and_the_next_one_needs_no_
     assert!(nothing.contains("choose your login"), "{nothing}");
     let short = world.run_with(&first, "ann\nshort\n").await.fails(1);
     assert!(short.contains("at least 10 characters"), "{short}");
-    // The token is good still.
+    // The token is still valid.
     world.run_with(&first, &format!("ann\n{PASSWORD}\n")).await.ok();
     world.run(&["logout"]).await.ok();
     world.run_with(&["login", "--server", &url, "--login", "ann"], &format!("{PASSWORD}\n")).await.ok();
@@ -62,7 +62,7 @@ async fn on_a_stopped_server_whoever_may_write_its_folder_gets_in_again() {
     assert!(old.contains("wrong"), "{old}");
 }
 
-/// As `notarium up` left them before: signed in once, without a login and a password.
+/// State left by earlier versions of `notarium up`: signed in once, without login and password.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_who_never_had_a_password_gets_one_by_a_reset() {
     let mut world = World::empty();

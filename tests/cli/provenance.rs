@@ -1,4 +1,4 @@
-//! What came with a file, or was put into the record by hand, is called that: nobody takes it for a run or an answer of here.
+//! Tests of imported or recorded runs and answers: they are marked as such, and not mistaken for runs of this server.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Reactive notebooks from the command line.
+//! Tests of reactive notebooks on the command line.
 
 use crate::support::{EchoAgent, World};
 

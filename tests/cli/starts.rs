@@ -1,11 +1,11 @@
-//! What a server says when it starts, what its options for proxies do, and the link that opens a browser.
+//! Tests of a server's start messages, its options for proxies, and the link that opens a browser.
 
 use serde_json::{Value, json};
 use tokio::process::Child;
 
 use crate::support::{Lines, World};
 
-/// A `serve` of its own, and what it said until its address.
+/// Starts `serve`; returns the process, its later lines, and its address.
 async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process::ChildStdout>, String) {
     let arguments = [&["serve", "--data", "data", "--listen", "127.0.0.1:0"], options].concat();
     let mut process = world.spawn(&arguments);
@@ -15,7 +15,7 @@ async fn serve(world: &World, options: &[&str]) -> (Child, Lines<tokio::process:
     (process, lines, url)
 }
 
-/// One wrong attempt to sign in, as a proxy on this machine hands it on.
+/// Tries to sign in with a wrong token, through a proxy on this machine; returns the status.
 async fn attempt(url: &str, forwarded_for: &str) -> u16 {
     let request = reqwest::Client::new().post(format!("{url}/api/session")).header("x-forwarded-for", forwarded_for);
     request.json(&json!({"token": "nothing"})).send().await.unwrap().status().as_u16()
@@ -41,7 +41,7 @@ async fn a_server_says_what_confirming_takes() {
 async fn the_option_for_proxies_says_whose_header_counts() {
     let world = World::empty();
     let (_process, _lines, url) = serve(&world, &["--trusted-proxy", "127.0.0.1"]).await;
-    // One network has forty attempts at once: each of these comes from its own.
+    // One network may make forty attempts; each of these comes from a different one.
     for number in 0..100 {
         assert_eq!(attempt(&url, &format!("203.0.113.{number}")).await, 401);
     }
@@ -79,13 +79,13 @@ async fn a_link_opens_a_browser_once_and_leads_to_a_notebook() {
     let another = world.run(&["link"]).await.ok();
     assert!(!another.contains('&') && another != link, "{another}");
 
-    // A program's token opens no browser.
+    // A program's token cannot open a browser.
     let program = world.run(&["token", "new", "--label", "job", "--scope", "read", "--json"]).await.json();
     let refused = world.run(&["link", "--token", program["token"].as_str().unwrap()]).await.fails(1);
     assert!(refused.contains("only a kept session opens one for a browser: sign in"), "{refused}");
 }
 
-/// Many systems allow 1,024 open files at first, and far more to who asks.
+/// Many systems allow 1,024 open files by default, and far more on request.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_asks_for_as_many_open_files_as_the_system_allows() {

@@ -1,4 +1,4 @@
-//! A server in this process, the built binary beside it, and an agent that pretends to have a kernel.
+//! Test fixtures: a server in this process, the built binary as a process, and an agent that imitates a kernel.
 
 #[path = "../support/terminal.rs"]
 mod terminal;
@@ -20,10 +20,10 @@ pub use terminal::Words;
 use terminal::at_terminal;
 use tokio::process::{Child, Command as Process};
 
-/// Longer than anything here takes; a test that waits so long has failed.
+/// Timeout of waits, longer than any operation here.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What the program left behind.
+/// Result of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -32,21 +32,21 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Standard output of a command that must succeed, without the last line break.
+    /// Returns standard output of a command that must succeed, without the last line break.
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{self:#?}");
         self.out.trim_end().to_owned()
     }
 
-    /// Standard output as one JSON value.
+    /// Returns standard output as one JSON value.
     #[track_caller]
     pub fn json(self) -> serde_json::Value {
         let text = self.ok();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// Standard error of a command that must fail so.
+    /// Returns standard error of a command that must fail with this code.
     #[track_caller]
     pub fn fails(self, code: i32) -> String {
         assert_eq!(self.code, code, "{self:#?}");
@@ -54,22 +54,22 @@ impl Ran {
     }
 }
 
-/// A folder of the user, and perhaps a server.
+/// A folder of the user, and optionally a server.
 pub struct World {
     pub server: Option<RunningServer>,
     pub folder: TempDir,
-    /// The server's data, where a test names no folder for it.
+    /// Data folder of the server, if the test names no other.
     data: TempDir,
 }
 
 impl World {
-    /// Without a server, without a configuration.
+    /// Starts without a server and a configuration.
     pub fn empty() -> Self {
         let folder = || tempfile::tempdir().expect("a folder");
         Self { server: None, folder: folder(), data: folder() }
     }
 
-    /// With a server, logged in as its owner.
+    /// Starts with a server, logged in as its owner.
     pub async fn start() -> Self {
         Self::start_as(|_| {}).await
     }
@@ -78,12 +78,12 @@ impl World {
         Self::start_as(|config| config.folder = data.to_owned()).await
     }
 
-    /// With a server that says it has assistants: the test carries their turns on.
+    /// Starts with a server that claims to have assistants: the test carries out their turns.
     pub async fn with_assistants() -> Self {
         Self::start_as(|config| config.assistants = true).await
     }
 
-    /// With a server on which nothing that is stored confirms; Ann's password is `correct horse`.
+    /// Starts with a server on which stored tokens cannot confirm; Ann's password is `correct horse`.
     pub async fn asking_again() -> Self {
         let mut world = Self::empty();
         let mut config = ServerConfig::in_folder(world.data.path());
@@ -111,7 +111,7 @@ impl World {
         world
     }
 
-    /// Of the server, where the test names none.
+    /// Returns the server's data folder, if the test names no other.
     pub fn data_folder(&self) -> &Path {
         self.data.path()
     }
@@ -124,14 +124,14 @@ impl World {
         self.folder.path().join("config.json")
     }
 
-    /// The token that is stored.
+    /// Returns the stored token.
     pub fn token(&self) -> String {
         let text = std::fs::read_to_string(self.config_file()).expect("a configuration");
         let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         config["token"].as_str().expect("a token").to_owned()
     }
 
-    /// A file in the user's folder.
+    /// Creates a file in the user's folder.
     pub fn file(&self, name: &str, content: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).expect("the file is written");
@@ -144,7 +144,7 @@ impl World {
         self.settled(process)
     }
 
-    /// The process in this folder, with nothing of whoever runs the tests.
+    /// Prepares the process: this folder, and no environment of the test's user.
     fn settled(&self, mut process: Process) -> Process {
         process.env_clear().env("NOTARIUM_CONFIG", self.config_file()).env("TZ", "UTC");
         process.current_dir(self.folder.path()).kill_on_drop(true);
@@ -157,7 +157,7 @@ impl World {
         ended(self.process(arguments).spawn().expect("the program starts")).await
     }
 
-    /// Runs a command with something on standard input.
+    /// Runs a command with this standard input.
     pub async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         let mut child = self.process(arguments).stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("its standard input");
@@ -166,12 +166,12 @@ impl World {
         ended(child).await
     }
 
-    /// Starts a command that goes on.
+    /// Starts a command in the background.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
         self.process(arguments).spawn().expect("the program starts")
     }
 
-    /// The same after a line of a shell, for instance one that sets limits.
+    /// Starts a command after a line of shell, for instance one that sets limits.
     pub fn spawn_after(&self, line: &str, arguments: &[&str]) -> Child {
         let mut process = Process::new("/bin/sh");
         let line = format!("{line}; exec \"$0\" \"$@\"");
@@ -179,19 +179,19 @@ impl World {
         self.settled(process).spawn().expect("the shell starts")
     }
 
-    /// Starts a command that goes on, at a terminal of its own: what is written to its input is typed there.
+    /// Starts a command at a terminal: text written to its input is typed there.
     pub fn spawn_at_terminal(&self, arguments: &[&str]) -> Child {
         let mut process = at_terminal(arguments);
         process.env("NOTARIUM_CONFIG", self.config_file()).current_dir(self.folder.path());
         process.spawn().expect("python3 makes a terminal")
     }
 
-    /// Runs a command to its end at a terminal of its own; what it shows is all in `out`.
+    /// Runs a command to its end at a terminal; `out` has everything that it shows.
     pub async fn run_at_terminal(&self, arguments: &[&str]) -> Ran {
         ended(self.spawn_at_terminal(arguments)).await
     }
 
-    /// A notebook with one cell of this source; returns both ids.
+    /// Creates a notebook with one cell of this source; returns both ids.
     pub async fn notebook(&self, title: &str, source: &str) -> (String, String) {
         let notebook = self.run(&["new", title]).await.ok();
         let cell = self.run(&["cell", "add", &notebook, "--source", source]).await.ok();
@@ -199,7 +199,7 @@ impl World {
     }
 }
 
-/// Waits for the end.
+/// Waits for the end of the process.
 pub async fn ended(child: Child) -> Ran {
     let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("it ends").expect("it ran");
     Ran {
@@ -209,7 +209,7 @@ pub async fn ended(child: Child) -> Ran {
     }
 }
 
-/// As Ctrl-C does.
+/// Sends SIGINT, as Ctrl-C does.
 pub fn interrupt(child: &Child) {
     let pid = child.id().expect("it runs").to_string();
     let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
@@ -224,7 +224,7 @@ impl<R: tokio::io::AsyncRead + Unpin> Lines<R> {
         Self(tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(reader)))
     }
 
-    /// Reads until a line holds the text, and returns that line.
+    /// Reads until a line contains the text, and returns that line.
     pub async fn until(&mut self, text: &str) -> String {
         let reading = async {
             loop {
@@ -239,7 +239,7 @@ impl<R: tokio::io::AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// An agent whose kernel echoes the source, fails at `boom`, asks at `ask`, and never ends `forever` until interrupted.
+/// An agent whose kernel echoes the source, fails at `boom`, asks for input at `ask`, and runs `forever` until interrupted.
 pub struct EchoAgent {
     connection: Connection,
     agent_of: Vec<(NotebookId, notarium_core::KernelSessionId, Version)>,
@@ -247,7 +247,7 @@ pub struct EchoAgent {
 }
 
 impl EchoAgent {
-    /// Connects and works until the test ends.
+    /// Connects, and works until the test ends.
     pub async fn start(server: &str, token: &str) -> tokio::task::JoinHandle<()> {
         let options = ConnectOptions::new(server, token, "echo agent");
         let (connection, _) = Connection::open(options).await.expect("the agent connects");
@@ -280,7 +280,7 @@ impl EchoAgent {
                     self.event(&message.notebook, recorded.event).await;
                 }
             }
-            // What came before the subscription is in the state.
+            // Runs requested before the subscription are in the state.
             ConnectionEvent::Subscribed(message) => self.waiting(&message.notebook).await,
             ConnectionEvent::Failed(_) => return false,
             _ => {}
@@ -366,7 +366,7 @@ fn stream(text: &str) -> ExecutionReport {
     output(&serde_json::json!({ "output_type": "stream", "name": "stdout", "text": text }).to_string())
 }
 
-/// A file that is checked in.
+/// Returns a file that is checked in.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notebooks").join(name)
 }

@@ -1,4 +1,4 @@
-//! Templates from the command line.
+//! Tests of templates on the command line.
 
 use crate::support::World;
 

@@ -1,11 +1,11 @@
-//! The same code as an assistant's: asked for over MCP, and confirmed by a person who did not read it.
+//! Tests of the attacks as code of an assistant: requested over MCP, and confirmed by a person who did not read it.
 
 use notarium_core::{Actor, Command, Document, Event};
 use serde_json::{Value, json};
 
 use super::Machine;
 
-/// An assistant from outside.
+/// An external assistant.
 struct Outside {
     http: reqwest::Client,
     address: String,
@@ -42,7 +42,7 @@ fn request(method: &str, params: &Value) -> Value {
 }
 
 impl Machine {
-    /// Has an assistant run the code in a cell. True: it waited for the person's yes.
+    /// Has an assistant run the code in a cell. Returns true if it waited for the person's confirmation.
     pub async fn run_as_assistant(&mut self, code: &str) -> bool {
         let outside = Outside::enter(&self.url, &self.token).await;
         let arguments = json!({"notebook": self.ada.notebook(), "run": true, "cells": [{"source": code}]});

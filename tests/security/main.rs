@@ -1,5 +1,5 @@
-//! Code in a kernel against the keys of Notarium: `notarium up` as people start it, a real ipykernel, and code that knows
-//! every file, process and socket there is. Each way is tried without the sandbox as well, where it leads to its aim.
+//! Tests of attacks by kernel code on the keys of Notarium: `notarium up` as people start it, a real ipykernel, and code that knows every
+//! file, process and socket. Each attack is also tried without the sandbox, to show that it works there.
 //!
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 #![cfg(target_os = "linux")]
@@ -21,14 +21,14 @@ use processes::{Process, Visitor, environment, notarium};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Closed whether there is a sandbox or not.
+/// Attacks that fail even without a sandbox.
 const NEVER_OPEN: &[&str] = &[
     "by_inherited_descriptors",
     "by_arguments_of_processes",
     "by_confirming_without_a_token",
     "by_unmounting_the_cover",
 ];
-/// Open without a sandbox to root alone, or where the machine has such a thing.
+/// Attacks that succeed without a sandbox only for root, or only on machines with such a resource.
 const OPEN_TO_SOME: &[&str] = &[
     "by_bind_mount",
     "by_chroot",
@@ -47,18 +47,18 @@ const OPEN_TO_SOME: &[&str] = &[
     "by_loading_a_module",
     "by_a_device_of_its_own",
 ];
-/// Open where Landlock stands alone: what `agent --check` says there.
+/// Attacks that succeed under Landlock alone, as `agent --check` reports.
 const OPEN_TO_LANDLOCK: &[&str] =
     &["by_limits_of_the_server", "by_priority_of_the_server", "by_socket_with_a_path", "by_the_list_of_processes"];
 
-/// What became of one way.
+/// Result of one attack.
 #[derive(Debug, Deserialize)]
 struct Tried {
     got: Option<String>,
     refused: Option<String>,
 }
 
-/// A person's machine: a home with secrets in it, `notarium up`, two notebooks with a kernel each.
+/// A person's machine: a home with secrets, `notarium up`, two notebooks with a kernel each.
 struct Machine {
     home: tempfile::TempDir,
     up: Process,
@@ -73,7 +73,7 @@ impl Machine {
         Self::start_as(None, arguments).await
     }
 
-    /// `account`: whose machine it is; else that of who runs the tests.
+    /// Starts under `account`, by default that of the test's user.
     async fn start_as(account: Option<u32>, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir_in("/tmp").unwrap();
         let work = home.path().join("work");
@@ -104,10 +104,10 @@ impl Machine {
             }
             None => environment(),
         };
-        // A name of the program's own: one of the ways is to replace it.
+        // A separate copy of the program, as one of the attacks is to replace it.
         let binary = home.path().join("bin/notarium");
         let built = notarium(home.path()).get_program().to_owned();
-        // Not `fs::copy`: what this process writes, a test beside this one may hold open as it starts a program (“text file busy”).
+        // Not `fs::copy`: a child of a concurrent test may hold the written file open, and its start would fail (“text file busy”).
         let copied =
             || std::process::Command::new("cp").arg(&built).arg(&binary).status().is_ok_and(|status| status.success());
         assert!(std::fs::hard_link(&built, &binary).is_ok() || copied(), "{}", binary.display());
@@ -137,14 +137,14 @@ impl Machine {
         Self { home, up, ada, url, token, _sockets: [abstract_socket, socket] }
     }
 
-    /// One of the files beside this one, as code for the kernel.
+    /// Returns code for the kernel that runs a file of this folder.
     fn code(&self, file: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security").join(file);
         let facts = self.home.path().join("work/facts.json");
         format!("FACTS_FILE = {facts:?}\nexec(compile(open({file:?}).read(), {file:?}, 'exec'))")
     }
 
-    /// Runs the file in the kernel; what follows `mark` in its output.
+    /// Runs the file in the kernel; returns the text after `mark` in its output.
     async fn run(&mut self, file: &str, mark: &str) -> String {
         let code = self.code(file);
         let id = self.ada.run(&code).await;
@@ -154,7 +154,7 @@ impl Machine {
         line.unwrap_or_else(|| panic!("no {mark} in {}", run.text)).to_owned()
     }
 
-    /// All the ways, with another notebook's kernel beside.
+    /// Runs all attacks, with the kernel of another notebook as a further target.
     async fn attack(&mut self) -> BTreeMap<String, Tried> {
         let mut other = Visitor::enter(&self.url, &self.token).await;
         let id = other.run("print('a second kernel')").await;
@@ -163,25 +163,25 @@ impl Machine {
     }
 }
 
-/// A model whose key is in that file. Nobody asks it.
+/// Returns settings of a model with its key in that file. It is never called.
 fn provider(key: &Path) -> String {
     std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
     json!([{"family": "compatible", "base_url": "http://127.0.0.1:9", "model": "none", "key_file": key}]).to_string()
 }
 
-/// The ways that led to their aim.
+/// Returns the attacks that succeeded.
 fn open(tried: &BTreeMap<String, Tried>) -> Vec<(&String, &String)> {
     tried.iter().filter_map(|(name, tried)| Some((name, tried.got.as_ref()?))).collect()
 }
 
-/// Something that the process can read and write.
+/// Returns an address that the process can read and write.
 fn address_in(process: u32) -> String {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
     let writable = maps.lines().find(|line| line.contains(" rw-p ")).unwrap();
     writable.split('-').next().unwrap().to_owned()
 }
 
-/// A package for pip that needs no network.
+/// Creates a package for pip that needs no network.
 fn wheel(home: &Path) -> PathBuf {
     let path = home.join("tiny_wheel-1.0-py3-none-any.whl");
     let code = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as wheel:\n    \
@@ -284,7 +284,7 @@ async fn up_writes_no_token_to_a_file() {
             break said;
         }
         assert!(std::time::Instant::now() < deadline, "{said}");
-        // A file tells nobody.
+        // There is no event for a file.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     };
     up.kill().unwrap();
@@ -293,7 +293,7 @@ async fn up_writes_no_token_to_a_file() {
     assert!(said.contains("Confirming: "), "{said}");
 }
 
-/// What a kernel of Landlock alone reads of the processes of a program that was given its token as an argument.
+/// Tests what a kernel under Landlock alone can read of a process that got its token as an argument.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_on_a_command_line_is_there_for_no_kernel() {
     let mut machine = Machine::start(&["--kernel-sandbox", "landlock"]).await;
@@ -306,7 +306,7 @@ async fn a_token_on_a_command_line_is_there_for_no_kernel() {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while processes_with("--token").contains(&agent.id()) || !processes_with(&mark).contains(&agent.id()) {
         assert!(std::time::Instant::now() < deadline, "the token stays where it was");
-        // Nobody tells.
+        // There is no event for this change.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     let code = format!(
@@ -320,7 +320,7 @@ async fn a_token_on_a_command_line_is_there_for_no_kernel() {
     assert!(!said.contains("nt_"), "{said}");
 }
 
-/// The processes of this machine with such an argument.
+/// Returns the processes of this machine with this argument.
 fn processes_with(argument: &str) -> Vec<u32> {
     let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let has = |id: &u32| {
@@ -330,12 +330,12 @@ fn processes_with(argument: &str) -> Vec<u32> {
     ids.filter(has).collect()
 }
 
-/// Polls: the end of a process that is nobody's child here is told nobody.
+/// Waits for the end of processes by polling, as they are not our children.
 async fn until_gone(argument: &str) {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while !processes_with(argument).is_empty() {
         assert!(std::time::Instant::now() < deadline, "{:?} go on", processes_with(argument));
-        // Nobody tells.
+        // There is no event for this change.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
@@ -433,7 +433,7 @@ async fn ordinary_work_goes_on_in_the_sandbox() {
     );
 }
 
-/// Needs what `pip install` needs on this machine: a package index that the machine's own configuration leads to.
+/// Needs what `pip install` needs: a package index in the machine's own configuration.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs matplotlib and pandas: `make soak`"]
 async fn packages_are_installed_and_keep_their_caches_in_the_sandbox() {

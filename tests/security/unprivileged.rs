@@ -1,5 +1,5 @@
-//! The same ways, where the whole of Notarium runs under an account that has no rights but its own: as most people run it. The
-//! tests must run as root to become another; elsewhere they are that account already, or are skipped with the reason.
+//! Tests of the same attacks with the whole of Notarium under an unprivileged account, as most people run it. The tests must run as root to
+//! switch accounts; otherwise they are skipped with the reason.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::{Machine, NEVER_OPEN, OPEN_TO_LANDLOCK, OPEN_TO_SOME, environment, open};
 
-/// `nobody` on every Linux.
+/// Id of `nobody` on every Linux.
 const ACCOUNT: u32 = 65_534;
 
-/// A program under another account, without any of root's rights.
+/// Returns a command under another account, without root's capabilities.
 pub fn run_as(account: u32, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setpriv");
     let id = account.to_string();
@@ -22,13 +22,13 @@ pub fn run_as(account: u32, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Makes the folder and what is in it the account's.
+/// Makes the account the owner of the folder and its content.
 pub fn give(folder: &Path, account: u32) {
     let given = Command::new("chown").args(["-R", &format!("{account}:{account}")]).arg(folder).status().unwrap();
     assert!(given.success());
 }
 
-/// A Python with ipykernel that the account may start: the one of the tests, or the system's with the packages of that.
+/// Returns a Python with ipykernel that the account may start: the tests' own, or the system's with the same packages.
 fn python() -> Result<(PathBuf, PathBuf), String> {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
         return Err("only root becomes another account".to_owned());
@@ -40,7 +40,7 @@ fn python() -> Result<(PathBuf, PathBuf), String> {
     let ways = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security/attacks.py");
     let mut said = String::new();
     for python in [own, PathBuf::from("/usr/bin/python3")] {
-        // A shell between: until that, `setpriv` itself has root's rights left.
+        // The shell in between is necessary: `setpriv` itself has root's capabilities until its exec.
         let mut tried = run_as(ACCOUNT, "sh");
         tried.args(["-c", r#"exec "$0" -c "import ipykernel, zmq; open('$1').close()""#]).args([&python, &ways]);
         match tried.env("PYTHONPATH", &packages).output() {
@@ -52,7 +52,7 @@ fn python() -> Result<(PathBuf, PathBuf), String> {
     Err(format!("the account {ACCOUNT} reaches no Python with ipykernel, or {} not:\n{said}", ways.display()))
 }
 
-/// A folder with the kernel that the account starts, to be named as `--kernel-path`.
+/// Creates a folder with the kernel that the account starts, for `--kernel-path`.
 pub fn kernels(home: &Path) -> PathBuf {
     let (python, packages) = python().unwrap();
     let folder = home.join("kernels/share/jupyter/kernels/python3");
@@ -65,7 +65,7 @@ pub fn kernels(home: &Path) -> PathBuf {
     home.join("kernels")
 }
 
-/// The machine of that account, unless it cannot be had here.
+/// Starts the machine of that account; `None`: not possible here.
 async fn machine(arguments: &[&str]) -> Option<Machine> {
     if let Err(reason) = python() {
         println!("skipped: {reason}");
@@ -94,7 +94,7 @@ async fn landlock_alone_holds_for_an_unprivileged_account() {
     assert!(names.contains(&"by_the_list_of_processes"), "the record would say too much: {names:?}");
 }
 
-/// Else the tests above would prove nothing.
+/// Proves that the tests above test something.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_sandbox_an_unprivileged_account_is_open_to_its_kernels() {
     let Some(mut machine) = machine(&["--kernel-sandbox", "off"]).await else { return };

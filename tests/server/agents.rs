@@ -1,4 +1,4 @@
-//! Runtime agents over the wire: work finds them, runs are recorded, nothing is lost when they come late.
+//! Tests of runtime agents over the wire: launches, runs, and late agents.
 
 use notarium_core::{
     Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output,
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{Person, TestClient, TestServer};
 
-/// An agent that offers this kernelspec.
+/// Connects an agent that offers this kernelspec.
 async fn agent(server: &TestServer, by: &Person, name: &str, kernelspec: &str) -> TestClient {
     let mut agent = server.connect_as(&server.agent_token(by, name).await).await;
     offer(&mut agent, kernelspec).await;
@@ -27,7 +27,7 @@ async fn offer(agent: &mut TestClient, kernelspec: &str) {
     agent.send(&ClientMessage::Offer { kernelspecs: vec![offered], connections: Vec::new() }).await;
 }
 
-/// The session that the agent was told of.
+/// Waits for work; returns the session.
 async fn work(agent: &mut TestClient) -> KernelSessionId {
     agent
         .until(|agent| {
@@ -55,7 +55,7 @@ async fn start(agent: &mut TestClient, session: &KernelSessionId) {
         .unwrap();
 }
 
-/// The execution that was assigned to the agent, with its fence.
+/// Waits for an assigned execution; returns it with its fence.
 async fn assigned(agent: &mut TestClient) -> (ExecutionId, Version) {
     agent
         .until(|agent| {
@@ -109,7 +109,7 @@ async fn a_run_finds_an_agent_and_is_recorded() {
     assert_eq!(read["execution"]["outputs"][0]["content"]["text"], "2\n");
     let kernels = http.get("/api/notebooks/n/kernels").await.ok();
     assert_eq!(kernels["kernelspecs"].as_array().unwrap().len(), 2);
-    // A repeat of a write changes nothing; a stale fence is refused; another agent's word counts for nothing.
+    // A repeated write changes nothing; a stale fence and another agent are refused.
     let again = report(&id, fence, 2, ExecutionReport::Clear { wait: false });
     gpu.run("n", &again).await.unwrap();
     let stale = report(&id, fence - 1, 9, ExecutionReport::Clear { wait: false });
@@ -154,14 +154,14 @@ async fn a_run_that_nobody_could_take_waits_for_an_agent_across_a_restart() {
     http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
     server.stop().await;
     server.start_again().await;
-    // Nobody opens the notebook: the agent hears of it by itself.
+    // Nobody opens the notebook: the agent gets the work all the same.
     let mut gpu = agent(&server, &ann, "gpu", "python3").await;
     let session = work(&mut gpu).await;
     gpu.subscribe("n").await;
     assert_eq!(gpu.state("n").kernels[&session].phase, KernelPhase::Requested);
     start(&mut gpu, &session).await;
     let (id, fence) = assigned(&mut gpu).await;
-    // The kernel survives a server that restarts, and goes on where it was.
+    // The kernel survives a restart of the server, and the run continues.
     let started = report(&id, fence, 1, ExecutionReport::Started {});
     gpu.run("n", &started).await.unwrap();
     let token = server.agent_token(&ann, "gpu").await;
@@ -269,7 +269,7 @@ async fn a_second_process_of_one_token_is_refused_and_ends_no_kernel() {
     second.until_closed().await;
     run_to_its_end(&mut gpu, &id, fence).await;
 
-    // The first comes back while its old connection looks alive, and has its kernel still.
+    // The first process reconnects while its old connection looks alive, and keeps its kernel.
     let mut back = TestClient::connect_agent(server.address(), &token, "first").await;
     assert_eq!(gpu.error("the place was taken over").await.code, ErrorCode::AgentConnected);
     gpu.until_closed().await;
@@ -277,7 +277,7 @@ async fn a_second_process_of_one_token_is_refused_and_ends_no_kernel() {
     back.subscribe("n").await;
     assert!(back.state("n").kernels.contains_key(&session));
 
-    // Once it has gone, another process may be this agent.
+    // After it has disconnected, another process may be this agent.
     drop(back);
     let third = async {
         loop {
@@ -326,7 +326,7 @@ async fn an_agent_that_writes_too_much_in_an_hour_is_held_back_in_all_its_runs()
     let refused = gpu.run("n", &report(&second, fence, 2, large())).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::OutputLimit);
     gpu.run("n", &report(&second, fence, 2, end())).await.unwrap();
-    // Large outputs go another way, and count as well.
+    // Large outputs are uploaded as blobs, and count too.
     let blob = format!("/api/notebooks/n/blobs/{}", hex::encode(Sha256::digest("large")));
     let as_agent = server.http_as(&token);
     assert_eq!(as_agent.send(as_agent.request(Method::PUT, &blob).body("large")).await.refused(413), "output_limit");
@@ -335,7 +335,7 @@ async fn an_agent_that_writes_too_much_in_an_hour_is_held_back_in_all_its_runs()
 
 #[tokio::test]
 async fn an_agent_that_hangs_is_unreachable_while_who_may_be_silent_for_longer_stays() {
-    // Long enough that an agent that is listened to answers in time, however busy the machine is.
+    // Long enough for a healthy agent to answer in time, even on a busy machine.
     let heartbeat = std::time::Duration::from_secs(1);
     let server = TestServer::with(|config| config.limits.agent_heartbeat = heartbeat).await;
     let ann = server.person("Ann").await;
@@ -353,7 +353,7 @@ async fn an_agent_that_hangs_is_unreachable_while_who_may_be_silent_for_longer_s
     let is_so =
         |page: &TestClient, reachable| page.replica("n").kernels.iter().any(|kernel| kernel.reachable == reachable);
     page.until(|page| is_so(page, true).then_some(())).await;
-    // Nobody reads `hanging` and `quiet`, so that neither answers a ping.
+    // The test reads neither `hanging` nor `quiet`, so neither answers a ping.
     page.until(|page| is_so(page, false).then_some(())).await;
     let name = quiet.welcome.as_ref().unwrap().connection.clone();
     assert!(page.replica("n").peers.contains_key(&name), "only agents are cut so soon");

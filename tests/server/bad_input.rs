@@ -1,4 +1,4 @@
-//! Every wrong message gets a typed answer that says what to do; nothing is lost and nobody else is harmed.
+//! Tests of invalid messages: each gets a typed answer that says what to do, and does no harm.
 
 use notarium_core::{CellId, CellType, Command, CommandId, ExecutionTarget, Place, RejectionCode, RequestExecution};
 use notarium_wire::{ErrorCode, ErrorMessage, PROTOCOLS, ProtocolRange};
@@ -124,7 +124,7 @@ async fn a_forged_actor_or_time_is_an_unknown_field() {
     }
 }
 
-/// Open in the record, closed at the doors by which commands come.
+/// Unknown fields are allowed in the record, and refused in commands from every interface.
 #[tokio::test]
 async fn an_unknown_field_or_word_comes_in_by_no_door() {
     let (server, mut client) = with_notebook().await;
@@ -288,7 +288,7 @@ async fn a_connection_that_sends_no_byte_is_closed() {
 
 #[tokio::test]
 async fn dead_peers_are_noticed() {
-    // Long enough that whoever lives answers in time, however busy the machine is.
+    // Long enough for a healthy client to answer in time, even on a busy machine.
     let server = TestServer::with(|config| config.limits.heartbeat = std::time::Duration::from_secs(1)).await;
     let ann = server.person("Ann").await;
     let mut alive = server.connect(&ann).await;
@@ -298,7 +298,7 @@ async fn dead_peers_are_noticed() {
     dead.subscribe("n").await;
     let name = dead.welcome.as_ref().unwrap().connection.clone();
     alive.until(|alive| alive.replica("n").peers.contains_key(&name).then_some(())).await;
-    // Nobody reads `dead`, so that it answers no ping.
+    // The test does not read `dead`, so it answers no ping.
     alive.until(|alive| (!alive.replica("n").peers.contains_key(&name)).then_some(())).await;
 }
 
@@ -354,7 +354,7 @@ async fn wrong_requests_are_problems() {
     let broken = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
     assert_eq!(http.send(broken.body("{")).await.refused(400), "malformed");
     let large = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
-    // By one byte: who sends much more may find the connection closed before the answer is read.
+    // One byte too many: the sender of much more may find the connection closed before it reads the answer.
     assert_eq!(http.send(large.body(vec![b' '; (8 << 20) + 1])).await.refused(413), "limit_exceeded");
     let plain = http.get("/api/socket").await;
     assert!(plain.status.is_client_error(), "{}", plain.text);

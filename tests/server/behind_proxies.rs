@@ -1,11 +1,11 @@
-//! Who is behind a proxy is who `X-Forwarded-For` names, where the operator trusts that proxy; else it is the proxy.
+//! Tests of client addresses behind proxies: `X-Forwarded-For` counts only if the operator trusts the proxy.
 
 use reqwest::Method;
 use serde_json::json;
 
 use crate::support::TestServer;
 
-/// One wrong attempt to sign in, as a proxy on this machine hands it on; what it was refused with.
+/// Tries to sign in with a wrong token, through a proxy on this machine; returns the code of the refusal.
 async fn attempt(server: &TestServer, forwarded_for: &str) -> String {
     let http = server.http_as("").without_token();
     let request = http.request(Method::POST, "/api/session").json(&json!({"token": "nothing"}));
@@ -14,7 +14,7 @@ async fn attempt(server: &TestServer, forwarded_for: &str) -> String {
     answer.refused(status)
 }
 
-/// Attempts with the headers that `of` makes until they are too many for one network, however slow this machine is.
+/// Repeats attempts with the headers of `of` until one network has too many, even on a slow machine.
 async fn exhaust(server: &TestServer, of: impl Fn(usize) -> String) {
     for number in 0..200 {
         match attempt(server, &of(number)).await.as_str() {
@@ -30,7 +30,7 @@ async fn behind_a_trusted_proxy_each_network_has_its_own_attempts() {
     let server = TestServer::with(|config| config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;
     exhaust(&server, |_| "203.0.113.5".to_owned()).await;
     assert_eq!(attempt(&server, "203.0.113.6").await, "unauthenticated");
-    // What the client wrote itself before the proxy did does not make it another.
+    // Addresses that the client itself wrote before the proxy's do not count.
     exhaust(&server, |number| format!("198.51.100.{number}, 203.0.113.6")).await;
     assert_eq!(attempt(&server, "203.0.113.7").await, "unauthenticated");
 }

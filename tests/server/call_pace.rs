@@ -1,4 +1,4 @@
-//! How many tool calls a person's token may ask for in a minute, whichever notebooks they are for.
+//! Tests of the rate limit of tool calls per token, over all notebooks.
 
 use notarium_assistant::host::Host;
 use notarium_core::{Command, RawObject, RejectionCode, RequestToolCall, Scope};

@@ -1,4 +1,4 @@
-//! Assistants ask, people decide: the gate as it is seen over REST.
+//! Tests of tool calls over REST: requests of assistants, decisions of people.
 
 use notarium_assistant::host::Host;
 use notarium_core::{
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::socket::{create, edit, insert};
 use crate::support::{Answer, Person, TestClient, TestServer};
 
-/// A server with Ann's notebook `n`, which has the cell `c`, and the assistant that acts for her.
+/// A server with Ann's notebook `n`, its cell `c`, and the assistant that acts for her.
 pub struct Scene {
     pub server: TestServer,
     pub ann: Person,
@@ -63,7 +63,7 @@ impl Scene {
         self.server.http(&self.ann).put("/api/notebooks/n/access", body).await.ok();
     }
 
-    /// Ann's assistant does this in `n`.
+    /// Executes a command of Ann's assistant in `n`.
     async fn act(&self, command: &Command) -> Result<Vec<String>, RejectionCode> {
         let done = self.host.execute(&assistant(&self.ann), &"n".parse().unwrap(), command).await;
         done.map(|ack| ack.outcome.notices).map_err(|rejection| rejection.code)
@@ -74,7 +74,7 @@ impl Scene {
         state.cells[&cell.parse().unwrap()].cell_version
     }
 
-    /// Ann's assistant asks to delete the cell `c`.
+    /// Requests, as Ann's assistant, to delete the cell `c`.
     pub async fn ask(&self, id: &str) {
         let arguments = json!({"cell_id": "c", "cell_version": self.cell_version("c").await});
         self.act(&request(id, "delete_cell", &arguments)).await.unwrap();
@@ -88,7 +88,7 @@ impl Scene {
         self.call(id).await["call"]["state"].as_str().unwrap().to_owned()
     }
 
-    /// What the call is to be confirmed with.
+    /// Returns the hash for a confirmation of the call.
     pub async fn hash(&self, id: &str) -> Value {
         self.call(id).await["call"]["arguments_hash"].clone()
     }
@@ -190,7 +190,7 @@ async fn a_call_is_denied_withdrawn_or_void() {
     http.post(withdraw, json!({})).await.ok();
     assert_eq!(scene.state_of("withdrawn").await, "withdrawn");
 
-    // An edit of what it would delete closes the call, and a confirmation of another one is void at its start.
+    // An edit of its target closes a waiting call; a confirmed call becomes void at its start.
     scene.ask("void").await;
     let base = scene.cell_version("c").await;
     scene.owner.run("n", &edit("c", base, r#"[5,[0,"0"]]"#)).await.unwrap();
@@ -236,7 +236,7 @@ async fn a_call_expires_also_when_its_notebook_is_unloaded() {
         }
     };
     tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
-    // Nobody looks into the notebook meanwhile: the store alone is asked.
+    // The notebook stays closed meanwhile: the test reads only the store.
     let has_expired = async || {
         let events = scene.host.events_of_subject(&"n".parse().unwrap(), call_id("d").as_str()).await.unwrap();
         events.iter().any(|stored| stored.envelope.event_type == "ToolCallExpired")
@@ -265,7 +265,7 @@ async fn a_look_at_what_waits_opens_no_notebook() {
     };
     tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
     let http = scene.server.http(&scene.ann);
-    // The list is written by the room that ended.
+    // The room writes the list when it ends.
     let found = http.until("/api/confirmations", |found| found["calls"].as_array().unwrap().len() == 1).await;
     assert_eq!((&found["calls"][0]["notebook"], &found["calls"][0]["call"]["id"]), (&json!("n"), &json!("d")));
     assert_eq!(scene.server.running().app().rooms.open_count(), 0);
@@ -297,7 +297,7 @@ async fn rights_are_those_of_the_start() {
         }
     }
     assert!(scene.has_cell().await);
-    // The same holds for the person whom the assistant acts for.
+    // The same applies to the person for whom the assistant acts.
     let at = scene.host.now();
     scene.server.apply(AccountChange::DeactivateUser { user: bob.id.clone(), at }).await;
     let n = "n".parse().unwrap();
@@ -387,7 +387,7 @@ async fn policies_and_grants_let_pass_what_destroys_nothing() {
     scene.share(&viewer, "viewer").await;
     assert_eq!(scene.server.http(&viewer).post("/api/notebooks/n/grants", grant).await.refused(403), "forbidden");
 
-    // A grant ends with its issuer's right to confirm: here, with the account.
+    // A grant ends with its issuer's right to confirm, here by the deactivation of the account.
     let edis = json!({"conversation": "talk", "expires_at": scene.host.now() + 3_600_000});
     scene.server.http(&editor).post("/api/notebooks/n/grants", edis).await.ok();
     scene.act(&request("granted", "create_cell", &new_cell)).await.unwrap();
@@ -421,7 +421,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
     assert_eq!(messages["messages"][0]["blocks"][0]["text"]["text"], "What is here?");
     assert_eq!(http.get("/api/notebooks/n/conversations/none/messages").await.ok()["messages"], json!([]));
 
-    // Who may edit says what is always or never in the assistant's context.
+    // People with the right to edit set which messages are always or never in the assistant's context.
     let message = messages["messages"][0]["id"].as_str().unwrap();
     let flags = format!("/api/notebooks/n/conversations/talk/messages/{message}/flags");
     let ann = scene.server.http(&scene.ann);
@@ -433,7 +433,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
     let nowhere = "/api/notebooks/n/conversations/talk/messages/none/flags";
     assert_eq!(ann.put(nowhere, json!({"pinned": true})).await.refused(404), "unknown_message");
 
-    // What the assistant does in a turn is undone together.
+    // Changes of the assistant in one turn are undone together.
     let create = Command::RequestToolCall(RequestToolCall {
         call_id: Some(call_id("made")),
         turn_id: Some("t".parse().unwrap()),

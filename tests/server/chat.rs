@@ -1,4 +1,4 @@
-//! Talking with an assistant over HTTP. A driver in test code acts for it, through the same host.
+//! Tests of chat with an assistant over HTTP. Test code acts as the assistant, through the same host.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Http, PATIENCE, Person, TestServer};
 
-/// A server that says it has assistants, Ann's notebook with a code cell and a prompt cell, and who acts for her.
+/// A server that claims to have assistants, Ann's notebook with a code cell and a prompt cell, and her assistant.
 struct Scene {
     server: TestServer,
     ann: Person,
@@ -25,7 +25,7 @@ struct Scene {
     cell: String,
 }
 
-/// One turn that the test carries on.
+/// A turn that the test carries out.
 struct Turn<'a> {
     scene: &'a Scene,
     actor: Actor,
@@ -62,7 +62,7 @@ impl Scene {
         format!("/api/notebooks/{}/{rest}", self.notebook)
     }
 
-    /// Ann asks; the stream and the turn.
+    /// Asks as Ann; returns the stream and the turn.
     async fn ask(&self, words: &str) -> (Stream, Turn<'_>) {
         let mut stream = Stream::post(&self.http, &self.path("chat"), json!({"text": words})).await;
         let first = stream.next().await.unwrap();
@@ -145,7 +145,7 @@ struct Sent {
     data: Value,
 }
 
-/// What a simple consumer keeps.
+/// State of a simple consumer.
 struct Stream {
     response: futures_util::stream::BoxStream<'static, reqwest::Result<bytes::Bytes>>,
     bytes: Vec<u8>,
@@ -172,7 +172,7 @@ impl Stream {
         Self { response: response.bytes_stream().boxed(), bytes: Vec::new() }
     }
 
-    /// The next event; `None`: the stream has ended.
+    /// Returns the next event; `None`: the stream has ended.
     async fn next(&mut self) -> Option<Sent> {
         loop {
             if let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
@@ -190,7 +190,7 @@ impl Stream {
         }
     }
 
-    /// Reads until this text has come in all.
+    /// Reads until this whole text has arrived.
     async fn until_text(&mut self, words: &str) -> Vec<Sent> {
         let (mut events, mut seen) = (Vec::new(), String::new());
         while seen != words {
@@ -211,7 +211,7 @@ impl Stream {
     }
 }
 
-/// Names, with the text of each run of deltas.
+/// Returns names of events, with the text of each run of deltas.
 fn in_words(events: &[Sent]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for event in events {
@@ -226,7 +226,7 @@ fn in_words(events: &[Sent]) -> Vec<String> {
     words
 }
 
-/// A turn with text, a deletion that Ann confirms, and more text.
+/// Plays a turn with text, a deletion that Ann confirms, and more text.
 async fn tell(turn: &mut Turn<'_>, stream: &mut Stream) -> Vec<Sent> {
     let scene = turn.scene;
     turn.begin().await;
@@ -256,7 +256,7 @@ async fn tell(turn: &mut Turn<'_>, stream: &mut Stream) -> Vec<Sent> {
     let result = MessageBlock::ToolResult {
         provider_id: "p-d".to_owned(),
         call_id: "d".parse().unwrap(),
-        // It stands in the end of the call.
+        // The event that ends the call has the text.
         text: None,
         is_error: false,
     };

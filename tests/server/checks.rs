@@ -1,4 +1,4 @@
-//! The digest of a notebook's state: named with the state, checked at any time, and a difference is healed.
+//! Tests of state digests: sent with snapshots, checked on request, and corrected after a difference.
 
 use notarium_core::{Document, Hash, NotebookId};
 use notarium_wire::{CheckMessage, CheckedMessage, ClientMessage, ErrorCode, ServerMessage};
@@ -21,7 +21,7 @@ async fn checked(client: &mut TestClient) -> CheckedMessage {
     }
 }
 
-/// A client that follows a notebook with `cells` cells, at version `cells + 1`.
+/// Connects a client that follows a notebook with `cells` cells, at version `cells + 1`.
 async fn following(server: &TestServer, cells: u64) -> TestClient {
     let ann = server.person("Ann").await;
     let mut client = server.connect(&ann).await;
@@ -71,7 +71,7 @@ async fn a_planted_difference_is_counted_and_healed() {
     assert_eq!(client.replica("n").resyncs, 1);
     assert_eq!(client.state("n").digest().ok(), checked.digest);
     assert_eq!(differences(&server).await, "1");
-    // It is followed on from there.
+    // The subscription continues from there.
     client.run("n", &insert("d", "2")).await.unwrap();
     assert_eq!(client.state("n").cells.len(), 2);
 }
@@ -100,7 +100,7 @@ async fn one_connection_checks_one_version_at_a_time() {
         let message = ClientMessage::Check(CheckMessage { notebook: notebook(), version, digest: None });
         serde_json::to_string(&message).unwrap()
     });
-    // So many in one go that some are read before the first is answered.
+    // So many at a time that some are read before the first is answered.
     for frame in frames.iter().cycle().take(32) {
         client.send_text(frame.clone()).await;
     }

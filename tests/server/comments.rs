@@ -1,4 +1,4 @@
-//! Comments through REST and the socket.
+//! Tests of comments through REST and the socket.
 
 use notarium_core::Actor;
 use notarium_server::clock::Clock;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Http, Person, TestServer};
 
-/// Ann's notebook `n` with the cell `c`, and people who may comment and read.
+/// Creates Ann's notebook `n` with the cell `c`, and people who may comment and read.
 async fn shared() -> (TestServer, [Person; 3]) {
     let server = TestServer::start().await;
     let [ann, bob, cy] = [server.person("Ann").await, server.person("Bob").await, server.person("Cy").await];
@@ -21,7 +21,7 @@ async fn shared() -> (TestServer, [Person; 3]) {
     (server, [ann, bob, cy])
 }
 
-/// Posts a comment, and gives the thread and the comment.
+/// Posts a comment; returns the ids of thread and comment.
 async fn post(http: &Http, path: &str, body: Value) -> (String, String) {
     let outcome = http.post(path, body).await.ok()["outcome"].take();
     let id = |name: &str| outcome[name].as_str().unwrap().to_owned();
@@ -59,7 +59,7 @@ async fn a_thread_is_begun_answered_changed_settled_and_followed() {
     let version = owner.get("/api/notebooks/n/threads").await.ok()["version"].as_u64();
     assert_eq!(owner.get("/api/notebooks/n/threads").await.ok()["threads"], json!({}));
 
-    // Whoever follows by the socket has folded the same.
+    // A follower on the socket has the same state.
     watching.until(|client| (Some(client.state("n").version) == version).then_some(())).await;
     assert!(watching.state("n").threads.is_empty());
     let first = watching.replica("n").events.iter().find(|event| event.event_type == "CommentPosted").unwrap();
@@ -95,7 +95,7 @@ async fn who_may_not_comment_and_whom_a_comment_cannot_name() {
     assert_eq!(unknown.refused(404), "unknown_thread");
     let unknown = owner.delete(&format!("{of}/comments/nothing")).await;
     assert_eq!(unknown.refused(404), "unknown_comment");
-    // A mention gave nobody a right.
+    // A mention grants no right.
     let outsider = server.person("Di").await;
     post(&owner, path, new(outsider.id.as_str())).await;
     assert_eq!(server.http(&outsider).get("/api/notebooks/n/threads").await.refused(404), "unknown_notebook");

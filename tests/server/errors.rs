@@ -1,4 +1,5 @@
-//! `protocol/errors.md` names every code. `NOTARIUM_BLESS=1` prints the tables of the enums anew; REST's own stands there by hand.
+//! Test that `protocol/errors.md` lists every code. `NOTARIUM_BLESS=1` rewrites the tables of the enums; the codes of REST are written by
+//! hand.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The codes of an enum with their sentences, as `protocol/schema/` has them.
+/// Returns the codes of an enum with their sentences, from `protocol/schema/`.
 fn codes_of(enumeration: &str) -> Vec<(String, String)> {
     let schemas = ["server-message", "client-message"].map(|name| {
         let schema = std::fs::read(at(&format!("protocol/schema/{name}.json"))).unwrap();
@@ -62,7 +63,7 @@ fn connection_errors() -> String {
     format!("| code | |\n| --- | --- |\n{}", rows.collect::<String>())
 }
 
-/// `text` with `table` between the marks of that name.
+/// Replaces the table between the marks of that name in `text`.
 fn with_table(text: &str, name: &str, table: &str) -> String {
     let begin = format!("<!-- {name} -->\n");
     let (head, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{begin} is missing"));
@@ -88,7 +89,7 @@ fn errors_md_is_current() {
     assert_eq!(found, text, "protocol/errors.md is stale: NOTARIUM_BLESS=1 cargo test --test server errors");
 }
 
-/// The codes that stand beside an HTTP status in a source text.
+/// Returns the codes beside an HTTP status in a source text.
 fn written_codes(source: &str) -> Vec<String> {
     let text: String = source.split_whitespace().collect();
     let after_status = text.split("StatusCode::").skip(1).chain(text.split("Problem::new(status").skip(1));

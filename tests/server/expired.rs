@@ -1,4 +1,4 @@
-//! What happens when a token expires: to calls that wait, turns under way, sockets and downloads.
+//! Tests of expired tokens: waiting calls, running turns, sockets and downloads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::revoked::Scene;
 use crate::support::{PATIENCE, TestServer};
 
-/// How long the tokens here live by the server's clock, which stands until a test sets it.
+/// Lifetime of tokens here by the server's clock, which only the test advances.
 const LIFE_MS: Millis = 100;
 
 struct Time(Arc<AtomicU64>);

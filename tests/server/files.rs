@@ -1,4 +1,4 @@
-//! Files in and out, and the blobs of large outputs.
+//! Tests of import and export, and of blobs with large outputs.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ async fn export(http: &Http, notebook: &Value) -> Answer {
     answer
 }
 
-/// Cells without an id get one that no file can tell.
+/// Removes cell ids: cells without an id in the file get random ones.
 fn but_for_ids(file: &str) -> String {
     file.lines().filter(|line| !line.starts_with("   \"id\": ")).collect::<Vec<_>>().join("\n")
 }
@@ -89,7 +89,7 @@ async fn outputs_too_large_to_be_held_are_exported_as_they_came() {
     let plot = json!({"output_type": "execute_result", "execution_count": 1, "metadata": {"application/json": {"a": [1]}},
         "data": {"application/vnd.plotly.v1+json": points, "application/json": vec![1; 2_500_000], "text/html": &lines,
             "text/plain": "Figure()"}});
-    // What is no field of nbformat's stands aside, under `metadata.notarium`.
+    // A field that nbformat does not know is put aside under `metadata.notarium`.
     let cell = json!({"cell_type": "code", "id": "large", "metadata": {}, "source": "x", "execution_count": 1, "own": [1],
         "outputs": [stream("stdout"), shown, stream("stderr"), {"output_type": "stream", "name": "stdout", "text": "end"}, plot]});
     let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).to_string();
@@ -140,7 +140,7 @@ async fn an_import_is_repeated_safely() {
     assert_eq!(send().await, send().await);
 }
 
-/// A notebook whose one output is larger than an event holds.
+/// Returns a notebook whose only output exceeds the size of an event.
 fn with_large_output(image: &str) -> String {
     json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{
         "id": "figure", "cell_type": "code", "execution_count": 1, "metadata": {}, "source": "plot()",

@@ -1,4 +1,4 @@
-//! What the list tells of this moment: who is where, what runs; and the names that guests choose.
+//! Tests of live information in the notebook list (presence, runs), and of names that guests choose.
 
 use notarium_core::Role;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::socket::{create, insert};
 use crate::support::{TestClient, TestServer};
 
-/// Nobody is in a notebook that is closed.
+/// Returns the names of people in a notebook; none if it is closed.
 fn names(line: &Value) -> Vec<&str> {
     let people = line["now"]["people"].as_array().into_iter().flatten();
     people.map(|person| person["name"].as_str().unwrap()).collect()
@@ -41,7 +41,7 @@ async fn the_list_tells_who_is_where_and_what_runs_to_those_who_may_read() {
     assert_eq!(server.http(&eve).get("/api/notebooks?live=true").await.ok()["notebooks"], json!([]));
 }
 
-/// What others see of a connection.
+/// Returns the display name of a connection, as others see it.
 async fn name_of(owner: &mut TestClient, of: &TestClient) -> String {
     let connection = of.welcome.as_ref().unwrap().connection.clone();
     owner.until(|owner| owner.replica("n").peers.get(&connection).map(|peer| peer.name.clone())).await

@@ -1,4 +1,4 @@
-//! A real server, end to end: what people and programs see through REST, sockets and streams.
+//! End-to-end tests of a real server through REST, sockets and streams.
 
 #[path = "../support/mod.rs"]
 mod support;

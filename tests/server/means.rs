@@ -1,4 +1,4 @@
-//! How a decision was made stands beside it: the door, the kind of what was shown there, and what its owner calls it.
+//! Tests of the recorded means of a decision: the interface, and kind and label of the session or token.
 
 use notarium_core::{Command, Scope};
 use reqwest::Method;
@@ -12,7 +12,7 @@ impl Scene {
         self.call(id).await["call"]["by_means"].clone()
     }
 
-    /// A socket as a browser opens it from the page, with this session.
+    /// Opens a socket as a browser does from the page, with this session.
     async fn page(&self, token: &str) -> TestClient {
         let origin = self.server.url();
         let mut page = TestClient::open(self.server.address(), &[("origin", &origin)]).await.unwrap();
@@ -26,7 +26,7 @@ impl Scene {
         Command::ConfirmToolCall { call_id: call_id(id), arguments_hash }
     }
 
-    /// The session that a browser has which opened a link of Ann's.
+    /// Returns the session of a browser that opened a link of Ann's.
     async fn browser(&self) -> String {
         let link = self.server.http(&self.ann).post("/api/session/link", Value::Null).await.ok();
         let opening = json!({"token": link["token"], "label": "browser"});
@@ -55,7 +55,7 @@ async fn what_is_decided_on_the_page_says_so_over_its_socket_and_over_rest() {
     for id in ["yes", "no", "rest"] {
         assert_eq!(scene.means(id).await, means, "{id}");
     }
-    // A page of another origin is let in nowhere, so that none passes for ours.
+    // A page of another origin is refused everywhere, so that none can pass for ours.
     scene.ask("foreign").await;
     let body = json!({"arguments_hash": scene.hash("foreign").await});
     let confirm = http.request(Method::POST, "/api/notebooks/n/calls/foreign/confirm").json(&body);

@@ -1,4 +1,4 @@
-//! Signing in with a provider of OpenID Connect that we did not write.
+//! Tests of sign-in with an independent OpenID Connect provider.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,11 +59,11 @@ async fn somebody_of_the_domain_gets_an_account_and_is_the_same_person_the_next_
     assert_eq!((text(&me, "name"), text(&me["user"], "login")), ("Ann Miller", "ann@example.org"));
     assert_eq!((&me["user"]["is_admin"], &me["user"]["has_password"]), (&json!(false), &json!(false)));
     assert!(!me["scopes"].as_array().unwrap().contains(&json!("admin")), "{me}");
-    // The session is this browser's, and nobody else's.
+    // The session is bound to this browser.
     browser.resume(text(&first, "session")).await.ok();
     assert_eq!(Browser::at(&http).resume(text(&first, "session")).await.refused(401), "unauthenticated");
 
-    // What the provider says later changes nobody: subject and issuer are who it is.
+    // Later claims of the provider change no account: subject and issuer are the identity.
     provider.knows("17", json!({"name": "Somebody", "email": "other@elsewhere.org", "email_verified": false})).await;
     let second = Browser::at(&http).sign_in("17").await.ok();
     assert_eq!(second["user"]["id"], first["user"]["id"]);
@@ -84,7 +84,7 @@ async fn a_state_is_good_once_and_a_code_for_its_own_state_alone() {
     let back = browser.allow(text(&begun, "url"), "17").await;
     browser.finish(&back).await.ok();
     assert_eq!(browser.finish(&back).await.refused(401), "sign_in_ended");
-    // The code of the first sign-in under the state of another: the provider has taken it back.
+    // Replays the code of the first sign-in under another state: the provider has revoked it.
     let state = text(&browser.begin().await.ok(), "state").to_owned();
     let replayed = Back { state, ..back };
     assert_eq!(browser.finish(&replayed).await.refused(401), "provider_refused");
@@ -101,7 +101,7 @@ async fn another_browser_finishes_nothing_and_uses_nothing_up() {
     let begun = browser.begin().await.ok();
     let back = browser.allow(text(&begun, "url"), "17").await;
     assert_eq!(thief.finish(&back).await.refused(401), "sign_in_ended");
-    // With the other's key, and a signature that is not that key's.
+    // The other browser's key, with a signature by a different key.
     let code = back.code.clone().unwrap();
     let mut forged = thief.proof(&back.state, &code);
     forged["key"] = browser.key().into();
@@ -126,7 +126,7 @@ async fn what_the_provider_says_belongs_to_the_sign_in_that_was_begun() {
     let answer = browser.finish(&back).await;
     assert_eq!(answer.refused(401), "provider_refused");
     assert!(answer.text.contains("belongs to another sign-in"), "{}", answer.text);
-    // Of another client: the provider does not give the tokens out.
+    // For another client the provider issues no tokens.
     let begun = browser.begin().await.ok();
     let back = browser.allow(&text(&begun, "url").replace("client_id=notarium", "client_id=other"), "17").await;
     assert_eq!(browser.finish(&back).await.refused(401), "provider_refused");
@@ -151,7 +151,7 @@ async fn somebody_who_takes_too_long_begins_again() {
     assert_eq!((full.refused(429).as_str(), full.header("retry-after")), ("too_many_attempts", "60"));
     now.fetch_add(10 * 60 * 1000 + 1, Ordering::SeqCst);
     assert_eq!(browser.finish(&back).await.refused(401), "sign_in_ended");
-    // Those that nobody finished have made room.
+    // Expired sign-ins no longer count against the limit.
     browser.begin().await.ok();
     browser.begin().await.ok();
     assert_eq!(browser.begin().await.refused(429), "too_many_attempts");
@@ -181,7 +181,7 @@ async fn without_its_provider_the_server_goes_on() {
     let answer = browser.finish(&back).await;
     assert_eq!(answer.refused(503), "provider_unavailable");
     assert!(answer.text.contains("Example University") && !answer.text.contains("127.0.0.1"), "{}", answer.text);
-    // It starts without, and says so to who wants to sign in.
+    // The server starts without the provider, and reports this to people who sign in.
     server.stop().await;
     server.start_again().await;
     assert_eq!(browser.begin().await.refused(503), "provider_unavailable");
@@ -196,7 +196,7 @@ async fn without_its_provider_the_server_goes_on() {
 async fn an_id_token_that_has_expired_signs_nobody_in() {
     let provider = Provider::start().await;
     provider.knows("17", ann()).await;
-    // Its tokens are good for an hour.
+    // The provider's tokens are valid for an hour.
     let later = Arc::new(AtomicU64::new(Clock::system().now() + 2 * 60 * 60 * 1000));
     let server = TestServer::with(|config| {
         config.oidc = Some(settings(&provider.issuer, &["*"]));
@@ -239,7 +239,7 @@ async fn only_whom_the_operator_names_gets_an_account() {
     let everybody = server(&provider, &["*"]).await;
     let nameless = Browser::at(&anybody(&everybody)).sign_in("nameless").await.ok();
     assert_eq!((text(&nameless["user"], "name"), &nameless["user"]["login"]), ("Somebody", &Value::Null));
-    // A name that one chooses there takes no address, and nobody's login.
+    // A name chosen at the provider gives no right to an address or an existing login.
     provider.knows("f1", json!({"preferred_username": "ann@example.org"})).await;
     provider.knows("f2", json!({"preferred_username": "Ann"})).await;
     for (who, login) in [("f1", "ann"), ("f2", "ann-2")] {
@@ -261,7 +261,7 @@ async fn a_deactivated_person_does_not_come_in() {
     assert_eq!(server.http_as(text(&first, "token")).get("/api/me").await.refused(401), "account_deactivated");
 }
 
-/// The owner, with a password, and an administrator's token.
+/// Signs in the owner with a password; returns a client with the administrator's session.
 async fn owner(server: &TestServer) -> Http {
     let owner = server.running().owner_token.clone().unwrap();
     let body = json!({"token": owner, "login": "ann@example.org", "name": "Ann", "password": PASSWORD});
@@ -275,7 +275,7 @@ async fn an_account_that_is_there_is_linked_by_its_person_alone() {
     provider.knows("17", ann()).await;
     let server = server(&provider, &["example.org"]).await;
     let owner = owner(&server).await;
-    // The same verified address is no proof: the account has a password that nobody gave.
+    // The same verified address is no proof, as the account has a password that was not entered.
     let answer = Browser::at(&anybody(&server)).sign_in("17").await;
     assert_eq!(answer.refused(403), "forbidden");
     assert!(answer.text.contains("link this sign-in"), "{}", answer.text);
@@ -290,7 +290,7 @@ async fn an_account_that_is_there_is_linked_by_its_person_alone() {
     assert_eq!(begin(&program, PASSWORD).await.refused(403), "forbidden");
     let begun = begin(&owner, PASSWORD).await.ok();
     let back = browser.allow(text(&begun, "url"), "17").await;
-    // What was begun to link signs nobody in, and links to no other account.
+    // A link flow signs nobody in, and cannot link another account.
     assert_eq!(browser.finish(&back).await.refused(401), "sign_in_ended");
     let proof = browser.proof(&back.state, back.code.as_deref().unwrap());
     let bob = server.http(&server.person("Bob").await);
@@ -321,7 +321,7 @@ async fn the_last_way_in_stays_unless_an_administrator_takes_it() {
     let own = http.get("/api/me/identities").await.ok();
     let (user, identity) = (text(&bob["user"], "id"), text(&own[0], "id"));
     assert_eq!(http.delete(&format!("/api/me/identities/{identity}")).await.refused(400), "invalid_value");
-    // A second account does not take it over.
+    // A second account cannot take the identity over.
     let browser = Browser::at(&owner);
     let begun = owner.post("/api/me/identities/begin", json!({"key": browser.key(), "current": PASSWORD})).await.ok();
     let back = browser.allow(text(&begun, "url"), "17").await;
@@ -349,7 +349,7 @@ async fn unlinking_ends_the_sessions_that_came_by_it_and_no_others() {
     let linked = owner.post("/api/me/identities", proof).await.ok();
     let came = browser.sign_in("17").await.ok();
     let by_it = server.http_as(text(&came, "token"));
-    // A browser that was opened by a link of that session came by it too.
+    // A browser opened by a link of that session depends on the identity too.
     let link = by_it.post("/api/session/link", Value::Null).await.ok();
     let beside = anybody(&server).post("/api/session", json!({"token": link["token"]})).await.ok();
     let beside = server.http_as(text(&beside, "token"));
@@ -391,13 +391,13 @@ async fn who_has_no_password_confirms_after_a_fresh_sign_in_with_the_provider() 
     assert!(scopes(&me, "confirm") && scopes(&me, "manage"), "{me}");
     let life = fresh["expires_at"].as_u64().unwrap().saturating_sub(Clock::system().now());
     assert!(life <= 15 * 60 * 1000, "{life}");
-    // Nobody keeps it: no key opens it again.
+    // The session is not persistent: no key resumes it.
     assert_eq!(browser.resume(text(&fresh, "session")).await.refused(401), "unauthenticated");
-    // With it one chooses a password, too.
+    // Such a session can also set a password.
     let password = http.put("/api/me/password", json!({"password": PASSWORD})).await;
     assert_eq!(password.status, 204, "{}", password.text);
 
-    // The provider has signed in somebody who is nobody here.
+    // The provider signs in a person without an account here.
     provider.knows("18", json!({"email": "eve@elsewhere.org", "email_verified": true})).await;
     let begun = browser.begin_afresh().await.ok();
     let back = browser.allow(text(&begun, "url"), "18").await;

@@ -1,4 +1,4 @@
-//! Every version of a notebook can be read, whatever snapshots are there.
+//! Tests that every version of a notebook can be read, with any set of snapshots.
 
 use notarium_core::{NotebookId, Version};
 use notarium_store::sqlite::Sqlite;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Http, TestServer};
 
-/// In place of 50,000.
+/// Maximum gap between snapshots, instead of 50,000.
 const MAX_GAP: Version = 40;
 const RENAMES: Version = 400;
 
@@ -18,7 +18,7 @@ async fn server() -> TestServer {
     .await
 }
 
-/// A notebook whose title is its version.
+/// Creates a notebook whose title equals its version.
 async fn renamed(http: &Http) {
     http.post("/api/notebooks", json!({"id": "n", "title": "1"})).await.ok();
     for version in 2..=RENAMES {
@@ -31,7 +31,7 @@ async fn title_at(http: &Http, version: Version) -> String {
     read["notebook"]["title"].as_str().unwrap().to_owned()
 }
 
-/// The versions of the snapshots, in order.
+/// Returns the versions of the snapshots, in order.
 async fn snapshots(store: &dyn notarium_store::EventStore) -> Vec<Version> {
     let (mut versions, mut at_most) = (Vec::new(), None);
     while let Some(found) = store.snapshot(&id(), at_most).await.unwrap() {
@@ -55,7 +55,7 @@ async fn no_gap_between_snapshots_is_larger_than_the_setting_and_every_version_i
     let mut server = server().await;
     let ann = server.person("Ann").await;
     renamed(&server.http(&ann)).await;
-    // Those that are being written are waited for.
+    // A stop waits for snapshots that are being written.
     server.stop().await;
     server.start_again().await;
     let kept = snapshots(&*server.running().app().store).await;
@@ -74,7 +74,7 @@ async fn where_snapshots_were_lost_reading_leaves_new_ones_on_its_way() {
     renamed(&http).await;
     let store = server.running().app().store.clone();
     store.delete_snapshots(&id()).await.unwrap();
-    // Two ask at once: the second one goes on from what the first has left.
+    // Two concurrent reads: the second continues from the snapshots of the first.
     let (early, late) = tokio::join!(title_at(&http, RENAMES / 2), title_at(&http, RENAMES - 1));
     assert_eq!((early, late), ((RENAMES / 2).to_string(), (RENAMES - 1).to_string()));
     let kept = snapshots(&*store).await;

@@ -1,4 +1,4 @@
-//! A provider of OpenID Connect that we did not write (`oidc-provider-mock` from PyPI), and a browser that signs in with it.
+//! Independent OpenID Connect provider (`oidc-provider-mock` from PyPI), and a browser that signs in with it.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 
 use crate::support::{Answer, Http};
 
-/// A process of its own on a free port, ended with this.
+/// Provider process on a free port; it ends when this is dropped.
 pub struct Provider {
     process: Child,
     pub issuer: String,
@@ -34,7 +34,7 @@ impl Provider {
         while let Some(line) = lines.next_line().await.unwrap() {
             if let Some((_, rest)) = line.split_once("running on ") {
                 let issuer = rest.split_whitespace().next().unwrap().to_owned();
-                // It goes on to write, and is not to wait for a reader.
+                // Drains its further output, so that it never blocks.
                 tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
                 return Self { process, issuer };
             }
@@ -43,7 +43,7 @@ impl Provider {
         panic!("no provider (`make deps` installs oidc-provider-mock, or set NOTARIUM_TEST_PYTHON): {said}");
     }
 
-    /// What it says of somebody.
+    /// Sets the claims of a person.
     pub async fn knows(&self, subject: &str, claims: Value) {
         let url = format!("{}/users/{subject}", self.issuer);
         let answer = reqwest::Client::new().put(url).json(&claims).send().await.unwrap();
@@ -55,13 +55,13 @@ impl Provider {
     }
 }
 
-/// A browser with a key of its own.
+/// A browser with a key.
 pub struct Browser {
     pair: EcdsaKeyPair,
     http: Http,
 }
 
-/// What the provider sends a browser back with.
+/// Query with which the provider redirects the browser back.
 #[derive(Debug, Clone)]
 pub struct Back {
     pub code: Option<String>,
@@ -70,7 +70,7 @@ pub struct Back {
 }
 
 impl Browser {
-    /// Which reaches the server with this.
+    /// Creates a browser that reaches the server with this client.
     pub fn at(http: &Http) -> Self {
         let (random, kind) = (SystemRandom::new(), &ECDSA_P256_SHA256_FIXED_SIGNING);
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(kind, &random).unwrap();
@@ -90,7 +90,7 @@ impl Browser {
         self.http.post("/api/session/oidc/begin", json!({"key": self.key()})).await
     }
 
-    /// Before something is decided.
+    /// Begins a fresh sign-in, as before a decision.
     pub async fn begin_afresh(&self) -> Answer {
         self.http.post("/api/session/oidc/begin", json!({"key": self.key(), "fresh": true})).await
     }
@@ -101,7 +101,7 @@ impl Browser {
         self.http.post("/api/session/oidc", proof).await
     }
 
-    /// Somebody says at the provider who they are.
+    /// Signs in at the provider as this person.
     pub async fn allow(&self, url: &str, subject: &str) -> Back {
         answered(url, &format!("sub={subject}")).await
     }
@@ -110,7 +110,7 @@ impl Browser {
         answered(url, "action=deny").await
     }
 
-    /// What is sent with a code and a state.
+    /// Returns the request body for a code and a state, with the signature.
     pub fn proof(&self, state: &str, code: &str) -> Value {
         let signature = self.sign(&format!("notarium-oidc\n{state}\n{code}"));
         json!({"state": state, "code": code, "key": self.key(), "signature": signature, "label": "browser"})
@@ -121,7 +121,7 @@ impl Browser {
         self.http.post("/api/session/oidc", self.proof(&back.state, &code)).await
     }
 
-    /// The whole way.
+    /// Runs a whole sign-in.
     pub async fn sign_in(&self, subject: &str) -> Answer {
         let begun = self.begin().await.ok();
         let back = self.allow(begun["url"].as_str().unwrap(), subject).await;
@@ -129,7 +129,7 @@ impl Browser {
         self.finish(&back).await
     }
 
-    /// What a page does that opens later.
+    /// Resumes the session, as a page that opens later does.
     pub async fn resume(&self, session: &str) -> Answer {
         let challenge = self.http.post("/api/session/challenge", json!({"session": session})).await.ok();
         let challenge = challenge["challenge"].as_str().unwrap().to_owned();

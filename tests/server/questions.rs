@@ -1,4 +1,4 @@
-//! Questions to kernels about code that is being written, and about the tables of their databases: who may ask, what comes back, and that nothing of it is recorded.
+//! Tests of questions to kernels about code and about tables of databases: permissions and answers, and that nothing is recorded.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::support::{Http, Person, TestClient, TestServer};
 
-/// A notebook with a kernel of this agent.
+/// Creates a notebook with a kernel of a connected agent.
 async fn kernel(server: &TestServer, ann: &Person) -> (Http, TestClient, KernelSessionId) {
     kernel_of(server, ann, &[CONNECTION_SCHEMAS, KERNEL_TABLES]).await
 }
@@ -44,7 +44,7 @@ async fn ask(client: &mut TestClient, question: AskKernelMessage) {
     client.send(&ClientMessage::AskKernel(question)).await;
 }
 
-/// The next question that comes to the agent.
+/// Returns the next question to the agent.
 async fn asked(agent: &mut TestClient) -> KernelQuestionMessage {
     let is_question = |message: &ServerMessage| matches!(message, ServerMessage::KernelQuestion(_));
     let at = agent.until(|agent| agent.others.iter().position(is_question)).await;
@@ -52,7 +52,7 @@ async fn asked(agent: &mut TestClient) -> KernelQuestionMessage {
     question
 }
 
-/// The answer to this question.
+/// Waits for the answer to this question.
 async fn answer(client: &mut TestClient, id: u32) -> KernelAnswer {
     client
         .until(|client| {
@@ -93,7 +93,7 @@ async fn a_question_goes_to_the_kernel_s_agent_and_nothing_of_it_is_recorded() {
     let came = asked(&mut agent).await;
     assert_eq!((&came.kernel_session, came.code.as_str(), came.cursor), (&kernel, "é😀.x", 5));
     assert_eq!((came.kind, came.timeout_ms), (QuestionKind::Complete {}, 3_000));
-    // Somebody else's word counts for nothing.
+    // An answer by another client is refused.
     client.send(&ClientMessage::AnswerQuestion { id: came.id, answer: completed(&["forged"]) }).await;
     client.error("only agents answer").await;
     let many: Vec<&str> = std::iter::repeat_n("x1", notarium_wire::MAX_MATCHES + 1).collect();
@@ -118,7 +118,7 @@ async fn the_next_question_of_a_connection_cancels_the_one_before_and_no_other_s
     assert_eq!(answer(&mut other, 1).await, completed(&["x1"]));
 }
 
-/// What becomes of question 1 when question 2 is asked and answered.
+/// Returns the refusal of question 1 after question 2 was asked and answered.
 async fn refusal_after(
     client: &mut TestClient,
     agent: &mut TestClient,
@@ -156,7 +156,7 @@ async fn who_may_not_run_may_not_ask() {
     let mut client = server.connect_as(&editor).await;
     assert_eq!(refusal(&mut client, question(9)).await, QuestionRefusal::Forbidden);
     assert!(agent.others.iter().all(|message| !matches!(message, ServerMessage::KernelQuestion(_))));
-    // A runtime agent reports, and asks nothing.
+    // A runtime agent may not ask questions.
     assert_eq!(refusal(&mut agent, question(1)).await, QuestionRefusal::Forbidden);
 }
 
@@ -178,7 +178,7 @@ async fn what_cannot_be_asked_is_refused_by_its_cause() {
             AskKernelMessage { kernel_session: Some("x".parse().unwrap()), ..question(1) },
             QuestionRefusal::UnknownKernelSession,
         ),
-        // The agent reads it, and says nothing.
+        // The agent reads the question, and does not answer.
         (question(1), QuestionRefusal::Timeout),
     ]) {
         assert_eq!(refusal(&mut client, AskKernelMessage { id, ..asked }).await, code);
@@ -222,7 +222,7 @@ async fn rest_asks_the_same() {
         assert_eq!(came.kind, QuestionKind::Inspect { detail: 1 });
         let answer = serde_json::from_value(json!({"inspected": inspected})).unwrap();
         agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer }).await;
-        // The other question gets an answer to none.
+        // The other question gets an answer of the wrong kind.
         let came = asked(&mut agent).await;
         agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: completed(&[]) }).await;
     };
@@ -255,7 +255,7 @@ async fn tables_are_told_by_socket_and_rest_within_limits_and_nothing_of_it_is_r
     let before = http.get("/api/notebooks/n").await.ok()["version"].clone();
     let mut client = server.connect(&ann).await;
     assert!(client.welcome.as_ref().unwrap().features.contains(&CONNECTION_SCHEMAS.to_owned()));
-    // The questions of one connection do not cancel each other.
+    // Such questions of one connection do not cancel each other.
     ask(&mut client, describe(1, "warehouse")).await;
     ask(&mut client, describe(2, "duckdb")).await;
     ask(&mut client, question(3)).await;
@@ -318,7 +318,7 @@ async fn who_may_not_run_is_told_no_tables() {
     for (id, connection, code) in [(1, "", QuestionRefusal::InvalidValue), (2, &long, QuestionRefusal::LimitExceeded)] {
         assert_eq!(refusal(&mut client, describe(id, connection)).await, code);
     }
-    // A runtime agent reports, and asks nothing; nor was it asked.
+    // A runtime agent may not ask questions; this one was not asked either.
     assert_eq!(refusal(&mut agent, describe(1, "warehouse")).await, QuestionRefusal::Forbidden);
     assert!(agent.others.iter().all(|message| !matches!(message, ServerMessage::KernelQuestion(_))));
     http.delete(&format!("/api/notebooks/n/kernels/{kernel}")).await.ok();

@@ -1,5 +1,4 @@
-//! What people and workspaces may use: each limit refuses with a sentence that says what to do, and lets through what brings one
-//! down from it.
+//! Tests of quotas of people and workspaces: each refuses with a sentence that says what to do, and allows what reduces the use.
 
 use notarium_core::{RejectionCode, WorkspaceId};
 use notarium_server::{Quotas, ServerConfig};
@@ -146,7 +145,7 @@ async fn a_notebook_that_shows_too_much_takes_no_more_until_something_is_cleared
     let mut socket = server.connect(&ann).await;
     socket.run("n", &create("Notes")).await.unwrap();
     let mut number = 0;
-    // It is measured beside the work.
+    // The size is measured in the background.
     let refused = loop {
         number += 1;
         assert!(number < 2_000, "it is never refused");
@@ -165,7 +164,7 @@ async fn a_notebook_that_shows_too_much_takes_no_more_until_something_is_cleared
     tokio::time::timeout(crate::support::PATIENCE, inserting).await.expect("it is measured anew");
 }
 
-/// A file whose cells printed in many pieces, none of which is large.
+/// Returns a file whose cells printed many small outputs.
 fn printed_in_pieces() -> Value {
     let piece = |number: usize| json!({"output_type": "stream", "name": "stdout", "text": format!("{number:>2999}\n")});
     let outputs: Vec<Value> = (0..40).map(piece).collect();
@@ -200,7 +199,7 @@ async fn outputs_leave_the_state_of_a_notebook_that_shows_too_much_and_stay_visi
     let one = socket.state(&n).executions.values().find(|run| run.outputs.len() == 1).unwrap().outputs[0].clone();
     assert_eq!((one.blobs.len(), one.blobs[0].pointer.as_str(), one.blobs[0].size_bytes), (1, "/text", 120_000));
 
-    // What is shown, exported and told is as before.
+    // Shown, exported and reported outputs are unchanged.
     let exported = http.get(&format!("/api/notebooks/{n}/export")).await.ok();
     for (index, cell) in file["cells"].as_array().unwrap().iter().enumerate() {
         let text = |cell: &Value| -> String {

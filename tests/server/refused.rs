@@ -1,11 +1,12 @@
-//! A request that is refused before its body was read: the client gets the answer, and the connection is good or said to end.
+//! Tests of requests refused before their body is read: the client gets the answer, and the connection stays usable or is closed as
+//! announced.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::support::{PATIENCE, TestServer};
 
-/// One answer of a connection.
+/// Reads one answer from a connection.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     let reading = async {

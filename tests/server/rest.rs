@@ -1,4 +1,4 @@
-//! The REST interface, as a program uses it.
+//! Tests of the REST interface.
 
 use notarium_core::Scope;
 use reqwest::Method;
@@ -21,7 +21,7 @@ async fn notebooks_are_made_listed_searched_renamed_and_archived() {
         page["notebooks"].as_array().unwrap().iter().map(|line| line["title"].as_str().unwrap().to_owned()).collect()
     };
     let listed = async |query: &str, expected: &[&str]| {
-        // At once: who has changed something sees it in the list.
+        // Without a wait: authors see their changes in the list immediately.
         assert_eq!(titles(&http.get(&format!("/api/notebooks{query}")).await.ok()), expected, "{query}");
     };
     listed("", &["Bread", "Tides"]).await;
@@ -246,7 +246,7 @@ async fn the_server_says_how_it_is() {
     assert!(page.status.is_success() && page.text.contains("Notarium") && !page.text.contains("{style}"));
     assert!(http.get("/notebooks/n").await.status.is_success(), "where share links lead");
     let policy = page.header("content-security-policy");
-    // The client's page where it is built, else the one that says how to build it.
+    // The client's page if it is built, else a page with build instructions.
     assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
     let missing = http.get("/assets/missing.js").await;
     assert_eq!(missing.status.as_u16(), 404);

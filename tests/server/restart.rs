@@ -1,4 +1,4 @@
-//! Stopped and started again, the server has everything; clients that were connected go on.
+//! Tests of a restart: the server keeps everything, and connected clients resume.
 
 use notarium_wire::ErrorCode;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What happens when a token is revoked, a session signed out or an account closed: calls that wait, downloads that go on.
+//! Tests of a revoked token, a sign-out and a deactivated account: waiting calls, running downloads.
 
 use futures_util::StreamExt;
 use notarium_assistant::host::Host;
@@ -43,7 +43,7 @@ impl Scene {
         Actor::Assistant { for_user: self.ann.id.clone(), conversation }
     }
 
-    /// An outside assistant with this token asks to delete the cell.
+    /// Requests to delete the cell, as an external assistant with this token.
     pub async fn ask(&self, id: &str, token: &str) {
         let (host, notebook) = (self.server.running().assistant_host(), self.notebook.parse().unwrap());
         let version = host.read(&notebook).await.unwrap().cells[&self.cell.parse().unwrap()].cell_version;
@@ -100,7 +100,7 @@ async fn calls_for_a_person_whose_account_is_closed_are_withdrawn() {
 async fn what_a_revoked_token_asked_for_does_not_start_where_it_was_not_withdrawn_yet() {
     let scene = Scene::new().await;
     let token = scene.server.api_token(&scene.ann, &[Scope::Read, Scope::Edit]).await;
-    // Revoked behind the server's back, as by another process that died right after.
+    // Revoked without the server's knowledge, as by another process that died right after.
     let accounts = &scene.server.running().app().accounts;
     let revoke = AccountChange::RevokeToken { token: id_of(&token), at: 1 };
     let audit = accounts.audit(&Actor::System, "test", "test");

@@ -1,4 +1,4 @@
-//! Every route, whatever its kind, says who may use it; what is checked in says the same as what is served.
+//! Tests that every route has a permission check, and that the checked-in description equals the served one.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ async fn every_route_has_a_guard_that_holds() {
          POST /api/session/resume";
     let expected: BTreeSet<String> = expected.split(", ").map(str::to_owned).collect();
     assert_eq!(open, expected, "a route is open to anybody: is that meant?");
-    // Nothing is served that is not in the list.
+    // Every served route is in the list.
     for (path, item) in all.openapi["paths"].as_object().unwrap() {
         let listed = all.guards.iter().filter(|route| route.path == *path).count();
         assert_eq!(listed, item.as_object().unwrap().len(), "{path}");
@@ -42,7 +42,7 @@ async fn every_route_has_a_guard_that_holds() {
     }
 }
 
-/// The path with an id for each parameter.
+/// Returns the path with an id for each parameter.
 fn concrete(path: &str) -> String {
     path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect::<Vec<_>>().join("/")
 }

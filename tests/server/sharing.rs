@@ -1,4 +1,4 @@
-//! Who may do what, and that a change of it acts at once.
+//! Tests of roles, and that a change of access takes effect immediately.
 
 use notarium_core::{RejectionCode, Role, Scope};
 use notarium_wire::ServerMessage;
@@ -144,7 +144,7 @@ async fn what_a_workspace_is_granted_its_members_have_until_they_leave() {
     assert!(http.put(&member, json!({"role": "viewer"})).await.status.is_success());
     let theirs = server.http(&bob);
     assert_eq!(theirs.get("/api/notebooks/n").await.refused(404), "unknown_notebook");
-    // The grant counts, not the role in the workspace: the notebook is not in it.
+    // Only the grant counts, not the role in the workspace, as the notebook is not in it.
     let grant = json!({"subject": {"kind": "workspace", "id": w}, "role": "editor"});
     http.put("/api/notebooks/n/access", grant).await.ok();
     assert_eq!(theirs.get("/api/notebooks/n").await.ok()["role"], "editor");

@@ -1,4 +1,4 @@
-//! Clients that only hold a connection open are given up, and nobody else is harmed. Spoken by hand, over TCP.
+//! Tests of slow and silent clients over plain TCP: they are disconnected, and others are unaffected.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::socket::{create, insert};
 use crate::support::{PATIENCE, TestServer};
 
-/// What headers and bodies may take here: more than a request that is sent at once ever needs, however busy the machine is.
+/// Timeout of headers and bodies: more than a request needs that is sent without delay, even on a busy machine.
 const ALLOWED: Duration = Duration::from_millis(1_500);
 
 async fn impatient() -> TestServer {
@@ -21,14 +21,14 @@ async fn impatient() -> TestServer {
     .await
 }
 
-/// Sends the first text, then byte after byte for as long as the server takes them; returns what it said.
+/// Sends the first text, then single bytes as long as the server accepts them; returns the server's answer.
 async fn trickle(server: &TestServer, first: String) -> String {
     let stream = TcpStream::connect(server.address()).await.unwrap();
     let (mut reader, mut writer) = stream.into_split();
     writer.write_all(first.as_bytes()).await.unwrap();
     let trickling = async {
         loop {
-            // The slowness itself is what is tested: there is nothing to wait for.
+            // Fixed delay, as the slowness itself is under test.
             tokio::time::sleep(Duration::from_millis(50)).await;
             if writer.write_all(b"x").await.is_err() {
                 std::future::pending::<()>().await;
@@ -37,7 +37,7 @@ async fn trickle(server: &TestServer, first: String) -> String {
     };
     let mut said = Vec::new();
     let heard = async {
-        // A reset after the last word is an end as well.
+        // A reset after the last byte is an end too.
         let _ = reader.read_to_end(&mut said).await;
     };
     let heard = async {
@@ -56,7 +56,7 @@ async fn headers_that_never_end_and_silence_end_the_connection() {
     let mut silent = TcpStream::connect(host).await.unwrap();
     let mut said = Vec::new();
     timeout(PATIENCE, silent.read_to_end(&mut said)).await.expect("a silent connection ends").unwrap();
-    // One that has had its answer and asks for nothing more.
+    // An idle connection after its answer.
     let mut idle = TcpStream::connect(host).await.unwrap();
     idle.write_all(format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
     let mut said = Vec::new();
@@ -84,9 +84,9 @@ async fn a_body_that_trickles_is_refused_with_words() {
     let blob = format!("/api/notebooks/n/blobs/{}", "0".repeat(64));
     let said = trickle(&server, head("PUT", &blob, "application/octet-stream")).await;
     assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
-    // Sockets are not requests: they live on.
+    // Sockets are not requests, and stay open.
     let mut client = server.connect(&ann).await;
-    // Longer than a request may take: that nothing happens is what is tested.
+    // Fixed delay, longer than the timeout of a request: the test is that nothing happens.
     tokio::time::sleep(ALLOWED + ALLOWED / 2).await;
     client.subscribe("n").await;
 }

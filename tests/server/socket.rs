@@ -1,4 +1,4 @@
-//! Two people over sockets: text, order, undo, presence, retries, slow readers.
+//! Tests of two people over sockets: text, order, undo, presence, retries, slow readers.
 
 use notarium_core::text::ChangeSet;
 use notarium_core::{
@@ -174,7 +174,7 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
     stalled.subscribe("n").await;
     let mut prompt = server.connect(&ann).await;
     prompt.subscribe("n").await;
-    // More than the system's buffers between server and client take.
+    // More than the system's socket buffers hold.
     let text = "x".repeat(200_000);
     for number in 0..60 {
         writer.run("n", &insert(&format!("big{number}"), &text)).await.unwrap();
@@ -214,11 +214,11 @@ async fn a_token_is_renewed_without_reconnecting() {
     assert!(!error.fatal && error.message.contains("another account"), "{error:?}");
     client.send(&ClientMessage::Refresh { token: ann.token.clone() }).await;
     client.run("n", &insert("c", "")).await.unwrap();
-    // The token that it came with ends: the connection stands on the new one.
+    // The first token has expired: the connection depends on the new one.
     client.subscribe("n").await;
 }
 
-/// Both ends of a thousand connections are in this process: more open files than many systems give one unasked.
+/// Both ends of a thousand connections are in this process: more open files than many systems allow by default.
 #[cfg(unix)]
 fn allow_many_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -230,7 +230,7 @@ fn allow_many_files() {
 async fn a_thousand_idle_clients_harm_nobody() {
     #[cfg(unix)]
     allow_many_files();
-    // Everybody in a notebook hears of everybody who comes: in one alone, that would be most of the test.
+    // Ten notebooks, as presence of all clients in one would dominate the test.
     const NOTEBOOKS: [&str; 10] = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
     let server = TestServer::start().await;
     let ann = server.person("Ann").await;

@@ -1,4 +1,4 @@
-//! Server-sent events.
+//! Tests of server-sent events.
 
 use futures_util::StreamExt;
 use reqwest::Method;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Http, PATIENCE, TestServer};
 
-/// What a simple consumer keeps.
+/// State of a simple consumer.
 struct Listener {
     response: futures_util::stream::BoxStream<'static, reqwest::Result<bytes::Bytes>>,
     text: String,
@@ -23,7 +23,7 @@ impl Listener {
         Self { response: response.bytes_stream().boxed(), text: String::new() }
     }
 
-    /// The next event; `None`: the stream has ended.
+    /// Returns the next event; `None`: the stream has ended.
     async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {

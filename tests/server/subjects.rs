@@ -1,4 +1,4 @@
-//! Whom rights can be given to, and what becomes of the notebooks of somebody who left.
+//! Tests of valid subjects of rights, and of the notebooks of deactivated people.
 
 use notarium_core::{Command, RejectionCode, Role, Subject};
 use notarium_server::clock::Clock;
@@ -91,7 +91,7 @@ async fn an_administrator_takes_over_the_notebooks_of_who_has_left() {
     assert_eq!(owned["notebooks"], json!([{"id": "n", "title": "Left behind", "archived": false}]));
     admin.post("/api/notebooks/n/take-over", over).await.ok();
     assert_eq!(admin.get("/api/notebooks/n").await.ok()["role"], "owner");
-    // Those who take part are told, and the record keeps it.
+    // Participants get the event, and the record has it.
     watching.until(|client| (client.state("n").version == 4).then_some(())).await;
     let record = admin.get("/api/notebooks/n/events?after=2").await.ok();
     let told = &record["events"][0];

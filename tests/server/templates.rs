@@ -1,4 +1,4 @@
-//! Templates through REST.
+//! Tests of templates through REST.
 
 use serde_json::{Value, json};
 

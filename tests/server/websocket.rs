@@ -1,4 +1,4 @@
-//! What the protocol below ours promises (RFC 6455): pings are answered, a close is echoed, each frame is whole.
+//! Tests of the WebSocket protocol (RFC 6455): pings are answered, a close is echoed, frames are read whole.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ async fn who_is_refused_gets_the_reason_then_one_close() {
     assert_eq!(next(&mut socket).await, None);
 }
 
-/// A masked text frame of a client, whose mask is zero.
+/// Builds a masked text frame of a client, with a zero mask.
 fn frame(text: &str) -> Vec<u8> {
     let length = u8::try_from(text.len()).ok().filter(|length| *length < 126).expect("a short text");
     [&[0x81, 0x80 | length, 0, 0, 0, 0], text.as_bytes()].concat()
@@ -72,7 +72,7 @@ async fn a_frame_that_takes_longer_than_silence_may_arrives() {
     socket.send(Message::text(hello.to_string())).await.unwrap();
     assert!(next(&mut socket).await.unwrap().into_text().unwrap().contains("welcome"));
     for piece in frame(r#"{"subscribe":{"notebook":"nowhere"}}"#).chunks(4) {
-        // The line takes four seconds for all of it, and carries no pong meanwhile: silence of three ends a connection.
+        // The frame takes four seconds, without a pong in between; three seconds of silence would end the connection.
         tokio::time::sleep(Duration::from_millis(400)).await;
         socket.get_mut().write_all(piece).await.unwrap();
     }

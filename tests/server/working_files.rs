@@ -1,4 +1,4 @@
-//! Files beside a notebook through REST: with a real runtime agent and its folder, and with agents that do it badly.
+//! Tests of working files through REST: with a real runtime agent and its folder, and with faulty agents.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ impl Scene {
         self.folder.path().join("work").join(name)
     }
 
-    /// A real agent, which has no need to launch anything, until it is aborted.
+    /// Starts a real agent, until it is aborted. It never launches a kernel.
     async fn agent(&self, name: &str) -> tokio::task::JoinHandle<()> {
         let spec = self.folder.path().join("share/jupyter/kernels/fake");
         std::fs::create_dir_all(&spec).unwrap();
@@ -81,7 +81,7 @@ impl Scene {
         self.http.until("/api/notebooks/n/kernels", |it| it["kernelspecs"][0]["name"] == name).await;
     }
 
-    /// An agent that does as the test says.
+    /// Connects an agent that the test controls.
     async fn puppet(&self, features: &[&str]) -> (Connection, String) {
         let token = self.server.agent_token(&self.ann, "puppet").await;
         let mut options = ConnectOptions::new(self.server.url(), &token, "test");
@@ -103,7 +103,7 @@ impl Scene {
     }
 }
 
-/// The next thing that the agent is asked.
+/// Returns the next request to the agent.
 async fn asked(connection: &mut Connection) -> (u64, FileRequest) {
     loop {
         match timeout(PATIENCE, connection.next()).await.expect("a request comes") {
@@ -183,7 +183,7 @@ async fn what_is_out_of_reach_or_too_large_is_refused_with_a_code() {
     }
     let large = vec![0; MAX_BYTES as usize + 1];
     assert_eq!(scene.upload(&scene.http, "large", "", large.clone()).await.refused(413), "too_large");
-    // One that does not say how large it is.
+    // An upload without a declared size.
     let unsaid = reqwest::Body::wrap_stream(stream::iter(
         large.chunks(1 << 16).map(|it| Ok::<_, String>(it.to_vec())).collect::<Vec<_>>(),
     ));
@@ -193,13 +193,13 @@ async fn what_is_out_of_reach_or_too_large_is_refused_with_a_code() {
     agent.abort();
 }
 
-/// A small disk of its own, until it is dropped.
+/// A small disk, until it is dropped.
 #[cfg(target_os = "linux")]
 struct SmallDisk(PathBuf);
 
 #[cfg(target_os = "linux")]
 impl SmallDisk {
-    /// `None`: this account may mount nothing.
+    /// Mounts the disk; `None`: this account may not mount.
     fn at(place: PathBuf) -> Option<Self> {
         let mut mount = std::process::Command::new("mount");
         let mounted = mount.args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(&place).output().ok()?;
@@ -226,7 +226,7 @@ async fn a_disk_that_fills_during_an_upload_leaves_nothing_of_it() {
     let scene = Scene::new().await;
     let Some(_disk) = SmallDisk::at(scene.work("data")) else { return };
     let agent = scene.agent("gpu").await;
-    // There is room for it when it begins.
+    // The disk has room when the upload begins.
     let (sender, mut pieces) = tokio::sync::mpsc::unbounded_channel();
     let body = reqwest::Body::wrap_stream(stream::poll_fn(move |context| pieces.poll_recv(context)));
     let uploading = scene.http.request(Method::PUT, &format!("{FILES}/content?path=data/large")).body(body).send();
@@ -302,7 +302,7 @@ async fn an_agent_that_leaves_or_lies_leads_to_no_half_files() {
     for (said, sent) in [(4_u64, "abc"), (2, "abc")] {
         let downloading = download();
         let (id, FileRequest::Read { transfer, .. }) = asked(&mut agent).await else { panic!() };
-        // Nobody else brings it.
+        // Only the agent may deliver the bytes.
         let other = scene.http.request(Method::PUT, &format!("/api/transfers/{transfer}")).body("forged");
         assert_eq!(scene.http.send(other).await.refused(403), "forbidden");
         agent.sender().ephemeral(ClientMessage::AnswerFile { id, answer: found(said) });
@@ -359,7 +359,7 @@ async fn an_upload_that_is_given_up_leaves_nothing() {
     arrived.notified().await;
     uploading.abort();
     let _ = uploading.await;
-    // The name is free, and the folder as it was, hidden files included.
+    // The name is free, and the folder unchanged, including hidden files.
     scene.upload(&scene.http, "new.bin", "", "whole").await.ok();
     let list = scene.http.get(&format!("{FILES}?all=true")).await.ok();
     let names: Vec<&str> = list["files"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -393,7 +393,7 @@ async fn files_are_moved_and_come_back_from_the_trash_and_nothing_is_recorded() 
     let trash = scene.http.get(&format!("{FILES}/trash")).await.ok();
     assert_eq!((trash["count"].as_u64(), trash["agent"].as_str()), (Some(2), Some("gpu")), "{trash:#}");
 
-    // Another process of the agent knows it still.
+    // The trash is known to another process of the agent.
     agent.abort();
     let _ = agent.await;
     scene.http.until("/api/notebooks/n/kernels", |it| it["kernelspecs"].as_array().unwrap().is_empty()).await;

@@ -1,4 +1,4 @@
-//! A WebSocket client that keeps what a real client would keep: a replica of each notebook it follows, and the answers.
+//! WebSocket client for tests with the state of a real client: a replica of each followed notebook, and the answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -18,20 +18,20 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::PATIENCE;
 
-/// What a client knows of one notebook.
+/// State of one notebook.
 #[derive(Debug)]
 pub struct Replica {
     pub notebook: Document,
-    /// The event that led to this state.
+    /// Event that led to this state.
     pub last_event: LastEvent,
     pub role: Role,
-    /// Every event that came, in order.
+    /// All received events, in order.
     pub events: Vec<EventMessage>,
     pub peers: BTreeMap<String, PeerState>,
     pub kernels: Vec<KernelStatus>,
-    /// Of the last state that came.
+    /// Digest of the last received snapshot.
     pub digest: Option<Hash>,
-    /// How often the whole state came.
+    /// Number of received snapshots.
     pub snapshots: usize,
     pub resyncs: usize,
     /// True between a `resync` and the `subscribed` that follows.
@@ -46,7 +46,7 @@ pub struct TestClient {
     pub acks: HashMap<CommandId, AckMessage>,
     pub rejects: HashMap<CommandId, RejectMessage>,
     pub errors: Vec<ErrorMessage>,
-    /// Messages that nothing is kept of: work, input values, access.
+    /// Messages that are not processed: work, input values, access.
     pub others: Vec<ServerMessage>,
     /// Commands without an answer.
     pub pending: BTreeSet<CommandId>,
@@ -69,12 +69,12 @@ fn hello(token: Option<&str>) -> HelloMessage {
 }
 
 impl TestClient {
-    /// Connects and says hello.
+    /// Connects and sends hello.
     pub async fn connect(address: SocketAddr, token: &str) -> Self {
         Self::connect_knowing(address, token, &[]).await
     }
 
-    /// As one that knows these features.
+    /// Connects with these features.
     pub async fn connect_knowing(address: SocketAddr, token: &str, features: &[&str]) -> Self {
         let mut client = Self::open(address, &[]).await.unwrap();
         let features = features.iter().map(|feature| (*feature).to_owned()).collect();
@@ -83,7 +83,7 @@ impl TestClient {
         client
     }
 
-    /// Connects with these headers and says nothing. An error is the status of the refusal.
+    /// Connects with these headers and sends nothing. The error is the status of the refusal.
     pub async fn open(address: SocketAddr, headers: &[(&'static str, &str)]) -> Result<Self, u16> {
         let mut request = format!("ws://{address}/api/socket").into_client_request().unwrap();
         for (name, value) in headers {
@@ -125,7 +125,7 @@ impl TestClient {
         self.hello_as(token, None).await;
     }
 
-    /// As somebody who wants to have this name.
+    /// Sends hello with this display name.
     pub async fn hello_named(&mut self, token: &str, name: &str) {
         self.send(&ClientMessage::Hello(HelloMessage { name: Some(name.to_owned()), ..hello(Some(token)) })).await;
     }
@@ -141,13 +141,13 @@ impl TestClient {
         self.send_text(serde_json::to_string(message).unwrap()).await;
     }
 
-    /// Any text, for what no real client sends.
+    /// Sends any text, also invalid messages.
     pub async fn send_text(&mut self, text: impl Into<String>) {
         self.send_message(Message::text(text.into())).await;
     }
 
     pub async fn send_message(&mut self, message: Message) {
-        // The server may have closed already: what it said before is still to be read.
+        // The server may have closed already; its earlier messages are still to be read.
         let _ = self.socket.send(message).await;
     }
 
@@ -201,7 +201,7 @@ impl TestClient {
         self.send(&ClientMessage::Subscribe(message)).await;
     }
 
-    /// As a real client after a lost connection: the replicas are kept, everything else begins anew.
+    /// Reconnects as a real client does: replicas are kept, everything else is reset.
     pub async fn reconnect(&mut self, address: SocketAddr, token: &str) {
         let fresh = Self::connect(address, token).await;
         let old = std::mem::replace(self, fresh);
@@ -220,9 +220,9 @@ impl TestClient {
         &self.replica(notebook).notebook
     }
 
-    // --- hearing ---
+    // --- receiving ---
 
-    /// Reads until `found` finds what it waits for.
+    /// Reads until `found` returns a value.
     #[track_caller]
     pub fn until<T>(&mut self, mut found: impl FnMut(&Self) -> Option<T>) -> impl Future<Output = T> {
         let caller = std::panic::Location::caller();
@@ -240,8 +240,7 @@ impl TestClient {
         }
     }
 
-    /// Reads until the server has closed the connection.
-    /// The next message that nothing is kept of.
+    /// Returns the next message that is not processed.
     pub async fn next_other(&mut self) -> ServerMessage {
         let comes = async {
             while self.others.is_empty() {
@@ -252,6 +251,7 @@ impl TestClient {
         self.others.remove(0)
     }
 
+    /// Reads until the server has closed the connection.
     pub async fn until_closed(&mut self) {
         let closed = async {
             while !self.is_closed {
@@ -261,7 +261,7 @@ impl TestClient {
         tokio::time::timeout(PATIENCE, closed).await.expect("the server closes");
     }
 
-    /// The next error, which `cause` should lead to.
+    /// Returns the next error, which `cause` must lead to.
     pub async fn error(&mut self, cause: &str) -> ErrorMessage {
         let end = tokio::time::Instant::now() + PATIENCE;
         while self.errors.is_empty() {
@@ -371,7 +371,7 @@ impl TestClient {
     }
 }
 
-/// The event with its envelope, as `apply` takes it.
+/// Returns the event with its envelope, as `apply` takes it.
 fn recorded(notebook: &NotebookId, message: &EventMessage) -> Recorded {
     let message = message.clone();
     let event = Event::decode(&message.event_type, message.schema, message.payload.get()).unwrap();

@@ -1,11 +1,11 @@
-//! Requests and their answers.
+//! HTTP client for the REST interface.
 
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
 
-/// Speaks to the REST interface with one token.
+/// Client of the REST interface with one token.
 #[derive(Clone)]
 pub struct Http {
     client: reqwest::Client,
@@ -13,7 +13,7 @@ pub struct Http {
     token: Option<String>,
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: StatusCode,
@@ -30,14 +30,14 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The JSON of a success.
+    /// Returns the JSON of a success.
     #[track_caller]
     pub fn ok(&self) -> Value {
         assert!(self.status.is_success(), "{} {}", self.status, self.text);
         self.json()
     }
 
-    /// The code of a refusal, which must be a problem of this status.
+    /// Returns the code of a refusal, which must be a problem of this status.
     #[track_caller]
     pub fn refused(&self, status: u16) -> String {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
@@ -92,7 +92,7 @@ impl Http {
         self.send(self.request(Method::PATCH, path).json(&body)).await
     }
 
-    /// Asks again until the answer is what a projection will show once it has followed the log.
+    /// Repeats the request until the answer shows it, as projections follow the log with a delay.
     pub async fn until(&self, path: &str, shows: impl Fn(&Value) -> bool) -> Value {
         let asking = async {
             loop {
@@ -106,7 +106,7 @@ impl Http {
         tokio::time::timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{path} never shows it"))
     }
 
-    /// A new notebook with one code cell of this source; returns the ids of both.
+    /// Creates a notebook with one code cell of this source; returns both ids.
     pub async fn notebook(&self, source: &str) -> (String, String) {
         let notebook = self.post("/api/notebooks", json!({"title": "Notes"})).await.ok();
         let id = notebook["notebook"].as_str().unwrap().to_owned();

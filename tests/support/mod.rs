@@ -1,4 +1,4 @@
-//! What end-to-end tests share: a real server in this process, and clients that keep what real clients would keep.
+//! Shared fixtures of end-to-end tests: a real server in this process, and clients with the state of real ones.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
@@ -12,5 +12,5 @@ pub use server::{Person, TestServer};
 
 use std::time::Duration;
 
-/// A wait for something that never comes ends here.
+/// Timeout of a wait for an event that never comes.
 pub const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,4 +1,4 @@
-//! A server on a free port of this machine, its data in a folder of its own.
+//! Test server on a free local port, with its data in a temporary folder.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Http, TestClient};
 
-/// Somebody with a token.
+/// A person with a token.
 #[derive(Debug, Clone)]
 pub struct Person {
     pub id: UserId,
@@ -32,16 +32,16 @@ impl TestServer {
         Self::with(|_| {}).await
     }
 
-    /// With settings of the test's own.
+    /// Starts with changed settings.
     pub async fn with(settings: impl FnOnce(&mut ServerConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = ServerConfig::in_folder(folder.path());
-        // A test reads a connection only while it waits for something, and must not seem dead meanwhile.
+        // A test reads a connection only while it waits for a message, and must not look dead in between.
         config.limits.heartbeat = Duration::from_secs(600);
         config.limits.agent_heartbeat = Duration::from_secs(600);
         settings(&mut config);
         let running = Server::start(config.clone()).await.unwrap();
-        // A restart listens where clients look for it.
+        // A restart listens on the port that clients know.
         config.listen = running.local_addr;
         Self { running: Some(running), folder, config }
     }
@@ -73,7 +73,7 @@ impl TestServer {
         self.running = Some(Server::start(self.config.clone()).await.unwrap());
     }
 
-    /// Somebody new, with a session.
+    /// Creates a person with a session.
     pub async fn person(&self, name: &str) -> Person {
         let id: UserId = ulid::Ulid::generate().into();
         let user = User {
@@ -90,18 +90,18 @@ impl TestServer {
         Person { id, name: name.to_owned(), token }
     }
 
-    /// An API token of the person with these scopes.
+    /// Creates an API token of the person with these scopes.
     pub async fn api_token(&self, person: &Person, scopes: &[Scope]) -> String {
         self.expiring_token(person, scopes, None).await
     }
 
-    /// … that ends by itself at this time.
+    /// Creates such a token with an expiry.
     pub async fn expiring_token(&self, person: &Person, scopes: &[Scope], expires_at: Option<Millis>) -> String {
         let scopes = TokenScopes::new(TokenKind::Api, scopes.iter().copied().collect()).unwrap();
         self.token(TokenHolder::User(person.id.clone()), &person.id, scopes, expires_at).await
     }
 
-    /// A runtime agent's token, good for all notebooks.
+    /// Creates a runtime agent's token for all notebooks.
     pub async fn agent_token(&self, by: &Person, name: &str) -> String {
         let holder = TokenHolder::Agent(AgentId::new(name).unwrap());
         self.token(holder, &by.id, TokenScopes::all_of(TokenKind::Agent), None).await
@@ -127,7 +127,7 @@ impl TestServer {
         text.reveal()
     }
 
-    /// Ends a token, as its holder's "sign out" does.
+    /// Revokes a token, as a sign-out of its holder does.
     pub async fn revoke(&self, token: &str) {
         let token = TokenText::parse(token).unwrap().id;
         self.apply(AccountChange::RevokeToken { token, at: Clock::system().now() }).await;

@@ -1,14 +1,14 @@
-//! The built program at a terminal of its own, and what it writes there.
+//! The built program at a terminal, and its output there.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::Command;
 
-/// Longer than anything here takes; a test that waits so long has failed.
+/// Timeout of waits, longer than any operation here.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The program at a terminal: what is written to its standard input is typed there, what it shows comes from standard output.
+/// Returns the program at a terminal: text written to standard input is typed there, standard output is the screen.
 pub fn at_terminal(arguments: &[&str]) -> Command {
     const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
     let mut process = Command::new("python3");
@@ -18,7 +18,7 @@ pub fn at_terminal(arguments: &[&str]) -> Command {
     process
 }
 
-/// What a program writes, read until a text is there, line or not.
+/// Output of a program, read up to a text, independent of lines.
 pub struct Words<R> {
     reader: R,
     pub seen: String,
@@ -29,7 +29,7 @@ impl<R: tokio::io::AsyncRead + Unpin> Words<R> {
         Self { reader, seen: String::new() }
     }
 
-    /// Reads until the text has come, and returns all that came up to then.
+    /// Reads until the text arrives, and returns everything up to it.
     pub async fn until(&mut self, text: &str) -> String {
         let reading = async {
             while !self.seen.contains(text) {

@@ -1,4 +1,4 @@
-//! Which file of a part imports which, and whether they form a circle.
+//! Test that imports between the files of a part form no cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ fn a_circle_is_found() {
     assert_eq!(found, ["access", "apply::hash", "ids", "text::json"].map(str::to_owned).into());
 }
 
-/// The modules of a part, and which of them each one names.
+/// Returns the modules of a part, each with the modules that it imports.
 fn graph(part: &str) -> Graph {
     let root = format!("src/{part}/");
     let modules = with_extension("rs").filter_map(|(path, text)| {
@@ -42,7 +42,7 @@ fn graph(part: &str) -> Graph {
     modules.iter().map(|(name, text)| (name.clone(), imports(name, text, &names))).collect()
 }
 
-/// What a module names by `crate::…` or `super::…` outside its tests and comments. A module may re-export its children.
+/// Returns the modules named by `crate::…` or `super::…` outside of tests and comments. A module may re-export its children.
 fn imports(name: &str, text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     let code: String =
@@ -60,7 +60,7 @@ fn imports(name: &str, text: &str, known: &BTreeSet<String>) -> BTreeSet<String>
     found
 }
 
-/// `a::b`, or each path of `{a, b::c}`.
+/// Parses `a::b`, or each path of `{a, b::c}`.
 fn paths(text: &str) -> Vec<String> {
     let is_part = |character: char| character.is_alphanumeric() || character == '_' || character == ':';
     let one = |text: &str| text.chars().take_while(|character| is_part(*character)).collect::<String>();
@@ -75,7 +75,7 @@ fn longest(path: &str, known: &BTreeSet<String>) -> Option<String> {
     (1..=parts.len()).rev().map(|length| parts[..length].join("::")).find(|prefix| known.contains(prefix))
 }
 
-/// A circle of the graph, its first module named again at the end; empty: there is none.
+/// Returns a cycle of the graph, with its first module repeated at the end; empty: none.
 fn circle(graph: &Graph) -> Vec<String> {
     let mut done = BTreeSet::new();
     graph.keys().find_map(|start| walk(graph, start, &mut Vec::new(), &mut done)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The rules of the repository, as tests: which part may know which, how long a file may be, what must not be in it.
+//! Tests of repository rules: dependencies between parts, file length, banned content.
 
 mod imports;
 
@@ -13,7 +13,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file that git tracks or would track, as a path from the root.
+/// Returns every file that git tracks or would track, relative to the root.
 fn files() -> Vec<PathBuf> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -32,7 +32,7 @@ fn with_extension(extension: &str) -> impl Iterator<Item = (PathBuf, String)> {
     })
 }
 
-/// The crates of this workspace that a crate depends on, tests aside.
+/// Returns the crates of this workspace that a crate depends on, except for tests.
 fn own_dependencies(part: &str) -> BTreeSet<String> {
     let manifest =
         std::fs::read_to_string(root().join("src").join(part).join("Cargo.toml")).expect("the part has a manifest");
@@ -70,7 +70,7 @@ fn each_library_belongs_to_one_part() {
         ("ammonia", &["export"]),
         ("pulldown-cmark", &["export"]),
         ("sqlx", &["store"]),
-        // The scripted model is a small server of its own: tests and the demo call it over real HTTP.
+        // The scripted model is a small server: tests and the demo call it over real HTTP.
         ("axum", &["server", "scripted"]),
         ("jupyter-zmq-client", &["agent"]),
         ("object_store", &["store"]),
@@ -124,7 +124,7 @@ fn every_part_opens_with_its_purpose() {
 
 #[test]
 fn nothing_is_left_half_done() {
-    // Written in two halves, so that this file does not find itself.
+    // Split literals, so that this file does not contain the words.
     let banned = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     for (path, text) in with_extension("rs") {
         for word in banned {

@@ -1,5 +1,5 @@
-//! Logs, servers and clients of different age. In this process `CellSourceEdited` has an invented schema 2, today's, and its
-//! schema 1 was another shape. The built program beside it, which knows schema 1 alone, is an older client.
+//! Tests with logs, servers and clients of different versions. In this process `CellSourceEdited` has an invented current schema 2, and
+//! another schema 1. The built program knows only the real schema 1, so it acts as an older client.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use support::{PATIENCE, Person, TestServer};
 use tokio::io::AsyncBufReadExt;
 
-/// Schema 1 named the place and the text that was inserted there; a change of today also needs the text's length.
+/// Schema 1 had the position and the inserted text; a current change also needs the length of the whole text.
 const INVENTED: &[Upcaster] = &[Upcaster { event_type: "CellSourceEdited", schema: 1, upcast: insertion_to_change }];
 
 fn insertion_to_change(fields: &mut Fields) -> Result<(), serde_json::Error> {
@@ -27,7 +27,7 @@ fn insertion_to_change(fields: &mut Fields) -> Result<(), serde_json::Error> {
     Ok(())
 }
 
-/// As schema 1 had it, blanks and all: these bytes are hashed. Later versions of that schema had a note beside it.
+/// Payload of schema 1 with its exact spaces, as the bytes are hashed. Later versions of that schema added a note.
 const OLD_PAYLOAD: &str = r#"{"cell_id": "c", "at": 3, "insert": "def", "length": 3, "note": 1.50}"#;
 
 fn command(body: Value) -> Command {
@@ -38,7 +38,7 @@ fn edit(base: Version, change: Value) -> Command {
     command(json!({"EditSource": {"cell_id": "c", "base": base, "change": change}}))
 }
 
-/// A server whose notebook `n` has one cell, "abc", at version 2.
+/// Starts a server whose notebook `n` has one cell, "abc", at version 2.
 async fn with_notebook() -> (TestServer, Person) {
     extend(INVENTED);
     let server = TestServer::start().await;
@@ -50,7 +50,7 @@ async fn with_notebook() -> (TestServer, Person) {
     (server, ann)
 }
 
-/// Another server writes into the database of one that is stopped.
+/// Writes to the database of a stopped server as another server.
 async fn written_by_another_server(server: &TestServer, events: &[(&str, u16, &str)]) -> Vec<Stored> {
     let store = Sqlite::open(server.folder()).await.unwrap();
     let id = NotebookId::new("n").unwrap();
@@ -79,7 +79,7 @@ fn following(head: &mut Head, last: &Stored, (event_type, schema, payload): (&st
     Stored::seal(head, envelope, RawJson::parse(payload).unwrap(), Salt([7; 16]))
 }
 
-/// The record as JSON Lines.
+/// Returns the record, read as JSON Lines.
 async fn record(server: &TestServer, ann: &Person) -> Vec<Stored> {
     let http = server.http(ann);
     let request = http.request(reqwest::Method::GET, "/api/notebooks/n/events");
@@ -101,7 +101,7 @@ async fn an_event_of_an_old_schema_is_read_as_today_and_stays_in_the_log_as_it_w
     let old = written_by_another_server(&server, &[("CellSourceEdited", 1, OLD_PAYLOAD)]).await;
     server.start_again().await;
 
-    // Frames: one who was there gets the event in today's schema, with what nobody knows of it.
+    // Frames: a follower gets the event in the current schema, with its unknown fields.
     follower.reconnect(server.address(), &ann.token).await;
     follower.until(|client| (client.state("n").version == 3).then_some(())).await;
     let came = follower.replica("n").events.last().unwrap();
@@ -109,16 +109,16 @@ async fn an_event_of_an_old_schema_is_read_as_today_and_stays_in_the_log_as_it_w
     assert_eq!((came.schema, payload), (2, json!({"cell_id": "c", "change": [3, [0, "def"]], "note": 1.5})));
     assert!(came.payload.get().contains("1.50"), "what is not upcast keeps its text: {}", came.payload.get());
 
-    // The state that is sent, by socket and REST.
+    // Snapshots by socket and REST.
     let mut fresh = server.connect(&ann).await;
     fresh.subscribe("n").await;
     assert_eq!(serde_json::to_value(fresh.state("n")).unwrap()["cells"]["c"]["source"], "abcdef");
 
-    // `decide`, with the past from memory: a change of before it is carried over it.
+    // `decide` with history from memory: an older change is mapped over the event.
     fresh.run("n", &edit(2, json!([3, [0, "!"]]))).await.unwrap();
     assert_eq!(source(&server.http(&ann).get("/api/notebooks/n").await.ok()["notebook"]), "abcdef!");
 
-    // … and with the past from the store, behind a snapshot, which is of today's state.
+    // `decide` with history from the store, behind a snapshot of the current state.
     server.stop().await;
     server.start_again().await;
     let mut client = server.connect(&ann).await;
@@ -126,7 +126,7 @@ async fn an_event_of_an_old_schema_is_read_as_today_and_stays_in_the_log_as_it_w
     assert_eq!(source(&server.http(&ann).get("/api/notebooks/n").await.ok()["notebook"]), "Xabcdef!");
     assert_eq!(source(&server.http(&ann).get("/api/notebooks/n?at=3").await.ok()["notebook"]), "abcdef");
 
-    // The record: raw, and proven.
+    // The record: raw and verified.
     let verified = server.http(&ann).get("/api/notebooks/n/verify").await.ok();
     assert!(verified["ok"] == true && verified["state_is_replayed"] == true, "{verified}");
     let page = server.http(&ann).get("/api/notebooks/n/events?after=2").await;
@@ -175,7 +175,7 @@ async fn a_server_older_than_its_log_shows_what_it_knows_and_refuses_to_write() 
         );
         assert!(http.get("/api/notebooks/n/export").await.text.contains("abc"));
 
-        // One who comes from the newer server is told that what it holds is not here.
+        // A client of the newer server learns that this log lacks its events.
         let since = json!({"version": lines.len(), "event_id": lines.last().unwrap().envelope.id});
         let mut later = server.connect(&ann).await;
         later.subscribe_since("n", serde_json::from_value(since).unwrap()).await;
@@ -186,7 +186,7 @@ async fn a_server_older_than_its_log_shows_what_it_knows_and_refuses_to_write() 
     }
 }
 
-/// A word and a field of a later version, in schemas that this one knows.
+/// An unknown word and an unknown field of a later version, in schemas that this version knows.
 const DREAMT: &str =
     r#"{"execution_id":"e","subject":{"kind":"scratch","source":"1","purpose":"x"},"cause":"dreamt","mood":1.50}"#;
 
@@ -238,7 +238,7 @@ async fn an_older_client_takes_the_state_where_it_does_not_know_an_event_and_goe
         };
         tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("not told: {told:?}"));
     }
-    // Beside the events it says who is here.
+    // Drops the other lines, which show presence.
     told.retain(|line| line.trim_start().starts_with(|first: char| first.is_ascii_digit()));
     let versions: Vec<&str> = told.iter().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(versions, ["1", "2", "3", "4", "5", "6"], "each once, in order: {told:#?}");
