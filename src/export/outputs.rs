@@ -102,7 +102,7 @@ fn picture(output: &Value, plain: Option<&str>) -> Option<Shown> {
         let base64: String = text_of(&data[mime]).chars().filter(|character| is_base64(*character)).collect();
         (mime, format!("data:{mime};base64,{base64}"))
     } else {
-        // As an image, SVG runs no scripts.
+        // SVG in an image runs no scripts.
         let svg = text_of(data.get("image/svg+xml")?);
         ("image/svg+xml", format!("data:image/svg+xml,{}", percent(&svg)))
     };

@@ -1,4 +1,4 @@
-//! What clients send over the WebSocket: one JSON text frame each, externally tagged, as in `{"subscribe": {…}}`.
+//! Messages from client to server over the WebSocket: one JSON text frame each, externally tagged, as in `{"subscribe": {…}}`.
 
 use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessionId, NotebookId, RawJson, Version};
 use schemars::JsonSchema;
@@ -265,7 +265,7 @@ pub struct OfferedConnection {
     pub name: String,
     /// `postgresql`, `sqlite` or `duckdb`.
     pub kind: String,
-    /// True if a cell that contains the word `write` may write.
+    /// True if a cell with `write` after the name, as in `-- @warehouse write`, may write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
 }

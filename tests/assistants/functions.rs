@@ -104,7 +104,7 @@ async fn a_registered_function_is_called_with_a_confirmation_by_people_and_again
     assert_eq!(answer.status(), 400);
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "invalid_arguments");
 
-    // In a new kernel the defining cell runs again automatically, without calls of its functions.
+    // A new kernel runs the defining cell again automatically, without calls of its functions.
     let other = scene.cell("import os\nos.remove('wiped')").await;
     run_cell(&mut scene, &other).await;
     let kernel = scene.ada.state().kernels.keys().next().cloned().unwrap();

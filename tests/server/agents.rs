@@ -154,7 +154,7 @@ async fn a_run_that_nobody_could_take_waits_for_an_agent_across_a_restart() {
     http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
     server.stop().await;
     server.start_again().await;
-    // Nobody opens the notebook: the agent gets the work all the same.
+    // The agent gets the work although no client opens the notebook.
     let mut gpu = agent(&server, &ann, "gpu", "python3").await;
     let session = work(&mut gpu).await;
     gpu.subscribe("n").await;

@@ -115,7 +115,7 @@ fn shape(root: &Map, said: Option<u32>) -> Result<u32, IpynbError> {
         Some(1) if has_list("cells") => Ok(1),
         _ if has_list("cells") => Ok(guess_major(root)),
         _ if has_list("worksheets") => Ok(3),
-        // In these versions cells are in worksheets, and this notebook has none.
+        // Files of these versions have cells in worksheets, and this notebook has none.
         Some(old @ (2 | 3)) if root.get("worksheets").is_none() => Ok(old),
         None => {
             Err(IpynbError::NotANotebook { reason: "it has neither a format version (nbformat) nor a list of cells" })

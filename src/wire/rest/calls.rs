@@ -225,7 +225,7 @@ pub struct Call {
     pub after: Option<ToolCallId>,
     /// Current state.
     pub state: CallState,
-    /// Who confirmed, denied or withdrew it.
+    /// Actor who confirmed, denied or withdrew it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Actor>,
     /// Means by which a person confirmed or denied it: the interface, and the label of the session or token. Absent without such a

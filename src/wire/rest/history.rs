@@ -47,7 +47,7 @@ pub struct TrashedCell {
     pub cell_id: CellId,
     /// Type, source, metadata, attachments and flags.
     pub cell: CellContent,
-    /// Who deleted it; for an undone insertion, who undid it.
+    /// Actor who deleted it; for an undone insertion, who undid it.
     pub deleted_by: Actor,
     /// Milliseconds since 1970.
     pub deleted_at: Millis,

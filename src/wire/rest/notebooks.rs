@@ -30,7 +30,7 @@ pub struct ListQuery {
     pub live: Option<bool>,
     /// Order of the list; absent: the last changed first.
     pub sort: Option<ListOrder>,
-    /// With `text`, true: each line has an excerpt with the found words (`found`).
+    /// True: each line has an excerpt with the found words (`found`); requires `text`.
     pub snippets: Option<bool>,
 }
 

@@ -68,7 +68,7 @@ pub struct Run {
     /// if the agent comes back; `POST …/give-up` ends it without waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
-    /// Who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large outputs; a
+    /// Actor who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large outputs; a
     /// comparison always has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Actor>,
@@ -90,7 +90,7 @@ pub struct RunInput {
     pub prompt: String,
     /// True: the answer is hidden, and not in the record.
     pub password: bool,
-    /// Who answered; absent: no answer so far.
+    /// Actor who answered; absent: no answer so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<Actor>,
     /// The answer; absent for a password.

@@ -57,7 +57,7 @@ pub struct TurnSummary {
     pub cause: Option<String>,
     /// The person for whom the assistant acts.
     pub requested_by: Actor,
-    /// Who stopped it, if it was stopped.
+    /// Actor who stopped it; absent if it was not stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_by: Option<Actor>,
     /// Milliseconds since 1970, like all times here.
