@@ -1,5 +1,5 @@
-//! Tests of attacks by kernel code on the keys of Notarium. `notarium up` runs as people start it, with a real ipykernel; the code knows every
-//! file, process and socket. Each attack is also tried without the sandbox, to show that it works there.
+//! Tests of attacks by kernel code on the keys of Notarium. `notarium up` runs as people start it, with a real ipykernel; the code knows
+//! every file, process and socket. Each attack is also tried without the sandbox, to show that it works there.
 //!
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 #![cfg(target_os = "linux")]

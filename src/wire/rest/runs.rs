@@ -68,8 +68,8 @@ pub struct Run {
     /// if the agent comes back; `POST …/give-up` ends it without waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable_since: Option<Millis>,
-    /// Actor who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large outputs; a
-    /// comparison always has it.
+    /// Actor who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large
+    /// outputs; a comparison always has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Actor>,
 }
