@@ -209,7 +209,11 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   const list = page.locator(".cm-tooltip-autocomplete");
   const complete = async (typed: string, option: RegExp, text: string) => {
     await page.keyboard.type(typed);
-    await expect(list.getByRole("option", { name: option })).toBeVisible();
+    // The first question to a kernel may take longer than a person who writes waits: the list is asked for then.
+    await expect(async () => {
+      if (!(await list.isVisible())) await page.keyboard.press("Control+Space");
+      await expect(list.getByRole("option", { name: option })).toBeInViewport({ timeout: 3_000 });
+    }).toPass();
     // A key that comes in the moment in which the list opens was not meant for it.
     await expect(async () => {
       await page.keyboard.press("Tab");
