@@ -1,4 +1,4 @@
-//! Who may do what now, and the access list itself.
+//! Authorises commands by roles, scopes and kind of actor, and decides the commands that change the access list.
 
 use crate::authority::{Authority, Operation, operation};
 use crate::checks::check_not_archived;
@@ -12,15 +12,15 @@ use notarium_record::{
     AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn, UserId,
 };
 
-/// The actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. They add up: an
-/// author by grant who is a runner by workspace edits and runs.
+/// Returns the actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. Roles
+/// add up: an author by grant who is a runner by workspace edits and runs.
 fn roles_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
     let workspaces = authority.workspaces.iter().map(|id| Subject::Workspace { id: id.clone() });
     let granted = subject_of(actor).into_iter().chain(workspaces);
     granted.filter_map(|subject| granted_role(notebook, &subject, now)).chain(authority.ambient_role).collect()
 }
 
-/// The highest of the actor's roles now: what a client is told of itself. `None`: the notebook is not for its eyes.
+/// Returns the highest of the actor's roles now, as its client shows it. `None`: the actor may not read the notebook.
 pub fn role_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Option<Role> {
     roles_of(notebook, actor, authority, now).into_iter().max()
 }
@@ -60,7 +60,8 @@ pub(crate) fn authorise_command(notebook: &Document, context: &Context, command:
     }
 }
 
-/// Refuses what the role or the scopes do not allow. A notebook that the actor may not read is unknown to it.
+/// Refuses an operation that the roles or the scopes do not allow. If the actor may not read the notebook, the code is
+/// `unknown_notebook`.
 pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Operation) -> Result<()> {
     if !notebook.exists() {
         return Err(unknown_notebook(notebook));
@@ -76,12 +77,12 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     require_scope(context, operation.scope())
 }
 
-/// Why a role is not enough.
+/// Sentence of a refusal: the role does not allow the operation.
 pub fn not_open(role: Role, operation: Operation) -> String {
     format!("your role here is {}, which does not allow you to {}: ask an owner", word(&role), word(&operation))
 }
 
-/// Whether the roles of `actor` allow it now, and its kind does; the scopes of a token are not asked.
+/// Checks the actor's roles now and its kind; does not check the scopes of a token.
 pub(crate) fn may(
     notebook: &Document,
     actor: &Actor,
@@ -93,7 +94,7 @@ pub(crate) fn may(
         && roles_of(notebook, actor, authority, now).iter().any(|role| operation.is_open_to(*role))
 }
 
-/// Whether somebody whose authority was sent along may do all of this now.
+/// Checks that the authority sent along for this actor allows all these operations now.
 pub(crate) fn delegated_may(
     notebook: &Document,
     delegating: &Authority,
@@ -107,7 +108,8 @@ pub(crate) fn delegated_may(
     })
 }
 
-/// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.
+/// Refuses by kind of actor, whatever its role and scopes: only users decide on tool calls, and no assistant uses the
+/// scope `manage`.
 fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
     let is_beyond_it = match operation.scope() {
         Scope::Confirm => !matches!(actor, Actor::User { .. }),
@@ -117,7 +119,7 @@ fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<()> {
     RejectionCode::Forbidden.when(is_beyond_it, || format!("to {} is for a person: ask one to do it", word(&operation)))
 }
 
-/// Anybody with an account may make a notebook of their own.
+/// Lets users and their assistants create notebooks, if the scopes include `edit`.
 pub(crate) fn authorise_create(context: &Context) -> Result<()> {
     match context.actor {
         Actor::User { .. } | Actor::Assistant { .. } => require_scope(context, Scope::Edit),
@@ -127,20 +129,21 @@ pub(crate) fn authorise_create(context: &Context) -> Result<()> {
     }
 }
 
-/// Administrators rule accounts, and notebooks only where the account of an owner has ended.
+/// Lets only users with the scope `admin` take a notebook over. `decide_take_over` checks that the owner's account is
+/// not active.
 fn authorise_take_over(notebook: &Document, context: &Context) -> Result<()> {
     let is_admin = matches!(context.actor, Actor::User { .. }) && context.authority.scopes.contains(&Scope::Admin);
     RejectionCode::Forbidden.when(!is_admin, || "only an administrator takes notebooks over: ask one")?;
     if notebook.exists() { Ok(()) } else { Err(unknown_notebook(notebook)) }
 }
 
-/// Starting, reporting and a turn's own steps are the server's.
+/// Refuses all senders but the server: only its reactor starts and reports calls and advances turns.
 pub(crate) fn check_is_reactor(context: &Context) -> Result<()> {
     let is_other = context.authority.reactor.is_none() && context.actor != Actor::System;
     RejectionCode::Forbidden.when(is_other, || "only the server itself does this for an assistant")
 }
 
-/// Whether the turn is this assistant's.
+/// Checks that the turn belongs to this assistant.
 pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
     match (actor, &turn.requested_by) {
         (Actor::Assistant { for_user, conversation }, Actor::User { id }) => {
@@ -203,7 +206,7 @@ pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Dec
     Ok(Decision::one(AccessRevoked { subject }))
 }
 
-/// The new owner comes first: there is one at every version.
+/// Adds the new owner before the former one is removed, so that every version has an owner.
 pub(crate) fn decide_take_over(notebook: &Document, context: &Context, from: UserId, to: UserId) -> Result<Decision> {
     let (former, owner) = (user(&from), user(&to));
     if granted_role(notebook, &former, context.now) != Some(Role::Owner) {
@@ -224,7 +227,7 @@ fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
     matches!(subject, Subject::User { .. }) && grant.role == Role::Owner && grant.expires_at.is_none()
 }
 
-/// A notebook without an owner could never be shared again.
+/// Refuses to remove the last owner: a notebook without one could never be shared again.
 fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<()> {
     let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
     let is_last = !others.any(|entry| is_lasting_owner(&entry.subject, entry.grant));

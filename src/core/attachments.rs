@@ -1,18 +1,18 @@
-//! What may go with a question to an assistant: pictures and text, in numbers and sizes that models take.
+//! Attachments of a question to an assistant: types, count and sizes that models accept.
 
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::Attachment;
 
-/// Of one question.
+/// Attachments of one question, at most.
 pub const MAX_ATTACHMENTS: usize = 8;
-/// Of one picture: what the strictest provider takes, as base64.
+/// Bytes of one picture, at most: the limit of the strictest provider, which counts base64.
 pub const MAX_PICTURE_BYTES: u64 = 3_750_000;
-/// Of one file of text.
+/// Bytes of one text file, at most.
 pub const MAX_ATTACHED_TEXT_BYTES: u64 = 256 << 10;
 const MAX_NAME_CHARACTERS: usize = 255;
-/// What all providers take.
+/// Picture types that all providers accept.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/// Beside `text/*` and what ends in `+json` or `+xml`.
+/// Text types, beside `text/*` and types that end in `+json` or `+xml`.
 const TEXTS: [&str; 7] = [
     "application/json",
     "application/xml",
@@ -23,16 +23,16 @@ const TEXTS: [&str; 7] = [
     "application/x-ndjson",
 ];
 
-/// What a model is given of an attachment.
+/// Form in which a model gets an attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachmentKind {
-    /// Shown as a picture.
+    /// An image.
     Picture,
-    /// Told as data.
+    /// Text.
     Text,
 }
 
-/// What an attachment of this type is. `None`: models take no such thing.
+/// Returns the kind of a media type. `None`: models do not accept the type.
 pub fn kind_of(media_type: &str) -> Option<AttachmentKind> {
     if PICTURES.contains(&media_type) {
         return Some(AttachmentKind::Picture);
@@ -43,7 +43,7 @@ pub fn kind_of(media_type: &str) -> Option<AttachmentKind> {
     is_text.then_some(AttachmentKind::Text)
 }
 
-/// Refuses what no model would take.
+/// Refuses attachments that no model would accept: too many, too large, empty, badly named, or of another type.
 pub(crate) fn check(attachments: &[Attachment]) -> Result<()> {
     RejectionCode::LimitExceeded.when(attachments.len() > MAX_ATTACHMENTS, || {
         format!("at most {MAX_ATTACHMENTS} pictures and files go with a question: ask in several")

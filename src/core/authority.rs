@@ -1,5 +1,5 @@
-//! What can be done to a notebook, which roles may do it, and what a connection may do besides.
-//! `protocol/roles.md` is printed from here.
+//! Operations on a notebook, the roles and scopes that allow them, and the authority of a connection.
+//! The test `roles_md_is_current` prints `protocol/roles.md` from this file.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::Command;
 use notarium_record::{Actor, Means, Role, Scope, Scopes, TokenId, WorkspaceId};
 
-/// What can be done to a notebook. Every command, route and message is one of these.
+/// Operation on a notebook. Every command, route and message needs one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -27,9 +27,9 @@ pub enum Operation {
     Run,
     /// Interrupt, restart, shut down a kernel; clear the queue.
     ControlKernel,
-    /// Answer what running code asks on stdin.
+    /// Answer an input request of running code (stdin).
     AnswerInput,
-    /// Talk to an assistant, which then acts with the rights of who asks, and no more.
+    /// Talk to an assistant. It acts with the rights of the person who asks, and no more.
     Converse,
     /// Decide on a tool call that only edits.
     ConfirmEdit,
@@ -39,7 +39,7 @@ pub enum Operation {
     Organise,
     /// Grant and revoke access, hand over ownership, make share links.
     Share,
-    /// Say what assistants may do unasked.
+    /// Set which tool calls of assistants need no confirmation.
     SetPolicy,
     /// Remove content from the record for good.
     Redact,
@@ -50,7 +50,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// In the order of `protocol/roles.md`.
+    /// All operations, in the order of `protocol/roles.md`.
     pub const ALL: [Operation; 17] = [
         Operation::Read,
         Operation::ShowPresence,
@@ -71,7 +71,7 @@ impl Operation {
         Operation::ReportExecution,
     ];
 
-    /// The table of roles and operations. Total: a new role or operation does not compile until it has its answer.
+    /// Table of roles and operations. Total: a new role or operation does not compile until it has an entry.
     pub fn is_open_to(self, role: Role) -> bool {
         use Operation as O;
         match self {
@@ -85,7 +85,7 @@ impl Operation {
         }
     }
 
-    /// The scope that a token needs for it, beside the role.
+    /// Returns the scope that a token needs for the operation, beside the role.
     pub fn scope(self) -> Scope {
         use Operation as O;
         match self {
@@ -99,28 +99,28 @@ impl Operation {
     }
 }
 
-/// What a connection may do besides the notebook's own access list.
+/// Rights of a connection besides the notebook's own access list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Authority {
     /// A role that comes from outside the notebook: a workspace, a share link, an agent's token.
     pub ambient_role: Option<Role>,
-    /// The person's workspaces: what the notebook's access list grants to one of these is granted to the person.
+    /// The person's workspaces. A grant to one of these workspaces counts as a grant to the person.
     pub workspaces: BTreeSet<WorkspaceId>,
     /// The scopes of the token or session.
     pub scopes: Scopes,
-    /// The token is good for some notebooks only.
+    /// The token is bound to some notebooks.
     pub is_bound: bool,
-    /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
-    /// connection ever has it.
+    /// Set for the server's own reactor, which acts in the name of an assistant. Only the reactor starts and reports
+    /// calls that the gate let through; no connection ever has this.
     pub reactor: Option<DelegatedAuthority>,
-    /// How the connection came in: decisions on tool calls record it.
+    /// Way in which the connection was made; decisions on tool calls record it.
     pub means: Option<Means>,
-    /// The token or session: what is asked of assistants with it holds as long as it does.
+    /// The token or session. Turns and calls that were requested with it end when it is revoked.
     pub token: Option<TokenId>,
 }
 
-/// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who
-/// issued grants to its conversation.
+/// Rights, as the server knows them now, of people on whom a call depends. They are the person who confirmed it, and
+/// those who issued grants to its conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DelegatedAuthority(pub Vec<(Actor, Authority)>);
 
@@ -164,7 +164,7 @@ pub fn operation(command: &Command) -> Operation {
         C::AnswerInput { .. } => Operation::AnswerInput,
         C::StartTurn(_) | C::CancelTurn { .. } => Operation::Converse,
         C::SetPolicy { .. } => Operation::SetPolicy,
-        // What the call itself needs is asked with the call in hand.
+        // The rights that the call itself needs are checked where its arguments are known.
         C::RequestToolCall(_) | C::StartToolCall { .. } | C::ReportToolCall { .. } | C::WithdrawToolCall { .. } => {
             Operation::Read
         }
@@ -173,7 +173,7 @@ pub fn operation(command: &Command) -> Operation {
         }
         C::SweepToolCalls {} | C::WithdrawRevoked { .. } | C::MoveOutputs(_) => Operation::Read,
         C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::RevokeGrant { .. } => Operation::ConfirmEdit,
-        // It lets through what an author could not confirm call by call.
+        // A grant lets calls pass that an author could not confirm one by one.
         C::IssueGrant { .. } => Operation::Confirm,
         C::ClaimKernelLaunch { .. } | C::ReportKernelStarted { .. } | C::ReportKernelLaunchFailed { .. } => {
             Operation::ReportExecution

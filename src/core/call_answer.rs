@@ -1,25 +1,25 @@
-//! What the end of a tool call comes to in words: for the model, and the same for everybody who looks on.
+//! Renders a finished tool call for the model and for people.
 
 use std::collections::BTreeMap;
 
 use notarium_record::{Event, MessageBlock, Open, Stored, ToolCallEnd, ToolCallId};
 
-/// What a call came to, for the model.
+/// Result of a tool call, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallAnswer {
-    /// A tool's answer, or why there is none.
+    /// The tool's answer, or the reason why there is none.
     pub text: String,
-    /// The call failed, was refused, or nobody knows what came of it.
+    /// True unless the call succeeded: it failed, was refused, or its outcome is unknown.
     pub is_error: bool,
 }
 
 impl CallAnswer {
-    /// An answer to a call that no event has answered.
+    /// Makes an error answer, also for a call without an event of its end.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true }
     }
 
-    /// What the model is told of the end of a call; `None`: the event is not an end.
+    /// Renders the event that ended a call for the model. `None`: the event does not end a call.
     pub fn of(event: &Event) -> Option<CallAnswer> {
         Some(match event {
             Event::ToolCallExecuted(event) => match event.end.known() {
@@ -43,7 +43,7 @@ impl CallAnswer {
     }
 }
 
-/// Calls whose results a message refers to: subjects to look up.
+/// Ids of calls whose results the blocks name without their text. They are subjects of events to look up.
 pub fn missing_results(blocks: &[Open<MessageBlock>]) -> impl Iterator<Item = String> {
     blocks.iter().filter_map(|block| match block.known()? {
         MessageBlock::ToolResult { call_id, text: None, .. } => Some(call_id.to_string()),
@@ -51,11 +51,11 @@ pub fn missing_results(blocks: &[Open<MessageBlock>]) -> impl Iterator<Item = St
     })
 }
 
-/// The results of calls, each word for word as the event of its end has it.
+/// Results of calls by id, verbatim from the events that ended the calls.
 pub struct CallResults(BTreeMap<ToolCallId, String>);
 
 impl CallResults {
-    /// From the events of calls.
+    /// Collects the results from events of calls.
     pub fn of(events: &[Stored]) -> Self {
         let ends = events.iter().filter(|stored| stored.envelope.event_type == "ToolCallExecuted");
         let results = ends.filter_map(|stored| match stored.typed().ok()?.event {
@@ -65,7 +65,7 @@ impl CallResults {
         Self(results.collect())
     }
 
-    /// Puts them where a message refers to them.
+    /// Inserts the results where a message refers to them.
     pub fn fill(&self, blocks: &mut [Open<MessageBlock>]) {
         for block in blocks {
             if let Open::Known(MessageBlock::ToolResult { call_id, text, .. }) = block

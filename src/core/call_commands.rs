@@ -1,4 +1,4 @@
-//! The commands that a tool call is.
+//! Translates a tool call into commands.
 
 use serde_json::json;
 
@@ -18,7 +18,8 @@ pub(crate) fn undo_command(call: &Undo) -> Command {
     Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone(), cell_id: None }
 }
 
-/// The arguments that a person is asked about: an undo of the latest change names what that is now, whatever comes after it.
+/// Arguments as a person is asked to confirm them. An undo of the latest change gets the id of that change, so that
+/// later changes do not alter it.
 pub(crate) fn said_in_full(
     notebook: &Notebook,
     context: &Context,
@@ -33,8 +34,11 @@ pub(crate) fn said_in_full(
     RawObject::parse(&said).map_err(|error| RejectionCode::InvalidValue.because(error.to_string()))
 }
 
-/// The commands that a call is. For a call that others execute: those that begin it. `ids` name the cells that are made and
-/// run in one go; without them (when only looking ahead) such cells are made and not run.
+/// Returns the commands of a call. For a call that the server or an agent executes, these are the commands that begin
+/// it.
+///
+/// `ids` names cells that are created and run in one batch. Without `ids` (when only looking ahead) such cells are
+/// created and not run.
 pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&mut IdSource>) -> Result<Vec<Command>> {
     Ok(match arguments {
         Arguments::CreateCell(call) => {
@@ -64,7 +68,7 @@ pub(crate) fn commands(notebook: &Document, arguments: &Arguments, ids: Option<&
     })
 }
 
-/// Cells one behind the other, and their runs.
+/// Insertions of consecutive cells, then their runs.
 fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
     let mut place = call.after.clone().map_or(Place::End, Place::After);
     let Some(ids) = ids else {

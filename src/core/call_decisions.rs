@@ -1,4 +1,4 @@
-//! What becomes of a tool call before it starts: a person confirms or denies it, it is taken back, it lapses.
+//! Decides what people and the server do with an existing tool call: confirm, deny, withdraw, sweep, report its end.
 
 use crate::access::{self, check_is_reactor};
 use crate::authority::{Authority, Operation};
@@ -17,12 +17,12 @@ use notarium_record::{
     ToolCallWithdrawn, TurnId, VoidCause, WithdrawalCause,
 };
 
-/// How a call ended that is no longer among the open ones.
+/// Queries the events of a call that is no longer open.
 pub(crate) fn required_history(notebook: &Document, call_id: &ToolCallId) -> Option<HistoryQuery> {
     (!notebook.tool_calls.contains_key(call_id)).then(|| HistoryQuery::ToolCall { call_id: call_id.clone() })
 }
 
-/// The last that happened to a call which has ended.
+/// The last event of a call in the history.
 pub(crate) fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Recorded> {
     history
         .events
@@ -32,7 +32,7 @@ pub(crate) fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option
         .find(|recorded| recorded.event.tool_call_id() == Some(call_id))
 }
 
-/// The call, unless it is over: then who ended it is told.
+/// Returns an open call. If the call is over, the refusal says how it ended.
 pub(crate) fn known<'a>(notebook: &'a Document, history: &History, call_id: &ToolCallId) -> Result<&'a ToolCall> {
     if let Some(call) = notebook.tool_calls.get(call_id) {
         return Ok(call);
@@ -43,7 +43,7 @@ pub(crate) fn known<'a>(notebook: &'a Document, history: &History, call_id: &Too
     })
 }
 
-/// What ended a call, in words; `GET …/calls/{call}` has the name of who it was.
+/// Describes the end of a call without names; `GET …/calls/{call}` has the name of the actor.
 fn end_of(recorded: &Recorded) -> String {
     let by = somebody(&recorded.envelope.actor);
     match &recorded.event {
@@ -132,7 +132,7 @@ fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) 
     }
 }
 
-/// A person who may do the thing, and may decide on things of its risk.
+/// Checks that the actor may decide on calls of this risk, and may do itself what the call does.
 fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Result<()> {
     access::authorise(notebook, context, deciding(call.risk.judged()))?;
     let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
@@ -142,14 +142,14 @@ fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Res
     Err(RejectionCode::Forbidden.because(message))
 }
 
-/// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
+/// Checks that the actor could decide on this call now, for lists of waiting calls. The command checks the scopes.
 pub fn may_decide(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
     let may = |operation| access::may(notebook, actor, authority, now, operation);
     may(deciding(call.risk.judged())) && operations_of(call).into_iter().all(may)
 }
 
-/// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
-/// one expires. `None`: nothing waits.
+/// Returns the next time at which `SweepToolCalls` has an effect, in ms since 1970. 0: the target of a waiting call has
+/// changed. Otherwise it is the first expiry. `None`: no call waits.
 pub fn sweep_due(notebook: &Document) -> Option<Millis> {
     let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
     let changes = TargetChanges::since(notebook);
@@ -180,7 +180,7 @@ pub(crate) fn decide_withdraw(
     Ok(Decision::one(ToolCallWithdrawn { call_id, cause, detail }))
 }
 
-/// Everything of a turn that has not started is taken back.
+/// Withdraws all calls of a turn that have not started.
 pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, cause: WithdrawalCause) -> Vec<Decided> {
     let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
     let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));

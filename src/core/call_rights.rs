@@ -1,4 +1,4 @@
-//! What a tool call needs of those who ask for it and decide on it.
+//! Rights and token scopes that a tool call needs.
 
 use crate::authority::Operation;
 use crate::offered::operation_of;
@@ -7,7 +7,7 @@ use crate::tools::{Arguments, Tool};
 use crate::words::word;
 use notarium_record::{Document, ToolCall, TurnId};
 
-/// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
+/// Operations that the call needs: the tool's own, and `Run` if the call goes on to run code.
 pub(crate) fn operations(own: Operation, arguments: &Arguments) -> Vec<Operation> {
     let runs = match arguments {
         Arguments::CreateCells(call) => call.run,
@@ -23,7 +23,7 @@ pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
     typed.map_or_else(|| vec![own], |typed| operations(own, &typed))
 }
 
-/// A turn does no more than the token or session allows with which it was begun.
+/// Limits a turn to the scopes and notebooks of the token or session with which it was begun.
 pub(crate) fn check_token(
     notebook: &Document,
     turn_id: Option<&TurnId>,

@@ -1,4 +1,4 @@
-//! What a tool call touches and how much it can destroy, judged on the notebook as it is.
+//! Targets and risk of a tool call, judged on the notebook as it is.
 
 use std::borrow::Cow;
 
@@ -18,17 +18,18 @@ use crate::rejection::{Rejection, Result};
 use crate::tools::{Arguments, NewCell};
 use notarium_record::{Actor, CellId, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version};
 
-/// Bytes of all cells that are judged together: what one cell binds another may use.
+/// Bytes of all cells that are judged together, at most. Cells are judged together because one may use names that
+/// another binds.
 const MAX_JUDGED_BYTES: usize = 1 << 20;
 
-/// What the call touches, in the versions that the assistant has seen.
+/// Targets of the call, in the versions that the assistant has seen.
 pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Arguments) -> Result<Vec<Target>> {
     let seen = |cell_id: &CellId, version: Version| {
         let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
         match notebook.cells.get(cell_id) {
             Some(cell) if cell.cell_version == version => Ok(vec![target]),
             Some(cell) => Err(Rejection::conflict(&format!("cell {cell_id}"), version, cell.cell_version)),
-            // It is not there: a refusal that says whether it is in the trash.
+            // The cell is not live: the refusal says whether it is in the trash.
             None => live_cell(notebook, context, cell_id).map(|_| Vec::new()),
         }
     };
@@ -36,7 +37,7 @@ pub(crate) fn targets(notebook: &Document, context: &Context, arguments: &Argume
         let cell = notebook.cells.get(cell_id)?;
         Some(Target::Cell { cell_id: cell_id.clone(), cell_version: cell.cell_version })
     };
-    // What is judged is what stands there now, and that is what will run.
+    // Without a version, the present text is judged, and that text will run.
     let run = |cell_id: &CellId, version: Option<Version>| {
         let version = version.or_else(|| Some(notebook.cells.get(cell_id)?.cell_version));
         seen(cell_id, version.unwrap_or_default())
@@ -68,7 +69,7 @@ pub(crate) fn code_cells(notebook: &Document) -> impl Iterator<Item = &CellId> {
     notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type.runs()).map(|(id, _)| id)
 }
 
-/// The risk of this very call of this assistant, and why it is more than the tool's own.
+/// Judges the risk of this call of this assistant. The sentences say why it exceeds the tool's own risk.
 pub(crate) fn judge(
     notebook: &Document,
     history: &History,
@@ -97,7 +98,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Why the call is more than what it was asked for or confirmed as. `None`: it is no more.
+/// Returns why the call can do more now than when it was requested or confirmed. `None`: it cannot.
 pub(crate) fn does_more(
     notebook: &Document,
     history: &History,
@@ -109,14 +110,14 @@ pub(crate) fn does_more(
     if risk > call.risk.judged() {
         return Some(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
-    // Who confirmed it was shown the call's reasons and no others.
+    // A confirmation covers the reasons that were shown, and no others.
     let is_confirmed = matches!(call.phase, ToolCallPhase::Confirmed { .. });
     let new = reasons.iter().find(|reason| is_confirmed && !call.reasons.contains(reason))?;
     Some(format!("it can do more now than when it was confirmed: {new}"))
 }
 
-/// The runs that an interrupt of the notebook's kernel would end and that this assistant did not ask for. Each is named, so
-/// that who confirms says yes to these and to no later ones.
+/// Runs that an interrupt of the notebook's kernel would end and that this assistant did not request. Each is named, so
+/// that a confirmation covers these runs and no later ones.
 fn interrupted_of_others(notebook: &Document, requester: &Actor) -> Vec<String> {
     let Some(session) = kernel_sessions::default_session(notebook) else { return Vec::new() };
     let others = unfinished_on(notebook, session)
@@ -129,7 +130,7 @@ fn interrupted_of_others(notebook: &Document, requester: &Actor) -> Vec<String> 
         .collect()
 }
 
-/// The code that must be judged before this command is decided; the answer goes into `context.history`.
+/// Returns the code that must be judged before this command is decided. The answer goes into `context.history`.
 pub fn required_judgement(notebook: &Notebook, command: &Command) -> Option<JudgementQuery> {
     let (function, arguments) = match command {
         Command::RequestToolCall(RequestToolCall { function, arguments, .. }) => (function, arguments),
@@ -149,11 +150,11 @@ pub fn required_judgement(notebook: &Notebook, command: &Command) -> Option<Judg
     }
 }
 
-/// What is known of the code that a call would run.
+/// Code that a call would run, as far as it can be judged.
 enum CodeToJudge {
-    /// It runs none.
+    /// The call runs no code.
     Nothing,
-    /// No judge can say what it does, for this reason.
+    /// The code cannot be judged, for this reason.
     Unknown(&'static str),
     Python(JudgementQuery),
 }
@@ -179,7 +180,7 @@ fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
     CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes), functions, registers: false })
 }
 
-/// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
+/// Returns the code that may have bound names in the same kernel, in any order, and each piece of code that would run.
 fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<Cow<'a, str>>, Vec<Cow<'a, str>>) {
     let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.text_to_run());
     let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
@@ -200,7 +201,7 @@ fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<Cow
     }
 }
 
-/// What cells ran where they say something else now: the kernel has the names as they were bound then.
+/// Sources of latest runs whose cells have other text now: the kernel has the names as those sources bound them.
 fn changed_since_run(notebook: &Document) -> impl Iterator<Item = &str> {
     let runs = notebook.latest.iter().filter_map(|(cell, run)| Some((cell, notebook.executions.get(run)?)));
     let ran = runs.map(|(cell, run)| (notebook.cells.get(cell), run.subject.source()));
@@ -211,7 +212,8 @@ fn code_of(cells: &[NewCell]) -> Vec<Cow<'_, str>> {
     cells.iter().filter(|cell| cell.cell_type.runs()).map(|cell| cell.cell_type.text_to_run(&cell.source)).collect()
 }
 
-/// Whether the code runs as Python. Until a kernel tells its language, a kernelspec that is not Python's may be anything.
+/// Checks that the code runs as Python. While no kernel has reported its language, the kernelspec's name must begin
+/// with `python`.
 fn runs_python(notebook: &Document, arguments: &Arguments) -> bool {
     // A new notebook has no kernelspec, and starts `python3`.
     matches!(arguments, Arguments::CreateNotebook(_))

@@ -1,12 +1,12 @@
-//! What led to a command that nobody typed: it is recorded with the events that come of it.
+//! Finds `causation_id` for commands that agents or the server submit.
 
 use crate::command::Command;
 use crate::command_values::ExecutionReport;
 use crate::ledger::Ledger;
 use notarium_record::{EventId, ExecutionOutcome, KernelCause};
 
-/// The event that led to a command of the server's reactors: what it goes on from, of its turn or call. Of an end that an agent
-/// reports: what people had asked of its kernel.
+/// Returns the event that led to a command. For commands of the server's reactors: the latest event of the turn or
+/// call. For an end that an agent reports: the event by which people requested it.
 pub(crate) fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
     match command {
         Command::StartModelCall { turn_id, .. }

@@ -19,7 +19,7 @@ use notarium_record::{
     PastExecution, RawObject, Version,
 };
 
-/// A change needs the edits since its base; a cell that is not alive may be in the trash.
+/// Queries the edits since the base of a change. If the cell is not live, queries its deletion: it may be in the trash.
 pub(crate) fn required_for_edit(notebook: &Document, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
     match notebook.cells.get(cell_id) {
         None => required_for_restore(notebook, cell_id),
@@ -32,13 +32,13 @@ fn required_for_restore(notebook: &Document, cell_id: &CellId) -> Option<History
     (!notebook.cells.contains_key(cell_id)).then(|| HistoryQuery::DeletedCell { cell_id: cell_id.clone() })
 }
 
-/// Cells that a command names and that are not alive may be in the trash.
+/// Queries the deletions of cells that a command names and that are not live: they may be in the trash.
 pub(crate) fn required_for_named(notebook: &Document, command: &Command) -> impl Iterator<Item = HistoryQuery> {
     let named = subject(command).into_iter().chain(anchor(command));
     named.filter_map(|cell_id| required_for_restore(notebook, cell_id))
 }
 
-/// The cell that a place is named by.
+/// The cell before or after which the command puts a cell.
 fn anchor(command: &Command) -> Option<&CellId> {
     match command {
         Command::InsertCell(InsertCell { place: Place::Before(id) | Place::After(id), .. })
@@ -68,7 +68,7 @@ fn subject(command: &Command) -> Option<&CellId> {
     }
 }
 
-/// The live cell, or a refusal that tells a deleted one from one that never was.
+/// Returns the live cell. The refusal distinguishes a deleted cell from one that never existed.
 pub(crate) fn live_cell<'a>(notebook: &'a Document, context: &Context, cell_id: &CellId) -> Result<&'a Cell> {
     if let Some(cell) = notebook.cells.get(cell_id) {
         return Ok(cell);
@@ -142,10 +142,10 @@ fn stands_at(notebook: &Document, cell_id: &CellId, place: &Place) -> bool {
     }
 }
 
-/// The order key for a place, as if `moving` were not there.
+/// Computes the order key for a place, as if `moving` were absent.
 fn key_at(notebook: &Document, context: &Context, moving: Option<&CellId>, place: &Place) -> Result<OrderKey> {
     let order = &notebook.order;
-    // The place as the index of the gap: 0 is before the first cell.
+    // Index of the gap: 0 is before the first cell.
     let gap = match place {
         Place::Start => 0,
         Place::End => order.len(),
@@ -168,8 +168,7 @@ fn index_of_live(notebook: &Document, context: &Context, cell_id: &CellId) -> Re
     Ok(notebook.position(cell_id).unwrap_or(notebook.order.len()))
 }
 
-/// The key itself where no other live cell has it, else the next free one: a cell that comes back may find its place
-/// taken.
+/// Returns the key if no other live cell has it, else the next free one: the place of a restored cell may be taken.
 pub(crate) fn free_key(notebook: &Document, cell_id: &CellId, key: &OrderKey) -> OrderKey {
     let key_of = |id: &CellId| notebook.cells.get(id).map(|cell| &cell.content.order_key);
     let first = notebook.order.partition_point(|id| key_of(id) < Some(key));
@@ -195,7 +194,7 @@ pub(crate) fn decide_edit(
     edited(context, cell_id, cell, change)
 }
 
-/// The edits of a cell after `base`, over which what was made at `base` is mapped.
+/// Edits of a cell after `base`; a change or range made at `base` is mapped over them.
 pub(crate) fn late_edits<'a>(
     notebook: &Document,
     context: &'a Context,
@@ -209,7 +208,7 @@ pub(crate) fn late_edits<'a>(
     if cell.source_version > base { edits_since(context, cell_id, base) } else { Ok(Vec::new()) }
 }
 
-/// The edits of a cell after `base`. An insertion after `base` starts afresh: the sender typed before it knew the ack.
+/// Edits of a cell after `base`. An insertion after `base` resets the list: the sender typed before it knew the ack.
 fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>> {
     let edits = history::edits_after(&context.history, cell_id, base);
     RejectionCode::BaseTooOld.when(
@@ -329,7 +328,8 @@ pub(crate) fn decide_delete(
     Ok(Decision::of(events.into_iter().chain(removal_after(notebook, context, &cell_id))))
 }
 
-/// What waits to run is cancelled, and what waits for that is blocked; what runs goes on, and stays in the record.
+/// Deletes a cell: its queued run is cancelled, and runs that wait for that one are blocked. A running one goes on and
+/// stays in the record.
 pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
     let queued = notebook.executions.iter().filter(|(_, execution)| {
         execution.status == ExecutionStatus::Queued && execution.subject.cell_id() == Some(cell_id)
@@ -363,7 +363,7 @@ pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: Ce
     Ok(Decision { events: vec![restored.into()], outcome })
 }
 
-/// The event that brings a cell back as it was when it was last deleted, with the outputs that it showed.
+/// Returns the event that restores a cell as it was at its last deletion, with the outputs that it showed.
 pub(crate) fn restoration(
     notebook: &Notebook,
     cell_id: &CellId,

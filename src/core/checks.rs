@@ -1,10 +1,10 @@
-//! What several slices refuse alike: sizes and characters of what a command brings, and writing where nothing is written.
+//! Validations shared by slices: sizes, characters, archived notebooks.
 
 use crate::limits::Limits;
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Document, RawObject};
 
-/// Trims, and refuses what no list or file system could show.
+/// Trims a title; refuses an empty or long one, and control characters.
 pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String> {
     let title = title.trim();
     RejectionCode::InvalidValue.when(title.is_empty(), || "a name has at least one visible character")?;
@@ -22,7 +22,7 @@ pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<()
     })
 }
 
-/// An archived notebook is read, exported and forked, not changed or run.
+/// Refuses to change or run an archived notebook; it can only be read, exported and forked.
 pub(crate) fn check_not_archived(notebook: &Document) -> Result<()> {
     RejectionCode::NotebookArchived.when(notebook.archived, || "the notebook is archived: unarchive it first")
 }

@@ -1,10 +1,10 @@
-//! What clients send is closed.
+//! Deserialises and rejects unknown fields at any depth.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 
-/// A value in which no field is unknown, however deep. Readers of the record ignore fields that they do not know; what a client
-/// sends is refused if it has one, or somebody would believe that something was done that was not.
+/// A value without unknown fields at any depth. Readers of the record ignore unknown fields; a client's message with
+/// one is refused. Otherwise the client would believe that the field had an effect.
 #[derive(Debug, Clone, Copy)]
 pub struct Closed<T>(pub T);
 

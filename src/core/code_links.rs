@@ -1,39 +1,39 @@
-//! Who reads from whom, by the names of cells alone. Cells are numbered in the order of the page.
+//! Dependencies between cells, computed from the names that they read and leave. Cells are numbered in page order.
 
 use std::collections::BTreeMap;
 
-/// A name, by its number.
+/// Number of a name.
 pub(crate) type Symbol = u32;
 
-/// What a cell takes from others and leaves to them.
+/// Names that a cell reads from other cells, and names that it leaves to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CellNames {
     pub(crate) reads: Vec<Symbol>,
     pub(crate) leaves: Vec<Symbol>,
-    /// Parallel to `leaves`: nothing but an import binds it.
+    /// Parallel to `leaves`: true if only an import binds the name.
     pub(crate) imported: Vec<bool>,
-    /// It may leave any name.
+    /// The cell may leave any name (`from m import *`).
     pub(crate) has_star: bool,
 }
 
-/// One cell reads a name that another leaves.
+/// Dependency: one cell reads a name that another leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// The cell that leaves it, or reads it: the other end.
+    /// The cell at the other end of the dependency.
     pub cell: usize,
     pub(crate) symbol: Symbol,
 }
 
-/// Lists of one kind, one behind the other: of edges one for every cell.
+/// Many lists in one vector; of edges, one list for each cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<T = Edge> {
-    /// Where each begins; one more than there are lists.
+    /// Start of each list in `items`, and the end of the last one.
     starts: Vec<usize>,
     items: Vec<T>,
 }
 
 impl<T: Copy> Lists<T> {
-    /// So many lists, from items with the number of the list that each belongs to; `blank` is any item.
+    /// Sorts items into lists by the number that comes with each. `blank` is any item.
     fn sorted(lists: usize, items: impl Iterator<Item = (usize, T)> + Clone, blank: T) -> Self {
         let mut starts = vec![0; lists + 1];
         items.clone().for_each(|(list, _)| starts[list + 1] += 1);
@@ -52,24 +52,25 @@ impl<T: Copy> Lists<T> {
     }
 }
 
-/// The dependencies between cells.
+/// Dependencies between cells.
 ///
-/// A name is read from the nearest cell above that leaves it, else from the nearest below. A cell between the two that may
-/// leave any name is read from as well.
+/// A name is read from the nearest cell above that leaves it, else from the nearest below. A cell in between that may
+/// leave any name is read as well.
 #[derive(Debug)]
 pub(crate) struct Links {
     pub(crate) parents: Lists,
     pub(crate) children: Lists,
     /// Names that no cell leaves, by the cell that reads them.
     pub(crate) missing: BTreeMap<usize, Vec<Symbol>>,
-    /// Names that several cells leave, and which; but for those that all of them import, and for those that are private.
+    /// Names that several cells leave, with those cells. Private names are left out, and names that all of these cells
+    /// import.
     pub(crate) clashes: BTreeMap<Symbol, Vec<usize>>,
-    /// Cells that read from each other in a circle.
+    /// By cell: it is part of a cycle.
     pub(crate) cyclic: Vec<bool>,
 }
 
 impl Links {
-    /// Of cells in the order of the page, whose symbols are less than `is_private` is long.
+    /// Computes the links of cells in page order. `is_private` has an entry for each symbol.
     pub(crate) fn of(cells: &[&CellNames], is_private: &[bool]) -> Self {
         let left = Left::of(cells, is_private.len());
         let mut missing = BTreeMap::new();
@@ -93,10 +94,10 @@ impl Links {
     }
 }
 
-/// Which cells leave which name.
+/// The cells that leave each name.
 struct Left {
     by_name: Lists<usize>,
-    /// Cells that may leave any.
+    /// Cells that may leave any name.
     stars: Vec<usize>,
 }
 
@@ -112,7 +113,7 @@ impl Left {
         self.by_name.of(symbol as usize)
     }
 
-    /// From where a cell reads a name.
+    /// Cells from which a cell reads a name: one that leaves it, and a nearer one that may leave any name.
     fn sources(&self, cell: usize, symbol: Symbol) -> [Option<usize>; 2] {
         let who = self.who(symbol);
         let at = who.partition_point(|other| *other < cell);
@@ -137,7 +138,7 @@ impl Left {
     }
 }
 
-/// The same edges, from their other ends.
+/// The same edges, listed by their other ends.
 fn turned(lists: &Lists) -> Lists {
     let count = lists.starts.len() - 1;
     let turn = move |cell: usize, edge: &Edge| (edge.cell, Edge { cell, symbol: edge.symbol });
@@ -145,8 +146,8 @@ fn turned(lists: &Lists) -> Lists {
     Lists::sorted(count, edges, Edge { cell: 0, symbol: 0 })
 }
 
-/// The strongly connected components of more than one cell (Kosaraju's way: nothing here may recurse as deep as a notebook
-/// is long).
+/// Marks the strongly connected components of more than one cell. Kosaraju's algorithm without recursion, which would
+/// be as deep as the notebook is long.
 fn cyclic(parents: &Lists, children: &Lists) -> Vec<bool> {
     let count = parents.starts.len() - 1;
     let order = finished(children, count);
@@ -172,7 +173,7 @@ fn cyclic(parents: &Lists, children: &Lists) -> Vec<bool> {
     component.into_iter().map(|number| sizes[number] > 1).collect()
 }
 
-/// Cells in the order in which a walk to their children is done with them.
+/// Cells in post-order of a depth-first walk to their children.
 fn finished(children: &Lists, count: usize) -> Vec<usize> {
     let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
     for root in 0..count {

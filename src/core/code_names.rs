@@ -1,4 +1,4 @@
-//! The names of all cells of a notebook, each read once for a version of its text.
+//! Names that the cells of a notebook read and leave. Each text is read once for a version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock, Weak};
@@ -6,45 +6,45 @@ use std::sync::{Arc, OnceLock, Weak};
 use crate::code_links::{CellNames, Links, Symbol};
 use notarium_record::{Cell, CellId, CellType, Document, Version};
 
-/// What a cell takes from other cells and leaves to them, as who reads its code says.
+/// Names that a cell reads from other cells and leaves to them, as a reader of its code reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CodeNames {
-    /// Names that must be there before it runs.
+    /// Names that must exist before the cell runs.
     pub reads: BTreeSet<String>,
-    /// Names that are there when it has run.
+    /// Names that exist after the cell has run.
     pub leaves: BTreeSet<String>,
-    /// Those of `leaves` that nothing but an import binds.
+    /// Names in `leaves` that only an import binds.
     pub imported: BTreeSet<String>,
-    /// It may leave any name (`from m import *`).
+    /// The cell may leave any name (`from m import *`).
     pub has_star: bool,
 }
 
-/// A text whose names are not known.
+/// Text of a cell that is still to be read for names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeText {
-    /// The cell that says it.
+    /// The cell with this text.
     pub cell_id: CellId,
-    /// … since this version.
+    /// Version of the cell's source since which it has this text.
     pub source_version: Version,
-    /// In full.
+    /// The whole text.
     pub source: String,
-    /// It is a query, no code.
+    /// True: a query (SQL cell). False: code.
     pub is_query: bool,
 }
 
-/// One cell's.
+/// Names of one cell, and the state of its text when they were read.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub(crate) cell_id: CellId,
-    /// The document's, when it was looked at last. While this points to it nobody can change the cell in its place, so that
-    /// the same address is the same cell.
+    /// The document's cell when it was last looked at. While this pointer exists the cell cannot be changed in place,
+    /// so the same address is the same cell.
     seen: Weak<Cell>,
     cell_type: CellType,
-    /// Of the text that the document had then.
+    /// Source version of the document's cell when it was last looked at.
     source_version: Version,
-    /// Of the text that was read last; `None`: none was.
+    /// Source version of the text that was read last; `None`: none was read.
     read_version: Option<Version>,
-    /// It parsed; else `names` are of an earlier one.
+    /// That text parsed; otherwise `names` are those of an earlier text.
     parses: bool,
     pub(crate) names: CellNames,
 }
@@ -62,7 +62,7 @@ impl Known {
         }
     }
 
-    /// Whether `names` are of an earlier text: the present one does not parse, or nobody has read it.
+    /// Returns true if `names` are those of an earlier text: the present one does not parse or is unread.
     pub(crate) fn is_outdated(&self) -> bool {
         !(self.is_read() && self.parses)
     }
@@ -91,17 +91,17 @@ impl Known {
 /// The names of a notebook's code and query cells.
 #[derive(Debug, Clone, Default)]
 pub struct KnownNames {
-    /// All cells by id, as the document has them: both are walked side by side, nothing is looked up, and no cell is read that
-    /// is the same as before.
+    /// All cells by id, in the order of the document's map. Both are walked in parallel without lookups, and unchanged
+    /// cells are not read.
     cells: Vec<Known>,
-    /// Indexes of those `cells` that have names, in the order of the page.
+    /// Indexes of those `cells` that have names, in page order.
     page: Vec<u32>,
-    /// The document's, of which `page` was made.
+    /// The document's order from which `page` was made.
     order: Vec<CellId>,
     symbols: BTreeMap<Arc<str>, Symbol>,
-    /// By symbol.
+    /// Names by symbol.
     names: Vec<Arc<str>>,
-    /// Of these names in this order: made when somebody asks, and kept over edits that change none of it.
+    /// Links of these names in this order. Computed on demand, and kept over edits that change neither.
     links: OnceLock<Arc<Links>>,
 }
 
@@ -110,7 +110,7 @@ fn has_names(cell_type: CellType) -> bool {
 }
 
 impl KnownNames {
-    /// Forgets what is gone, makes room for what is new, and says which texts nobody has read.
+    /// Drops deleted cells, adds new ones, and returns the texts that are still to be read.
     pub fn refresh(&mut self, document: &Document) -> Vec<CodeText> {
         if !self.is_aligned(document) {
             self.align(document);
@@ -132,13 +132,13 @@ impl KnownNames {
         texts
     }
 
-    /// Whether everything is known of the cells as they are.
+    /// Checks that the names of all cells are known for their present texts.
     pub fn is_complete(&self, document: &Document) -> bool {
         self.is_aligned(document)
             && document.cells.values().zip(&self.cells).all(|(cell, known)| known.is_up_to_date(cell))
     }
 
-    /// What was found in a text. `None`: it does not parse; the cell keeps what is known of an earlier one.
+    /// Stores the names of a text. `None`: the text does not parse, and the cell keeps the names of an earlier one.
     pub fn learn(&mut self, cell_id: &CellId, source_version: Version, names: Option<&CodeNames>) {
         let Some(index) = self.index(cell_id) else { return };
         let found = names.map(|names| CellNames {
@@ -166,11 +166,11 @@ impl KnownNames {
         symbol
     }
 
-    /// Who reads from whom.
+    /// Returns the dependencies between the cells, from the cache if it is valid.
     pub(crate) fn links(&self) -> Arc<Links> {
         let make = || {
             let cells: Vec<&CellNames> = self.in_page_order().map(|known| &known.names).collect();
-            // By custom a name that begins so is no other cell's business.
+            // By convention, names with a leading underscore are private to a cell.
             let is_private: Vec<bool> = self.names.iter().map(|name| name.starts_with('_')).collect();
             Arc::new(Links::of(&cells, &is_private))
         };
@@ -181,17 +181,17 @@ impl KnownNames {
         &self.names[symbol as usize]
     }
 
-    /// The cell at this place of the page, counted without those that have no names.
+    /// The cell at this place of the page; cells without names are not counted.
     pub(crate) fn known(&self, place: usize) -> &Known {
         &self.cells[self.page[place] as usize]
     }
 
-    /// Cells in the order of the page.
+    /// Cells in page order.
     pub(crate) fn in_page_order(&self) -> impl ExactSizeIterator<Item = &Known> {
         self.page.iter().map(|index| &self.cells[*index as usize])
     }
 
-    /// Where a cell stands on the page, counted without those that have no names.
+    /// Place of a cell on the page; cells without names are not counted.
     pub(crate) fn place(&self, cell_id: &CellId) -> Option<usize> {
         let index = u32::try_from(self.index(cell_id)?).ok()?;
         self.page.iter().position(|other| *other == index)
@@ -227,7 +227,7 @@ impl KnownNames {
     }
 }
 
-/// Most often they share one text.
+/// Compares pointers first: equal ids mostly share one text.
 fn is_same(one: &CellId, other: &CellId) -> bool {
     std::ptr::eq(one.as_str(), other.as_str()) || one == other
 }

@@ -1,4 +1,4 @@
-//! The commands: intents, which may be refused. Externally tagged in JSON: `{"InsertCell": {…}}`.
+//! Commands: intents, which may be refused. Externally tagged in JSON: `{"InsertCell": {…}}`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -338,7 +338,7 @@ pub enum Command {
         places: Vec<FunctionPlace>,
     },
 
-    // --- assistants: what people do ---
+    // --- assistants: commands of people ---
     /// Asks an assistant. Needs the right to converse.
     StartTurn(StartTurn),
     /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
@@ -400,11 +400,11 @@ pub enum Command {
         grant_id: GrantId,
     },
 
-    // --- assistants: what they do ---
+    // --- assistants: their own commands ---
     /// An assistant's wish to call a tool. It passes, waits for a person, or is refused.
     RequestToolCall(RequestToolCall),
 
-    // --- assistants: what the server's reactor does for them ---
+    // --- assistants: commands of the server's reactor ---
     /// Starts a call whose gate is open; what is core commands happens with it.
     StartToolCall {
         /// One that is `passed` or `confirmed`, and whose `after` has ended.
@@ -477,10 +477,10 @@ pub enum Command {
 }
 
 impl Command {
-    /// Reads a command, which is [`Closed`]. Words of enums that are open in the record are refused where the command is decided.
+    /// Reads a command and rejects unknown fields ([`Closed`]). `decide` refuses unknown words of open enums.
     ///
     /// # Errors
-    /// Those of the JSON, and an unknown field.
+    /// Invalid JSON for a command, or an unknown field.
     pub fn decode(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).map(|Closed(command)| command)
     }

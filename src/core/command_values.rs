@@ -1,4 +1,4 @@
-//! What commands are made of: places, flags, targets, reports.
+//! Values of which commands consist: places, flags, targets, reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Comments: threads on cells and on ranges of their text. Undo leaves what is said alone; it only takes a thread back to the
-//! place from which an edit of cells had moved it.
+//! Comments: threads on cells and on ranges of their text. Undo leaves comments unchanged; it only moves a thread back
+//! to the place from which an edit of cells had moved it.
 
 use std::collections::BTreeSet;
 
@@ -17,27 +17,28 @@ use notarium_record::{
     ThreadMoved, ThreadPlace, ThreadReopened, ThreadResolved, ThreadStarted, UserId,
 };
 
-/// Of one comment.
+/// Characters of one comment, at most.
 const MAX_COMMENT_CHARACTERS: usize = 10_000;
-/// Accounts that one comment names.
+/// Accounts that one comment mentions, at most.
 const MAX_MENTIONS: usize = 50;
-/// Of one thread.
+/// Comments of one thread, at most.
 const MAX_COMMENTS: usize = 500;
-/// Of one notebook, resolved ones and those in the trash too.
+/// Threads of one notebook, at most, with resolved ones and those in the trash.
 const MAX_THREADS: usize = 2_000;
-/// Of all threads of a notebook together.
+/// Comments of all threads of a notebook together, at most.
 const MAX_COMMENTS_OF_NOTEBOOK: usize = 10_000;
-/// Of all comments of a notebook together. Who may only comment cannot fill the notebook's state.
+/// Bytes of all comments of a notebook together, at most. The right to comment alone must not suffice to fill the
+/// notebook's state.
 const MAX_TEXT_BYTES: usize = 8 << 20;
-/// Of a quote; the rest is cut off.
+/// Characters of a quote; the rest is cut off.
 const MAX_QUOTE_CHARACTERS: usize = 500;
 
-/// A place needs the edits since its base; its cell may be in the trash.
+/// Queries the edits since the base of a place, or the deletion of its cell.
 pub(crate) fn required_for_place(notebook: &Document, place: &CommentPlace) -> Option<HistoryQuery> {
     required_for_edit(notebook, &place.cell_id, place.base.unwrap_or(notebook.version))
 }
 
-// --- what is said ---
+// --- comments ---
 
 pub(crate) fn decide_add(notebook: &Document, context: &mut Context, command: AddComment) -> Result<Decision> {
     let AddComment { target, text, mentions } = command;
@@ -79,7 +80,7 @@ fn start(notebook: &Document, context: &mut Context, place: &CommentPlace) -> Re
     Ok(ThreadStarted { thread_id, cell_id: place.cell_id.clone(), range, quote })
 }
 
-/// The range as it is now, and its text. `None`: the whole cell.
+/// Returns the range in the present text, and its text. `None`: the whole cell.
 fn placed<'a>(notebook: &'a Document, context: &Context, place: &CommentPlace) -> Result<Option<(TextRange, &'a str)>> {
     let CommentPlace { cell_id, range, base } = place;
     let cell = live_cell(notebook, context, cell_id)?;
@@ -104,7 +105,7 @@ pub(crate) fn decide_edit(notebook: &Document, context: &Context, command: EditC
     Ok(Decision::unless(is_same, CommentEdited { thread_id, comment_id, text, mentions }))
 }
 
-/// One's own; those of others with the right to moderate.
+/// Deletes a comment of the sender, or with the right to moderate another's.
 pub(crate) fn decide_delete(
     notebook: &Document,
     context: &Context,
@@ -142,7 +143,7 @@ fn check_room_for_comment(thread: &Thread) -> Result<()> {
     })
 }
 
-/// For so many more comments, and so many more bytes of text.
+/// Checks that so many more comments and bytes of text fit into the notebook.
 fn check_room_in_notebook(notebook: &Document, comments: usize, bytes: usize) -> Result<()> {
     let threads = || notebook.threads.values();
     let count: usize = threads().map(|thread| thread.comments.len()).sum();
@@ -187,21 +188,21 @@ fn place_of(thread: &Thread) -> ThreadPlace {
     ThreadPlace { cell_id: thread.cell_id.clone(), range: thread.range }
 }
 
-/// The text that a thread is about now.
+/// Text that a thread covers now.
 fn covered<'a>(notebook: &'a Document, place: &ThreadPlace) -> Option<&'a str> {
     place.range?.of(&notebook.cells.get(&place.cell_id)?.content.source).ok()
 }
 
-/// A thread that an edit of cells had moved, while that edit is undone.
+/// A thread that an edit of cells had moved, while that edit is being undone.
 pub(crate) struct Returning {
     moved: ThreadMoved,
-    /// Where it is before the edit is undone, and what it is about there.
+    /// Place of the thread before the undo, and the text that it covers there.
     place: ThreadPlace,
     text: Option<String>,
 }
 
 impl Returning {
-    /// `None`: it was moved again since, or its comments were deleted.
+    /// Returns `None` if the thread was moved again since, or its comments were deleted.
     pub(crate) fn new(notebook: &Document, moved: &ThreadMoved) -> Option<Self> {
         let thread = notebook.threads.get(&moved.thread_id).filter(|thread| thread.cell_id == moved.cell_id)?;
         let place = place_of(thread);
@@ -209,8 +210,8 @@ impl Returning {
         Some(Self { moved: moved.clone(), place, text })
     }
 
-    /// Back where it was, once the edit is undone; `None` where its former cell is in the trash. Where other text stands in its
-    /// former range now, the range is empty.
+    /// Moves the thread back after the undo. `None`: its former cell is in the trash. If its former range has other
+    /// text now, the range becomes empty.
     pub(crate) fn back(self, notebook: &Document) -> Option<ThreadMoved> {
         let ThreadMoved { thread_id, previous, .. } = self.moved;
         let cell = notebook.cells.get(&previous.cell_id)?;
@@ -223,7 +224,7 @@ impl Returning {
     }
 }
 
-// --- finding ---
+// --- lookup ---
 
 fn thread<'a>(notebook: &'a Document, thread_id: &ThreadId) -> Result<&'a Thread> {
     notebook.threads.get(thread_id).map(|thread| &**thread).ok_or_else(|| {

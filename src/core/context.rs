@@ -1,4 +1,4 @@
-//! What `decide` needs beside the state: who, when, new ids, what the past holds.
+//! Context of a decision beside the state: sender, time, new ids, answers about the past.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,20 @@ use notarium_record::{
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Never before the last event's `recorded_at`.
+    /// Time of the decision, never before the last event's `recorded_at`.
     pub now: Millis,
     /// The server instance that decides: claims are made in its name.
     pub instance: InstanceId,
-    /// Who is connected.
+    /// Sender of the command.
     pub actor: Actor,
-    /// What the actor may do besides what the notebook's access list says.
+    /// Rights of the actor besides the notebook's access list.
     pub authority: Authority,
-    /// As the sender chose it.
+    /// Id of the command, chosen by the sender.
     pub command_id: CommandId,
     /// The undo group; the server uses the command's own id where the sender names none.
     pub correlation_id: CorrelationId,
-    /// The event that led to this command: `decide` knows it of what the server's reactors send.
+    /// The event that led to this command. `decide` sets it for commands of the server's reactors and reports of
+    /// agents.
     pub causation_id: Option<EventId>,
     /// `conflict` refuses the command where the notebook is at another version.
     pub expected_version: Option<Version>,
@@ -38,13 +39,13 @@ pub struct Context {
     pub history: History,
     /// The answer to [`crate::required_standings`].
     pub standings: Standings,
-    /// Kernel sessions whose runtime agent is not connected: whether they live is not known until it is back.
+    /// Kernel sessions whose runtime agent is not connected. Their state is unknown until it is back.
     pub away: BTreeSet<KernelSessionId>,
-    /// … and has been away for so long that everybody is told.
+    /// Kernel sessions whose runtime agent has been away so long that all clients are notified.
     pub unreachable: BTreeSet<KernelSessionId>,
-    /// The texts that the model of an open turn has written and no message holds, one for each block.
+    /// Texts that the model of an open turn has written and no message holds, one for each block.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
-    /// The quotas that hold on this server.
+    /// Quotas of this server.
     pub limits: Limits,
 }
 
@@ -72,7 +73,7 @@ impl IdSource {
         Ulid::from_parts(self.now, u128::from_be_bytes(random) + u128::from(self.count))
     }
 
-    /// Sixteen bytes that nobody can guess without the seed.
+    /// Sixteen bytes that cannot be guessed without the seed.
     pub fn salt(&mut self) -> Salt {
         self.count += 1;
         let digest = Sha256::new().chain_update(b"salt").chain_update(self.seed).chain_update(self.count.to_be_bytes());

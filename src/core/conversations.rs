@@ -1,7 +1,7 @@
-//! Conversations with assistants and their turns: what was said, which model calls it took, how it ended.
+//! Conversations with assistants and their turns: messages, model calls, ends.
 //!
-//! A turn's progress is a reactor's business (`assistant/turn`); here stands what the log must hold for it to go on after a
-//! restart, and what nobody may do twice: one unfinished turn per conversation, one open model call per turn.
+//! A reactor advances a turn (`assistant/turn`). Here is what the log must hold to go on after a restart. Two limits
+//! are enforced: one unfinished turn per conversation, one open model call per turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,10 @@ use notarium_record::{
 pub const MAX_MODEL_CALLS: u32 = 10;
 /// Attempts of one model call, at most.
 const MAX_ATTEMPTS: u32 = 10;
-/// An outside assistant that has called nothing for so long is idle: its calls of the last minute no longer count.
+/// Time without calls after which an outside assistant is idle: its calls of the last minute no longer count.
 const IDLE_MS: Millis = 60_000;
 
-// --- what people do ---
+// --- commands of people ---
 
 pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, command: StartTurn) -> Result<Decision> {
     let StartTurn { conversation_id, turn_id, text, cell_id, model, attachments } = command;
@@ -90,8 +90,8 @@ fn check_is_free(
     Ok(())
 }
 
-/// What begins the conversation of an outside assistant with its first call here, so that its calls are counted. The
-/// longest idle one makes room for it.
+/// Begins the conversation of an outside assistant with its first call here, so that its calls are counted. At the
+/// limit, the conversation that is idle longest is closed.
 pub(crate) fn begun_by_call(
     notebook: &Notebook,
     context: &Context,
@@ -120,7 +120,8 @@ fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conve
     notebook.conversations.iter().filter(|(_, conversation)| conversation.is_outside)
 }
 
-/// The conversation of an outside assistant that can be forgotten: nothing of it is open. It begins anew with its next call.
+/// The conversation of an outside assistant that is idle longest and has no open call. It can be closed; its next call
+/// begins it anew.
 fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
     let last_heard = |id: &ConversationId, one: &Conversation| {
         notebook.ledger.requesters.last.get(id).copied().unwrap_or(one.started_at)
@@ -163,7 +164,7 @@ pub(crate) fn decide_cancel(notebook: &Notebook, context: &mut Context, turn_id:
     Ok(Decision::of(events))
 }
 
-/// A message that is not among the flagged ones is looked up in the record.
+/// Queries the conversation if the message has no flags: only the record has unflagged messages.
 pub(crate) fn required_for_message(
     notebook: &Notebook,
     id: &ConversationId,
@@ -211,9 +212,9 @@ fn known<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Result<&'a Turn> {
     })
 }
 
-// --- what the reactor does ---
+// --- commands of the reactor ---
 
-/// The turn, for the reactor in the name of the assistant whose turn it is.
+/// Returns the turn if the sender is the reactor in the name of the turn's assistant.
 fn own<'a>(notebook: &'a Notebook, context: &Context, turn_id: &TurnId) -> Result<&'a Turn> {
     check_is_reactor(context)?;
     let turn = known(notebook, turn_id)?;
@@ -282,7 +283,7 @@ pub(crate) fn decide_reply(
     Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id, role, blocks, reply_units, is_partial }))
 }
 
-/// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
+/// Ends a turn and withdraws its calls that have not started. The reactor reports started calls before.
 pub(crate) fn decide_end(
     notebook: &Notebook,
     context: &mut Context,

@@ -1,4 +1,4 @@
-//! From a command to events: who may, what from the past is needed, and what happens.
+//! Decides a command: authorises it, names the history that it needs, returns its events.
 
 use crate::access::authorise_command;
 use crate::causation::led_to;
@@ -13,7 +13,7 @@ use notarium_record::HistoryQuery;
 
 use crate::tool_calls;
 
-/// What [`decide`] will want from the past for this command; the answers go into `context.history`.
+/// Queries on the past that [`decide`] needs for this command. The answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     match command {
         _ if !notebook.exists() => Vec::new(),
@@ -26,7 +26,8 @@ pub fn required_history(notebook: &Notebook, context: &Context, command: &Comman
     }
 }
 
-/// Authorises, checks, and says what happens. Pure: the same input gives the same answer, and nothing is changed.
+/// Authorises and checks a command, and returns its events. Pure: the same input gives the same answer, and the
+/// notebook stays unchanged.
 pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     authorise_command(notebook, context, &command)?;
     tool_calls::check_way_in(context, &command)?;

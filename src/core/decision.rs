@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    /// What happened; the envelope comes with [`crate::seal`].
+    /// The event; [`crate::seal`] adds the envelope.
     pub event: Event,
     /// Actor of the events, where that is not who sent the command: an assistant wrote what is kept when a person stops it.
     pub actor: Option<Actor>,
-    /// The correlation id of that group. Absent for all but undo and redo.
+    /// Correlation id of the undone group. Absent for all but undo and redo.
     pub undoes: Option<CorrelationId>,
-    /// Instead of the command's own: each step of an undo is a group of its own.
+    /// Replaces the command's own: each step of an undo is its own group.
     pub correlation_id: Option<CorrelationId>,
-    /// The event that led to it stands so many places before it in the same command. Else it is what led to the command, if
-    /// anything did.
+    /// Number of places back to the event of the same command that led to this one. `None`: the cause of the command
+    /// counts, if any.
     pub led_by: Option<usize>,
-    /// What led to the part of a batch that this is of. Else it is what led to the command.
+    /// Cause of the batch part to which the event belongs. `None`: the cause of the command counts.
     pub caused_by: Option<EventId>,
 }
 
@@ -61,7 +61,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether there is nothing to tell; the field is left out of messages then.
+    /// Returns true if there is nothing to report; messages then omit the field.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -78,12 +78,12 @@ impl Outcome {
     }
 }
 
-/// An accepted command. No events: it asked for what is so already.
+/// An accepted command. Without events: the state is already as requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// To be recorded in this order, in one append.
+    /// Events to record in this order, in one append.
     pub events: Vec<Decided>,
-    /// What the sender is told with the ack.
+    /// Information that the sender gets with the ack.
     pub outcome: Outcome,
 }
 
@@ -96,17 +96,17 @@ impl Decision {
         Self::default()
     }
 
-    /// The event, or nothing where what it says is so already.
+    /// The event, or none if the state is already as the event says.
     pub(crate) fn unless(is_so: bool, event: impl Into<Event>) -> Self {
         if is_so { Self::nothing() } else { Self::one(event) }
     }
 
-    /// Events of which the sender is told nothing beside.
+    /// Events without an outcome for the sender.
     pub(crate) fn of(events: impl IntoIterator<Item = Decided>) -> Self {
         Self { events: events.into_iter().collect(), outcome: Outcome::default() }
     }
 
-    /// The first event led to the others, but for those that another of them led to.
+    /// Sets the first event as the cause of the others, unless another of these events is.
     pub(crate) fn led_by_first(mut self) -> Self {
         for (places, decided) in self.events.iter_mut().enumerate().skip(1) {
             decided.led_by.get_or_insert(places);

@@ -1,4 +1,5 @@
-//! Which slice decides which command. Batches and the tool calls that begin commands stand above this, in `decide`.
+//! Dispatches each command to the slice that decides it. `decide` handles batches and the tool calls that begin
+//! commands.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::{
 };
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
-/// What [`decide_one`] will want from the past.
+/// Queries on the past that [`decide_one`] needs.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     let query = match command {
         Command::EditSource(EditSource { cell_id, base, .. }) => cells::required_for_edit(notebook, cell_id, *base),
@@ -40,7 +41,7 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
     query.into_iter().collect()
 }
 
-/// One authorised command that is no batch and begins no others.
+/// Decides one authorised command that is no batch and begins no others.
 #[expect(clippy::too_many_lines, reason = "one line for each command")]
 pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision> {
     use Command as C;
@@ -163,13 +164,13 @@ fn stands_alone(message: &str) -> Rejection {
     RejectionCode::InvalidValue.because(message)
 }
 
-/// Commands one after the other, all or nothing.
+/// Decides commands in sequence, all or nothing.
 pub(crate) fn decide_all(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision> {
     let mut scratch = notebook.clone();
     let mut whole = Decision::nothing();
     for (index, command) in commands.into_iter().enumerate() {
-        // The sentence does not count: most who read it sent no batch, but something that became one.
-        // Events of the parts before have no ids yet: what led to this one is recorded.
+        // The message does not mention the part: most senders sent no batch, but something that became one.
+        // Events of earlier parts have no ids yet, so the cause is a recorded event.
         let caused_by = led_to(&notebook.ledger, &command);
         let mut part = decide_part(&scratch, context, command)
             .map_err(|rejection| Rejection { part: Some(index + 1), ..rejection })?;
@@ -177,7 +178,7 @@ pub(crate) fn decide_all(notebook: &Notebook, context: &mut Context, commands: V
             decided.caused_by.clone_from(&caused_by);
             let recorded = provisional(&scratch, context, decided);
             scratch.apply(&recorded);
-            // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
+            // Events of this part are history for the next one, which may have a late change or name a deleted cell.
             if matches!(recorded.event, Event::CellSourceEdited(_) | Event::CellDeleted(_)) {
                 context.history.events.push(Arc::new(recorded));
             }

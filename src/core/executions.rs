@@ -23,13 +23,13 @@ use notarium_record::{
     ExecutionRequested, ExecutionStatus, ExecutionSubject, HistoryQuery, KernelSessionId, Millis, Output, Version,
 };
 
-/// A report on an execution that has left the state is judged by its record.
+/// Queries an execution that has left the state: its record decides on reports.
 pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) -> Option<HistoryQuery> {
     (!notebook.executions.contains_key(execution_id))
         .then(|| HistoryQuery::Execution { execution_id: execution_id.clone() })
 }
 
-/// The execution that a command reports on or wants to begin, which may have left the state.
+/// The execution that a command reports on or begins; it may have left the state.
 pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     match command {
         Command::ReportExecution { execution_id, .. }
@@ -54,7 +54,7 @@ pub(crate) fn decide_request(
     request(notebook, context, execution_id, subject, kernel_session, timeout_ms, stop_on_error)
 }
 
-/// The id that the sender has chosen, if it is free, or another.
+/// Returns the id that the sender has chosen, or a new one. Refuses an id that is in use.
 pub(crate) fn new_id(notebook: &Document, context: &mut Context, chosen: Option<ExecutionId>) -> Result<ExecutionId> {
     let id = chosen.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.executions.contains_key(&id) || context.history.executions.contains_key(&id) {
@@ -63,7 +63,7 @@ pub(crate) fn new_id(notebook: &Document, context: &mut Context, chosen: Option<
     Ok(id)
 }
 
-/// The run of a tool: one that fails stops nothing, and is stopped by nothing that failed before it.
+/// Requests the run of a tool. Its failure stops no other run, and no failed run stops it.
 pub(crate) fn request_tool(
     notebook: &Notebook,
     context: &mut Context,
@@ -88,7 +88,7 @@ fn request(
 ) -> Result<Decision> {
     let is_named = kernel_session.is_some();
     let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
-    // Whether that kernel lives, its agent says when it is back: until then the run is bound to none.
+    // While the kernel's agent is away, the run is bound to no kernel: only the agent knows if it lives.
     let is_bound = is_named || !context.away.contains(&session_id);
     events.push(
         ExecutionRequested {
@@ -111,10 +111,10 @@ pub(crate) fn check_timeout(timeout_ms: Option<Millis>) -> Result<()> {
     )
 }
 
-/// Whether so many more runs may wait.
+/// Checks that so many more runs may wait.
 pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -> Result<()> {
     let limit = context.limits.max_queued_executions;
-    // Finished ones count too here: a cheap bound that spares the walk in all but huge notebooks.
+    // Finished runs count too here: a cheap bound that avoids the walk in all but huge notebooks.
     if notebook.executions.len() + more <= limit {
         return Ok(());
     }
@@ -125,7 +125,7 @@ pub(crate) fn check_queue(notebook: &Document, context: &Context, more: usize) -
     })
 }
 
-/// What runs, and on which kernel, where that is said: a function runs on the one that has it.
+/// Subject of the run, and its kernel if one is fixed: a function runs on the kernel that has it.
 fn subject_of(
     notebook: &Document,
     context: &Context,
@@ -181,7 +181,7 @@ fn check_runnable(notebook: &Document, cell_id: &CellId, cell_type: CellType) ->
     Err(RejectionCode::NotRunnable.because(message))
 }
 
-/// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
+/// Session for a run: the named one, else the oldest usable one, else a new one that an agent may claim.
 pub(crate) fn session_for(
     notebook: &Notebook,
     context: &mut Context,
@@ -207,13 +207,13 @@ pub(crate) fn session_for(
     }
 }
 
-/// A kernel that cannot be reached and has run nothing holds nothing that anybody would miss.
+/// Checks that a kernel is unreachable and has run nothing: to replace it loses nothing.
 fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
     context.unreachable.contains(id) && !notebook.ledger.kernels.of(id).is_some_and(|kernel| kernel.has_run)
 }
 
-/// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
-/// next of the queue is assigned.
+/// Ends a run. After a failure, runs that depend on it or were to stop with it are blocked. The next run of the queue
+/// is assigned.
 pub(crate) fn ended(notebook: &Notebook, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
     over(notebook, id, execution, end, |except| successor(notebook, execution, except))
 }
@@ -232,7 +232,7 @@ fn over(
     Decision::of([end].into_iter().chain(stopped.into_iter().map(Decided::from)).chain(next)).led_by_first()
 }
 
-/// Runs that wait and read from it, or that were asked for so that its failure stops them.
+/// Queued runs that read from the failed run, or were requested with it to stop on an error.
 fn stopped_by(notebook: &Notebook, id: &ExecutionId, failed: &Execution) -> Vec<ExecutionBlocked> {
     let waits = |execution: &Execution| {
         execution.status == ExecutionStatus::Queued
@@ -265,14 +265,14 @@ pub(crate) fn decide_cancel(notebook: &Notebook, id: &ExecutionId) -> Result<Dec
     let blocked = match execution.status {
         status if status.is_finished() => return Err(is_over(id)),
         ExecutionStatus::Queued => blocked_after(notebook, &[id]),
-        // Its agent reports its end.
+        // The agent reports the end of the run.
         _ => Vec::new(),
     };
     let events = [cancellation(id, execution.status)].into_iter().chain(blocked.into_iter().map(Decided::from));
     Ok(Decision::of(events).led_by_first())
 }
 
-/// What waits is cancelled at once; what its kernel has, its agent is asked to interrupt.
+/// Cancels a queued run; requests an interrupt of a run that the kernel has.
 pub(crate) fn cancellation(id: &ExecutionId, status: ExecutionStatus) -> Decided {
     match status {
         ExecutionStatus::Queued => cancelled(id, EndCause::Requested.into()),
@@ -295,7 +295,8 @@ pub(crate) fn decide_give_up(notebook: &Notebook, context: &mut Context, id: &Ex
     Ok(ended(notebook, id, execution, lost.into()))
 }
 
-/// A run whose agent cannot be reached blocks its kernel: both go, and what waits is not left to wait.
+/// Gives up a run together with its unreachable kernel, so that queued runs do not wait for it. `None`: the kernel is
+/// reachable.
 fn with_its_kernel(notebook: &Notebook, context: &mut Context, execution: &Execution) -> Option<Vec<Decided>> {
     let id = execution.kernel_session.as_ref().filter(|id| context.unreachable.contains(*id))?;
     notebook.kernels.contains_key(id).then(|| kernel_ends::given_up(notebook, context, id))

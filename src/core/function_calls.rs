@@ -1,20 +1,21 @@
-//! Calls of registered functions by people: the code of such a run, from arguments that the schema lets through. Assistants
-//! call through the gate (`tool_calls`).
+//! Calls of registered functions by people: checks the arguments by the schema and renders the code of the run.
+//! Assistants call through the gate (`tool_calls`).
 
 use crate::offered::{Found, find};
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Document, KernelSessionId, RawObject, Risk};
 
-/// What somebody wants to be called.
+/// Requested call of a function.
 pub(crate) struct FunctionCall {
     pub name: String,
     pub arguments: RawObject,
-    /// Somebody has seen that it can destroy something, and means it.
+    /// The sender confirms that the function may destroy data.
     pub is_confirmed: bool,
 }
 
 impl FunctionCall {
-    /// One line of Python, and the kernel that has the function. `named`: the kernel that the command says.
+    /// Renders the call as one line of Python, and returns the kernel that has the function. `named`: the kernel that
+    /// the command names.
     pub fn code(&self, notebook: &Document, named: Option<&KernelSessionId>) -> Result<(String, KernelSessionId)> {
         let name = &self.name;
         let invalid = |message: String| RejectionCode::InvalidValue.because(message);
@@ -35,7 +36,7 @@ impl FunctionCall {
         }
         let arguments = python(self.arguments.get());
         let version = text(&function.version);
-        // As an expression, so that the kernel shows what comes of it; without a name of ours among the user's.
+        // An expression, so that the kernel shows its value and no name is added to the user's.
         let code = format!(
             "__import__(\"notarium\").call_function(\"{name}\", {arguments}, as_json=False, version={version})\n"
         );
@@ -43,7 +44,7 @@ impl FunctionCall {
     }
 }
 
-/// JSON as Python writes it. Numbers stay as they came.
+/// Renders JSON as Python literals. Numbers stay verbatim.
 fn python(json: &str) -> String {
     let mut code = String::with_capacity(json.len());
     let mut rest = json;
@@ -66,7 +67,7 @@ fn python(json: &str) -> String {
     code
 }
 
-/// Of the JSON string at the start, with its quotes.
+/// Length in bytes of the JSON string at the start, with its quotes.
 fn string_length(json: &str) -> usize {
     let mut is_escaped = false;
     let end = json.bytes().skip(1).position(|byte| {
@@ -77,7 +78,7 @@ fn string_length(json: &str) -> usize {
     end.map_or(json.len(), |end| end + 2)
 }
 
-/// A text as a literal on one line, whatever breaks lines for some reader.
+/// Renders a text as a literal on one line; characters that break lines for some reader are escaped.
 fn text(text: &str) -> String {
     let mut literal = String::from("\"");
     for character in text.chars() {

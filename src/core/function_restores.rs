@@ -1,5 +1,5 @@
-//! Functions after a restart: a new kernel runs again the cells that registered them, and nothing but those, where the very text
-//! that a person ran is still there and is known to be harmless. Of the others people are told.
+//! Restores functions after a restart: a new kernel reruns the cells that registered them. A cell must have the text
+//! that a person ran, and be judged harmless. Other functions are reported as missing.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use notarium_record::{
     MissingFunctions, Risk,
 };
 
-/// Of code that is judged before.
+/// Bytes of the judged code, at most.
 const MAX_JUDGED_BYTES: usize = 1 << 20;
 
-/// What a kernel that starts now lacks of the functions that kernels of its kind had.
+/// Functions that earlier kernels of the same kernelspec had and a new kernel lacks.
 #[derive(Debug, Default)]
 pub(crate) struct Lacking {
-    /// Cells whose text is what a person ran, in the order of the page.
+    /// Cells whose text is the one that a person ran, with their functions, in page order.
     cells: Vec<(CellId, Vec<String>)>,
     missing: Vec<MissingFunctions>,
 }
 
-/// What was registered by kernels of the same kernelspec and has no kernel now.
+/// Collects functions that kernels of the same kernelspec registered and that have no kernel now.
 pub(crate) fn lacking(notebook: &Notebook, session: &KernelSessionId) -> Lacking {
     let mut lacking = Lacking::default();
     let Some(kernelspec) = notebook.kernels.get(session).map(|kernel| &kernel.kernelspec) else { return lacking };
@@ -55,7 +55,7 @@ pub(crate) fn lacking(notebook: &Notebook, session: &KernelSessionId) -> Lacking
     lacking
 }
 
-/// Why its text is not what a person ran; `None`: it is.
+/// Reason why the cell's text is not the one that a person ran; `None`: it is.
 fn changed(notebook: &Notebook, cell: &Cell, names: &[String]) -> Option<&'static str> {
     let content = &cell.content;
     let is_it = |name: &String| notebook.ledger.registrations.is_text_of(name, &content.source);
@@ -71,7 +71,7 @@ impl Lacking {
         self.missing.push(MissingFunctions { names, cell_id: cell.cloned(), reason: reason.to_owned() });
     }
 
-    /// What must be judged before the cells run by themselves.
+    /// Query for the code that must be judged before the cells rerun.
     pub fn query(&self, notebook: &Notebook) -> Option<JudgementQuery> {
         if self.cells.is_empty() {
             return None;
@@ -83,7 +83,7 @@ impl Lacking {
         let query = JudgementQuery {
             earlier: others.map(|(_, cell)| cell.content.source.clone()).collect(),
             codes: self.cells.iter().filter_map(|(id, _)| source(id)).collect(),
-            // The kernel is new, and has none.
+            // A new kernel has no functions.
             functions: Vec::new(),
             registers: true,
         };
@@ -91,7 +91,7 @@ impl Lacking {
         (bytes <= MAX_JUDGED_BYTES).then_some(query)
     }
 
-    /// The runs of the cells that are known to be harmless, and what people are told of the rest.
+    /// Returns runs of the cells that are judged harmless, and the functions that stay missing.
     pub fn runs(
         mut self,
         notebook: &Notebook,

@@ -1,5 +1,5 @@
-//! Functions that users register in a kernel as tools for assistants: kept with the notebook, called in the kernel that
-//! has registered them. When that kernel ends they stay, and wait for a kernel that registers them again.
+//! Functions that users register in a kernel as tools for assistants. They are kept with the notebook and called in the
+//! kernel that registered them. When that kernel ends, they stay until another kernel registers them again.
 
 use std::collections::BTreeSet;
 
@@ -21,9 +21,9 @@ use notarium_record::{
 
 /// Functions that one kernel registers, at most.
 const MAX_FUNCTIONS: usize = 64;
-/// Of one function's schema, as JSON.
+/// Bytes of one function's schema as JSON, at most.
 const MAX_SCHEMA_BYTES: usize = 16 << 10;
-/// What MCP calls a tool and a parameter of its own, beside those of the notebook.
+/// Names that MCP adds to those of the notebook: a tool, and a parameter of every tool.
 const MCP_TOOL: &str = "await_confirmation";
 const MCP_PARAMETER: &str = "notebook";
 const MAX_NAME_CHARACTERS: usize = 64;
@@ -65,10 +65,13 @@ pub(crate) fn decide_register(
     Ok(Decision::of(forgotten.into_iter().map(Decided::from).chain([registered.into()])))
 }
 
-/// The functions with the risk that counts. What an assistant's run registers, or a run that no person asked for, counts as destructive until a person's run
-/// registers it, and lowers no risk: what a person gave is of the text that the person ran, whatever else has its name and its
-/// description. A run that does not name a function leaves it as it is (a kernel tells all its functions whenever one is
-/// registered).
+/// Returns the functions with the risk that counts.
+///
+/// - If the run is not a person's, a function counts as destructive if it is new or no person ran its text.
+/// - Otherwise such a run never lowers a known risk.
+/// - A person's run sets the risk of functions that its text names, because the risk belongs to that text.
+/// - A function that the run does not name keeps at least its known risk: a kernel reports all its functions at every
+///   registration.
 fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>) -> Vec<UserFunction> {
     let risked = functions.into_iter().map(|function| {
         let known = notebook.functions.get(&function.name).map(|known| &known.function);
@@ -85,13 +88,14 @@ fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>
     risked.collect()
 }
 
-/// Whether a person registers one of them by another text than before: the risk is of that text from now on.
+/// Checks that a person registers one of the functions by another text than before: the risk then belongs to the new
+/// text.
 fn is_rewritten(notebook: &Notebook, causes: &Causes, functions: &[UserFunction]) -> bool {
     let is_other = |name: &str| causes.name(name) && !notebook.ledger.registrations.has(name, causes);
     causes.are_people() && functions.iter().any(|function| is_other(&function.name))
 }
 
-/// Functions whose kernels have ended make room for new ones, the oldest first.
+/// Evicts functions whose kernels have ended, oldest first, to make room for new ones.
 fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<KernelFunctionsForgotten> {
     let is_new = |name: &str| new.iter().any(|function| function.name == name);
     let kept = notebook.functions.iter().filter(|(name, _)| !is_new(name));
@@ -119,7 +123,8 @@ fn check_places(functions: &[UserFunction], places: &[FunctionPlace]) -> Result<
     Ok(())
 }
 
-/// Of two functions with one name a caller would meet one by chance. The same place again is a new version.
+/// Refuses a second function of one name at another place: a caller would get either by chance. The same place again is
+/// a new version.
 fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[FunctionPlace]) -> Result<()> {
     for place in places {
         let known = notebook.functions.get(&place.name).and_then(|known| known.kernel_session.as_ref());
@@ -139,7 +144,8 @@ fn check_clashes(notebook: &Notebook, session: &KernelSessionId, places: &[Funct
     Ok(())
 }
 
-/// What stood in a cell that defines it no more has moved. In one kernel the kernel itself knows modules apart.
+/// Checks that two places are different functions. If the old cell no longer defines the function, it has moved. The
+/// kernel itself distinguishes its modules.
 fn is_elsewhere(notebook: &Document, old: &FunctionPlace, new: &FunctionPlace, is_one_kernel: bool) -> bool {
     if old.module != new.module {
         return !is_one_kernel;
@@ -160,7 +166,7 @@ fn spoken(place: &FunctionPlace) -> String {
     }
 }
 
-/// All or none: an assistant must not meet half of what somebody wrote.
+/// Accepts all functions or none: an assistant must not see half of a registration.
 fn check(functions: &[UserFunction]) -> Result<()> {
     RejectionCode::LimitExceeded.when(functions.len() > MAX_FUNCTIONS, || {
         format!("a kernel registers at most {MAX_FUNCTIONS} functions, not {}", functions.len())

@@ -1,5 +1,5 @@
-//! The gate: which tool calls wait for a person, and what opens it. Pure data and one function; `tool_calls` asks it
-//! before every start, whoever wants the start.
+//! The gate: decides which tool calls wait for a person, and what lets them pass. Pure; `tool_calls` checks it before
+//! every start, whoever requests the start.
 
 use std::cell::OnceCell;
 
@@ -14,12 +14,12 @@ use notarium_record::{
     canonical_json,
 };
 
-/// Why a target is not what it was; `None`: it is. Files are looked at by who executes the call.
+/// Returns why a target has changed; `None`: it has not. The executor of the call checks files.
 pub fn target_change(document: &Document, target: &Open<Target>) -> Option<String> {
     TargetChanges::since(document).of(target)
 }
 
-/// All cells that run, as they are now.
+/// Target of all cells that run, in their present versions.
 pub(crate) fn code_target(document: &Document) -> Target {
     let (mut cells, mut newest_version) = (0, 0);
     for cell in document.cells.values().filter(|cell| cell.content.cell_type.runs()) {
@@ -29,7 +29,7 @@ pub(crate) fn code_target(document: &Document) -> Target {
     Target::Code { cells, newest_version }
 }
 
-/// Whether a call of this risk passes unasked under the policy.
+/// Checks that a call of this risk passes under the policy without a confirmation.
 fn passes(policy: Policy, risk: Risk) -> bool {
     risk <= match policy {
         Policy::AskForEveryEdit => Risk::Read,
@@ -47,7 +47,7 @@ fn covers(grant: &AssistantGrant, requester: &Actor, function: &str, risk: Risk,
         && (grant.functions.is_empty() || grant.functions.iter().any(|one| one == function))
 }
 
-/// Looks at the targets of many calls: the cells are walked once.
+/// Checks the targets of many calls in one walk over the cells.
 pub(crate) struct TargetChanges<'a> {
     notebook: &'a Document,
     code: OnceCell<Target>,
@@ -62,7 +62,8 @@ impl<'a> TargetChanges<'a> {
         call.targets.iter().find_map(|target| self.of(target))
     }
 
-    /// Nobody here can see a change of a target of another kind than those known: it counts as changed.
+    /// Returns why a target has changed. A target of an unknown kind counts as changed, because this server cannot
+    /// check it.
     fn of(&self, target: &Open<Target>) -> Option<String> {
         let Some(known) = target.known() else {
             return Some(format!("this server cannot tell whether a target of the kind '{target}' has changed"));
@@ -89,14 +90,16 @@ impl<'a> TargetChanges<'a> {
     }
 }
 
-/// The right to decide on a call of this risk.
+/// Operation that is needed to decide on a call of this risk.
 pub(crate) fn deciding(risk: Risk) -> Operation {
     if risk <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
 }
 
-/// What lets a call pass without a confirmation now; `None`: it waits for a person. `operations`: what the call does.
+/// Returns what lets a call pass without a confirmation now; `None`: it waits for a person. `operations`: what the call
+/// does.
 ///
-/// A grant stands for its issuer's confirmation: it counts while the authority that the server sends along shows that the issuer could still give that.
+/// A grant replaces its issuer's confirmation. It counts only while the delegated authority shows that the issuer could
+/// still confirm.
 pub(crate) fn passes_unasked(
     notebook: &Document,
     context: &Context,

@@ -1,4 +1,5 @@
-//! Grants: a person's leave for the calls of one conversation, for a while. What they open is the gate's business.
+//! Grants: a person's permission for the calls of one conversation, for a limited time. `gate` decides which calls a
+//! grant covers.
 
 use crate::context::Context;
 use crate::decision::{Decided, Decision};
@@ -8,7 +9,7 @@ use notarium_record::{
     Actor, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Millis, Risk, UserId,
 };
 
-/// A grant lasts no longer.
+/// Longest duration of a grant.
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
 pub(crate) fn decide_revoke(notebook: &Document, grant_id: GrantId) -> Decision {
@@ -46,13 +47,14 @@ pub(crate) fn decide_issue(
     Ok(Decision::of(expired(notebook, context).chain([issued.into()])))
 }
 
-/// Grants that have ended leave the document when the next one is issued.
+/// Removes expired grants from the document when the next one is issued.
 fn expired(notebook: &Document, context: &Context) -> impl Iterator<Item = Decided> {
     let ended = notebook.grants.iter().filter(|(_, grant)| grant.expires_at <= context.now);
     ended.map(|(grant_id, _)| GrantExpired { grant_id: grant_id.clone() }.into())
 }
 
-/// For whom the assistant acts in the conversation: in its turn, else since it began.
+/// Person for whom the assistant acts in the conversation: the requester of the open turn, else the person who began
+/// the conversation.
 fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>> {
     let Some(conversation) = notebook.conversations.get(id) else {
         let message = format!(

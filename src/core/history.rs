@@ -1,4 +1,4 @@
-//! What a decision was told of the past and of code, so that the core stays pure and the state small.
+//! Answers about the past and about code that a decision gets, so that the core stays pure and the state small.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::code_names::KnownNames;
 use notarium_record::text::ChangeSet;
 use notarium_record::{CellId, Event, ExecutionId, Logged, Past, Recorded, ReplayedExecution, Risk, Version};
 
-/// The answers to all queries together: each event once, in the order of versions. Empty when nothing was asked.
+/// Answers to all queries of a command: each event once, in the order of versions. Empty without queries.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    /// What the queries of [`crate::required_history`] have found.
+    /// Events that the queries of [`crate::required_history`] have found.
     pub events: Vec<Arc<Recorded>>,
-    /// Runs that they ask for, as the record tells them.
+    /// Executions that the queries ask for, as the record has them.
     pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
     /// The answer to [`crate::required_judgement`].
     pub judgement: Option<Judgement>,
@@ -21,47 +21,47 @@ pub struct History {
 }
 
 impl History {
-    /// Of events in the order of versions.
+    /// Makes a history from events in the order of versions.
     pub fn of(events: impl IntoIterator<Item = Recorded>) -> Self {
         Self { events: events.into_iter().map(Arc::new).collect(), ..Self::default() }
     }
 }
 
 impl<T: Logged> From<Past<T>> for History {
-    /// Without what this build cannot read.
+    /// Leaves out events that this build cannot read.
     fn from(past: Past<T>) -> Self {
         let events = past.events.iter().filter_map(|event| Some(event.recorded()?.into_owned()));
         Self { executions: past.executions, ..Self::of(events) }
     }
 }
 
-/// Pieces of Python that a tool call would run, for a judge that the core does not know.
+/// Pieces of Python that a tool call would run, for a judge outside the core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgementQuery {
-    /// The other cells as they are and as they last ran, whose names the code sees.
+    /// Sources of the other cells, as they are and as they last ran: the code sees their names.
     pub earlier: Vec<String>,
-    /// In the order in which they would run.
+    /// Sources to run, in this order.
     pub codes: Vec<String>,
-    /// Functions that a kernel has registered: a mention of one carries its risk.
+    /// Functions that a kernel has registered, with their risks: code that mentions one has its risk.
     pub functions: Vec<(String, Risk)>,
-    /// The codes run only so that a new kernel has their functions again: what they register is called by nobody.
+    /// The codes run only to register their functions again in a new kernel: no function is called.
     pub registers: bool,
 }
 
-/// What the code of a query could do. It counts for that code and no other.
+/// Judgement of the code of a query. It counts for that code only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
-    /// What was asked.
+    /// The query that was judged.
     pub query: JudgementQuery,
-    /// `Read`: nothing is known against it.
+    /// Risk of the code. `Read`: the judge found no risk.
     pub risk: Risk,
-    /// Of each of the query's `codes`.
+    /// Risk of each of the query's `codes`.
     pub each: Vec<Risk>,
-    /// Sentences: why the risk is what it is.
+    /// Reasons for the risk, as sentences.
     pub reasons: Vec<String>,
 }
 
-/// The changes of a cell's text after `base`, in order. An insertion of the cell after `base` starts afresh.
+/// Changes of a cell's text after `base`, in order. An insertion of the cell after `base` resets the list.
 pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Version) -> Vec<&'a ChangeSet> {
     let mut edits = Vec::new();
     for recorded in history.events.iter().filter(|recorded| recorded.envelope.version > base) {

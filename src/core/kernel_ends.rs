@@ -1,5 +1,5 @@
-//! The end of a kernel: what ran there is lost, what waited behind that is cancelled. What was asked for while the kernel's
-//! agent was away has waited behind nothing: it gets another kernel.
+//! Ends kernels: running executions are lost, queued ones are cancelled. Runs that were requested while the agent was
+//! away get another kernel.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use notarium_record::{
     KernelPhase, KernelSession, KernelSessionEnded, KernelSessionId,
 };
 
-/// Kernels that end together, without anybody's wish. At most one of them is the one that runs wait for.
+/// Ends kernels that were lost together. At most one of them is the kernel for which unbound runs wait.
 pub(crate) fn lost(
     notebook: &Notebook,
     context: &mut Context,
@@ -34,12 +34,12 @@ pub(crate) fn lost(
     events
 }
 
-/// The end of a kernel whose agent cannot be reached: nobody waits for it any more. If it comes back, it ends its kernel.
+/// Ends a kernel whose agent is unreachable, so that no run waits for it. If the agent comes back, it ends its kernel.
 pub(crate) fn given_up(notebook: &Notebook, context: &mut Context, id: &KernelSessionId) -> Vec<Decided> {
     lost(notebook, context, &[id], &gave_up())
 }
 
-/// … and the caller launches another in its place.
+/// Ends an unreachable kernel; the caller launches another in its place.
 pub(crate) fn replaced(
     notebook: &Notebook,
     context: &Context,
@@ -49,7 +49,7 @@ pub(crate) fn replaced(
     End { id, session, why: &gave_up(), dead: &[id] }.with_its_runs(notebook, context).0
 }
 
-/// … and no other is wanted.
+/// Ends an unreachable kernel without a replacement.
 pub(crate) fn given_up_for_good(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
     End { id, session, why: &gave_up(), dead: &[id] }.events(notebook, &BTreeSet::new())
 }
@@ -58,7 +58,8 @@ fn gave_up() -> Because<KernelCause> {
     Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached")
 }
 
-/// A kernel with the one that was to follow it: an agent that has lost the one has not begun the other.
+/// The kernel, and the one that was to follow it after a restart: an agent that lost the first has not started the
+/// second.
 pub(crate) fn with_successor<'a>(
     notebook: &'a Document,
     id: &'a KernelSessionId,
@@ -75,12 +76,12 @@ struct End<'a> {
     id: &'a KernelSessionId,
     session: &'a KernelSession,
     why: &'a Because<KernelCause>,
-    /// All that end with it.
+    /// All kernels that end with this one.
     dead: &'a [&'a KernelSessionId],
 }
 
 impl End<'_> {
-    /// `true`: runs are left that only another kernel can take.
+    /// Returns the events. `true`: some runs are left that only another kernel can run.
     fn with_its_runs(&self, notebook: &Notebook, context: &Context) -> (Vec<Decided>, bool) {
         let next = kernel_sessions::default_but(notebook, self.dead);
         let left = if self.can_move(notebook, next) { left(notebook, self.id) } else { Vec::new() };
@@ -91,13 +92,14 @@ impl End<'_> {
         (events, next.is_none() && !left.is_empty())
     }
 
-    /// Not into a kernel of another kind.
+    /// Checks that runs may move: the notebook is not archived, and the next kernel (if any) has the same kernelspec.
     fn can_move(&self, notebook: &Document, next: Option<&KernelSessionId>) -> bool {
         let is_alike = |id| notebook.kernels.get(id).is_some_and(|next| next.kernelspec == self.session.kernelspec);
         !notebook.archived && next.is_none_or(is_alike)
     }
 
-    /// What waited is cancelled, but for what is `left`; what ran is lost, or cancelled where people wanted the end.
+    /// Ends the runs of the kernel, but for those in `left`. Queued ones are cancelled; running ones are lost, or
+    /// cancelled if people requested the end.
     fn events(&self, notebook: &Document, left: &BTreeSet<&ExecutionId>) -> Vec<Decided> {
         let ending = unfinished_on(notebook, self.id).filter(|(id, _)| !left.contains(id));
         let mut events: Vec<Decided> = ending.map(|(id, execution)| self.of_run(id, execution)).collect();
@@ -116,8 +118,8 @@ impl End<'_> {
     }
 }
 
-/// Runs that were asked for while the kernel's agent was away, the oldest first. Not those that have waited behind another
-/// since, or that go with it when it fails.
+/// Runs that were requested while the kernel's agent was away, oldest first. Runs from before the kernel's last
+/// assignment are left out, and runs that fail together with one of the kernel's.
 fn left<'a>(notebook: &'a Notebook, id: &'a KernelSessionId) -> Vec<&'a ExecutionId> {
     let last = notebook.ledger.kernels.of(id).map_or(0, |kernel| kernel.assigned_at);
     let (of_kernel, of_none): (Vec<_>, Vec<_>) =

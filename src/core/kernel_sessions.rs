@@ -1,4 +1,4 @@
-//! Kernel sessions as the notebook knows them: which one takes code, whose each is, and the launch of another.
+//! Kernel sessions of a notebook: the default one, their owners, and launches.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use notarium_record::{
     KernelSessionId, LostKernel, RawObject,
 };
 
-/// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
+/// Requests a kernel of the named kernelspec, else of the notebook's own, else `python3`.
 pub(crate) fn launch(
     notebook: &Notebook,
     context: &mut Context,
@@ -30,13 +30,13 @@ pub(crate) fn launch(
     Ok((event.kernel_session.clone(), event))
 }
 
-/// A new session; it says what was lost with a kernel before it.
+/// Requests a session; the event names a kernel that was lost before it.
 pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
     let replaces = notebook.ledger.kernels.lost.clone();
     KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
 }
 
-/// The session that follows one that ends without anybody's wish; it says what is lost with that.
+/// Requests the session that follows a lost one; the event names what is lost.
 pub(crate) fn requested_after(
     notebook: &Notebook,
     context: &mut Context,
@@ -54,7 +54,7 @@ pub(crate) fn requested_after(
     KernelLaunchRequested { replaces: lost.or(launch.replaces), ..launch }
 }
 
-/// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
+/// Kernelspec of the kernel on which code would run now: the default one, else the one that would be launched.
 pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
     kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
@@ -72,7 +72,7 @@ pub(crate) fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Resul
     notebook.kernels.get(id).ok_or_else(|| RejectionCode::UnknownKernelSession.because(unknown()))
 }
 
-/// A session that executions may be meant for.
+/// Returns a session that accepts executions; refuses others.
 pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession> {
     let session = session(notebook, id)?;
     if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
@@ -83,31 +83,31 @@ pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
     default_but(notebook, &[])
 }
 
-/// … when these are gone.
+/// The oldest session that takes executions, but for those in `gone`.
 pub(crate) fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<&'a KernelSessionId> {
     let usable = notebook.kernels.iter().filter(|(id, session)| session.is_usable() && !gone.contains(id));
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
 }
 
-/// The session that runs an execution, or that it waits for.
+/// The session that runs an execution, or for which it waits.
 pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Option<&'a KernelSessionId> {
     let waits_for = || default_session(notebook).filter(|_| execution.status == ExecutionStatus::Queued);
     execution.kernel_session.as_ref().or_else(waits_for)
 }
 
-/// The language of the notebook's kernel, as the kernel told it.
+/// Language of the notebook's kernel, as the kernel reported it.
 pub(crate) fn language(notebook: &Document) -> Option<String> {
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
     let told: Value = serde_json::from_str(kernel.language_info.get()).ok()?;
     told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Whether a kernel that calls its language so runs Python.
+/// Checks that a kernel's name of its language means Python.
 pub(crate) fn is_python_name(language: &str) -> bool {
     matches!(language.to_ascii_lowercase().as_str(), "python" | "ipython" | "python3")
 }
 
-/// Whether the notebook's default kernel runs Python; true where none has started.
+/// Checks that the notebook's default kernel runs Python; true while no kernel has started.
 pub fn is_python(notebook: &Document) -> bool {
     language(notebook).is_none_or(|language| is_python_name(&language))
 }
@@ -126,7 +126,7 @@ pub(crate) fn sender(context: &Context) -> Result<Option<&AgentId>> {
     }
 }
 
-/// Refuses an agent that is not the session's; the server itself may speak for any.
+/// Refuses an agent that does not own the session; the server may act for any.
 pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<()> {
     match sender(context)? {
         Some(agent) if session.agent.as_ref() != Some(agent) => {
@@ -136,7 +136,7 @@ pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<
     }
 }
 
-/// The sender's own session.
+/// Returns a session that the sender owns.
 pub(crate) fn owned<'a>(notebook: &'a Document, context: &Context, id: &KernelSessionId) -> Result<&'a KernelSession> {
     let session = session(notebook, id)?;
     check_owner(context, session)?;

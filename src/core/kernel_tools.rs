@@ -1,12 +1,11 @@
-//! The tools that need the kernel: which run each one is, and how its answer is read from the run. The core knows them by
-//! name and by the digest of their code, which the runtime agent has (`notarium_wire::kernel_tools`).
+//! Tools that run in the kernel: the run of each call, and the answer that is read from the run. The core knows a tool
+//! by its name and the digest of its code. The runtime agent has the code (`notarium_wire::kernel_tools`).
 //!
-//! Such a call is a recorded run like any other: it waits in the kernel's queue, and a restart of the server loses nothing
-//! of it.
+//! Such a call is a recorded run like any other: it waits in the kernel's queue and survives a restart of the server.
 //!
-//! Names that look like secrets, files that look like secrets and the values of secret variables of the environment are
-//! not shown. That is a fence for a well-meaning model: code that it runs in a cell sees what the kernel's user sees, and
-//! that is what danger rules, policies and confirmations are for.
+//! Names and files that look like secrets are not shown, nor are values of secret environment variables. This protects
+//! against accidents of a well-meaning model. Code in a cell sees what the kernel's user sees: against that there are
+//! danger rules, policies and confirmations.
 
 mod answer;
 
@@ -26,9 +25,9 @@ use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolC
 
 pub use answer::{RESULT_MIME, answer};
 
-/// A tool that runs longer is interrupted: an object's own code may hang.
+/// Timeout after which a tool is interrupted: code of an inspected object may hang.
 pub(crate) const TOOL_TIMEOUT_MS: Millis = 30_000;
-/// What `save_data` writes, at most; a cell can write more.
+/// Bytes that `save_data` writes, at most; code in a cell can write more.
 pub(crate) const MAX_SAVED_BYTES: usize = 256 << 10;
 const MAX_PATH_BYTES: usize = 1_000;
 
@@ -44,7 +43,7 @@ pub const CODE: &[(&str, &str)] = &[
     ("save_data", "6c5fd62d56f907529cd0f4cec2e858294fb7a284f96f06d7ec7e4e165436c746"),
 ];
 
-/// Names of files that hold secrets, in lower case, with a blank between two; `*` stands for anything.
+/// Name patterns of files that hold secrets: in lower case, separated by one blank. `*` matches anything.
 pub const SECRET_FILES: &str = "*.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.gpg *.token id_rsa* id_dsa* id_ecdsa* \
     id_ed25519* credentials* secret.* secrets.* *.secret *.secrets client_secret* service_account*.json \
     service-account*.json token token.* tokens tokens.* _netrc pgpass.conf htpasswd* *.env notarium.db*";
@@ -57,7 +56,7 @@ pub fn digest(tool: &str) -> Option<Hash> {
     Some(Hash(bytes))
 }
 
-/// The code that a call runs in the kernel; `None`: it runs none of ours.
+/// Name and digest of the code that a call runs in the kernel; `None`: no code of ours.
 fn tool(arguments: &Arguments) -> Option<(&str, Hash)> {
     let tool = match arguments {
         Arguments::CallFunction(_) => CALL_FUNCTION,
@@ -66,7 +65,7 @@ fn tool(arguments: &Arguments) -> Option<(&str, Hash)> {
     Some((tool, digest(tool)?))
 }
 
-/// The run that begins the call; `None`: it runs no code of ours.
+/// Requests the run that begins the call; `None`: the call runs no code of ours.
 pub(crate) fn run(
     notebook: &Notebook,
     context: &mut Context,
@@ -75,7 +74,7 @@ pub(crate) fn run(
 ) -> Option<Result<Decision>> {
     let (tool, digest) = tool(arguments)?;
     let subject = ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id: call_id.clone() };
-    // A user's function takes as long as it takes, in the kernel that has it.
+    // A user's function has no timeout, and runs in the kernel that has it.
     let (kernel_session, timeout_ms) = match arguments {
         Arguments::CallFunction(call) => (Some(call.kernel_session.clone()), None),
         _ => (None, Some(TOOL_TIMEOUT_MS)),
@@ -85,7 +84,7 @@ pub(crate) fn run(
     Some(may_run.and_then(|()| executions::request_tool(notebook, context, subject, kernel_session, timeout_ms)))
 }
 
-/// What can be refused without a look at the disk or the kernel.
+/// Refuses what can be checked without the disk and the kernel.
 pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arguments: &Arguments) -> Result<()> {
     if tool(arguments).is_none() {
         return Ok(());
@@ -114,7 +113,7 @@ pub(crate) fn check(notebook: &Document, limits: &Limits, given: &RawObject, arg
 
 fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
     if matches!(arguments, Arguments::CallFunction(_)) {
-        return Ok(()); // Its kernel has shown that it knows our module.
+        return Ok(()); // The kernel has registered a function, so it has our module.
     }
     let tool = arguments.name();
     let language = kernel_sessions::language(notebook).or_else(|| written_language(notebook));
@@ -124,14 +123,14 @@ fn check_language(notebook: &Document, arguments: &Arguments) -> Result<()> {
     Err(RejectionCode::NotRunnable.because(message))
 }
 
-/// Before a kernel tells its language, the notebook's metadata may.
+/// Language in the notebook's metadata, until a kernel reports its own.
 pub(crate) fn written_language(notebook: &Document) -> Option<String> {
     let metadata: Value = serde_json::from_str(notebook.metadata.get()).ok()?;
     let told = [&metadata["language_info"]["name"], &metadata["kernelspec"]["language"]];
     told.into_iter().find_map(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// The kernel itself knows best what a name is; here only what is plainly more than one.
+/// Refuses text that is clearly more than one name; the kernel checks the rest.
 fn check_name(name: &str) -> Result<()> {
     let is_part = |character: char| !character.is_ascii() || character.is_ascii_alphanumeric() || character == '_';
     let is_name = !name.is_empty() && name.len() <= 200 && name.chars().all(is_part);
@@ -157,8 +156,8 @@ fn check_file_path(path: &str) -> Result<()> {
     check_path(path)
 }
 
-/// Below the notebook's folder, nothing hidden, nothing that looks like secrets. The kernel asks the same again of where
-/// the path really leads.
+/// Refuses paths outside the notebook's folder, hidden files, and names that look like secrets. The kernel checks the
+/// resolved path again.
 fn check_path(path: &str) -> Result<()> {
     let invalid = RejectionCode::InvalidArguments;
     invalid.when(path.len() > MAX_PATH_BYTES || path.chars().any(char::is_control), || {
@@ -183,15 +182,15 @@ fn is_secret_file(name: &str) -> bool {
     SECRET_FILES.split(' ').any(|pattern| matches(&name, pattern))
 }
 
-/// Whether a name is as the pattern says, in which `*` stands for anything.
+/// Matches a name against a pattern; `*` matches anything.
 fn matches(name: &str, pattern: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else { return name == pattern };
     let Some(rest) = name.strip_prefix(head) else { return false };
     (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(&rest[at..], tail))
 }
 
-/// Whether a file of that name holds data and nothing else: its ending is one of data, and nothing is known to read a file of that
-/// name as settings or to run it.
+/// Checks that a file of that name holds only data: its extension is one of data. Names that programs read as settings
+/// or run are excluded.
 pub(crate) fn is_data(path: &str) -> bool {
     const DATA: &[&str] =
         &["csv", "tsv", "tab", "dat", "txt", "log", "md", "json", "jsonl", "ndjson", "geojson", "bib", "fasta", "vcf"];

@@ -1,4 +1,4 @@
-//! Which kernels have run something, and which of them was lost with all that its code had made.
+//! Ledger: per kernel, whether it ran code and whether its state was lost.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Use {
-    /// Then ending it loses what the code has made.
+    /// A run was assigned to the kernel: ending it loses variables.
     pub has_run: bool,
-    /// People wanted its end, and know that what it held is gone.
+    /// People requested its end, so the loss is expected.
     is_asked_to_end: bool,
-    /// … so that another follows it.
+    /// The requested end is a restart: another kernel follows.
     pub is_restarted: bool,
-    /// The event with which they asked for its end.
+    /// The event by which people requested its end.
     pub end_asked_by: Option<EventId>,
-    /// The event with which somebody last asked to interrupt what it was given last.
+    /// The event by which people last requested an interrupt of the run that was assigned last.
     interrupt_asked_by: Option<EventId>,
-    /// The run that it was given last, and at which version. Absent: none, or not noted by the release that wrote this.
+    /// The run that was assigned last. Absent: none, or the ledger is of a release that did not note it.
     pub assigned: Option<ExecutionId>,
-    /// 0: never.
+    /// Version of the last assignment; 0: never.
     pub assigned_at: Version,
 }
 
 impl Use {
-    /// Whether its end, if it came now, would lose what nobody expects to lose.
+    /// Checks that an end of the kernel now would be an unexpected loss.
     pub(crate) fn loses(&self) -> bool {
         self.has_run && !self.is_asked_to_end
     }
 }
 
-/// By session.
+/// Use of kernels, by session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct KernelUses {
@@ -43,12 +43,12 @@ pub(crate) struct KernelUses {
 }
 
 impl KernelUses {
-    /// What is known of a kernel that has not ended.
+    /// Use of a kernel that has not ended.
     pub(crate) fn of(&self, id: &KernelSessionId) -> Option<&Use> {
         self.kernels.get(id)
     }
 
-    /// The event with which somebody asked to interrupt the run, while it was the last that its kernel was given.
+    /// The event by which people requested an interrupt of the run, if the run is its kernel's last.
     pub(crate) fn interrupt_asked_by(&self, id: &ExecutionId) -> Option<&EventId> {
         let given = self.kernels.values().find(|kernel| kernel.assigned.as_ref() == Some(id));
         given?.interrupt_asked_by.as_ref()

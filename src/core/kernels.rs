@@ -51,7 +51,7 @@ pub(crate) fn decide_restart(notebook: &Notebook, context: &mut Context, id: Ker
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
-/// Its agent is not there to do it: whichever agent offers the kernelspec starts the new one.
+/// Restarts a kernel whose agent is unreachable: any agent that offers the kernelspec starts the new one.
 fn restart_elsewhere(
     notebook: &Notebook,
     context: &mut Context,
@@ -135,7 +135,7 @@ pub(crate) fn decide_started(
         (KernelPhase::Started, _) => return Ok(Decision::nothing()),
         _ => return Err(wrong_phase(&id, session)),
     };
-    // The start is the first event of this decision: its version is the fence.
+    // The start is the first event of this decision, so its version is the fence.
     let fence = notebook.version + 1;
     let (runs, missing_functions) = function_restores::lacking(notebook, &id).runs(notebook, context, &id);
     let first = || runs.first().map(|(run, _)| queues::assignment(run, &id, &agent, fence));
@@ -172,7 +172,7 @@ pub(crate) fn decide_ended(
 ) -> Result<Decision> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
-    // The agent knows that it ended the kernel as asked, not what followed.
+    // The agent reports the end that it was asked for; the ledger knows of the restart.
     let is_restarted = notebook.ledger.kernels.of(&id).is_some_and(|kernel| kernel.is_restarted);
     let cause = match why.cause {
         KernelCause::ShutDown if is_restarted => KernelCause::Restarted,
@@ -186,7 +186,7 @@ pub(crate) fn decide_ended(
     Ok(Decision::of(kernel_ends::lost(notebook, context, &dead, &why)))
 }
 
-/// What lives goes on with what waits for it; what does not has ended.
+/// Reconciles an agent's kernels: living ones get their next runs, missing ones have ended.
 pub(crate) fn decide_reconcile(
     notebook: &Notebook,
     context: &mut Context,
@@ -208,7 +208,7 @@ fn is_given_work(events: &[Decided], id: &KernelSessionId) -> bool {
     events.iter().any(|decided| is_its(&decided.event))
 }
 
-/// It is named, or follows one that is: the agent may not have heard yet that it was asked for.
+/// Checks that the session is named or follows a named one: the agent may not know of its successor yet.
 fn lives(notebook: &Document, alive: &[KernelSessionId], id: &KernelSessionId) -> bool {
     let place = |id| notebook.kernels.get(id).map(|session| session.requested_version);
     alive.contains(id) || alive.iter().any(|old| place(old).is_some() && place(old) == place(id))

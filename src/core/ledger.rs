@@ -1,5 +1,5 @@
-//! What only the server's `decide` remembers beside the document. It never crosses the wire and may change with every
-//! release: losing it costs a replay.
+//! Ledger: state beside the document that only the server's `decide` needs. It is never sent and may change with every
+//! release. Losing it costs a replay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,49 +17,50 @@ use notarium_record::{
     ToolCallId, TurnId,
 };
 
-/// Replies of cells that were deleted while the assistant was answering.
+/// Replies of deleted cells that are kept while the assistant answers, at most.
 const MAX_REPLIES_IN_TRASH: usize = 100;
 
-/// The server's own memory of one notebook.
+/// The ledger of one notebook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
-    /// What each actor can undo and redo.
+    /// Undo and redo stacks of each actor.
     pub(crate) undo: Undoable,
-    /// The command that made the notebook.
+    /// The command that created the notebook.
     made_by: Option<CommandId>,
-    /// The latest event of each turn that has not ended, and of each tool call: what the server's reactor goes on from.
+    /// Latest event of each turn and each tool call that has not ended: the cause of what the server's reactor does
+    /// next.
     pub(crate) latest_of_turns: BTreeMap<TurnId, EventId>,
     pub(crate) latest_of_calls: BTreeMap<ToolCallId, EventId>,
-    /// The turns of the tool calls that have not ended.
+    /// Turns of the tool calls that have not ended.
     turns_of_calls: BTreeMap<ToolCallId, TurnId>,
-    /// By which tokens turns and tool calls came, and how many of late.
+    /// Tokens behind open turns and calls, and the recent calls of each person and token.
     pub(crate) requesters: Requesters,
-    /// Replies of cells that were deleted while an assistant was answering them, as far as they have come.
+    /// Replies of deleted cells that an assistant was answering, with what has been answered since.
     replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
-    /// How much each run has written.
+    /// Bytes that each run has written.
     pub(crate) written: WrittenByRun,
-    /// What code has run where.
+    /// Use of each kernel.
     pub(crate) kernels: KernelUses,
-    /// Which text registered which function.
+    /// Text that registered each function.
     pub(crate) registrations: Registrations,
-    /// Of a reactive notebook: what its runs left in the kernel, and which of those that wait read from which.
+    /// Reactive notebooks: names bound by runs, and dependencies of pending runs.
     pub(crate) reactive: Reactive,
 }
 
 impl Ledger {
-    /// What the actor can undo and redo.
+    /// Undo and redo stacks of the actor.
     pub fn undo_of(&self, actor: &Actor) -> Option<&UndoStacks> {
         self.undo.of(&actor.key()).map(|(_, stacks)| stacks)
     }
 
-    /// What a person can undo and redo next; nobody else is told.
+    /// Next undo and redo steps of a person; `None` for other actors.
     pub fn next_steps(&self, actor: &Actor) -> Option<NextSteps> {
         let is_person = matches!(actor, Actor::User { .. } | Actor::Guest { .. });
         is_person.then(|| self.undo_of(actor).map(UndoStacks::next).unwrap_or_default())
     }
 
-    /// Folds one event in, after `document` has. Total, like the document's.
+    /// Folds in one event, after `document` has. Total, like the document's.
     pub fn apply(&mut self, document: &Document, recorded: &Recorded) {
         if matches!(recorded.event, Event::NotebookCreated(_)) {
             self.made_by = Some(recorded.envelope.command_id.clone());
@@ -114,13 +115,13 @@ impl Ledger {
         }
     }
 
-    /// The tokens with which turns and tool calls were asked for that have not ended.
+    /// Tokens with which unfinished turns and tool calls were requested.
     pub fn open_tokens(&self) -> BTreeSet<&TokenId> {
         let Requesters { tokens_of_turns, tokens_of_calls, .. } = &self.requesters;
         tokens_of_turns.values().chain(tokens_of_calls.values()).collect()
     }
 
-    /// The effects of a tool call carry its id as their correlation.
+    /// Turn of the tool call that had this effect: effects carry the call's id as their correlation id.
     fn turn_of_effect(&self, recorded: &Recorded) -> Option<TurnId> {
         let call_id = ToolCallId::new(recorded.envelope.correlation_id.as_str()).ok()?;
         self.turns_of_calls.get(&call_id).cloned()
@@ -141,7 +142,7 @@ impl Ledger {
         }
     }
 
-    /// What became of a reply whose cell was deleted while the assistant was answering.
+    /// Reply of a deleted cell that the assistant was answering at the deletion, with its progress since.
     pub(crate) fn reply_in_trash(&self, cell_id: &CellId) -> Option<&Reply> {
         self.replies_in_trash.get(cell_id).map(|reply| &**reply)
     }

@@ -1,4 +1,4 @@
-//! What the runs of a reactive notebook left in its kernel, and which of those that wait read from which: a part of the ledger.
+//! Ledger for reactive notebooks: names bound by each cell's last run; pending runs' dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,19 @@ use notarium_record::{
     CellId, Event, ExecutionCause, ExecutionId, ExecutionRequested, ExecutionSubject, KernelSessionId,
 };
 
-/// What only `decide` remembers of a reactive notebook.
+/// Ledger of a reactive notebook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Reactive {
-    /// The kernel of which the next three speak: the variables are there.
+    /// The kernel in which the variables of the next three fields are.
     pub kernel_session: Option<KernelSessionId>,
-    /// The names that the latest run of each cell binds there.
+    /// Names that the latest run of each cell binds in that kernel.
     left: BTreeMap<CellId, BTreeSet<String>>,
-    /// Names of cells that were deleted, not removed yet.
+    /// Names of deleted cells that are not removed from the kernel yet.
     pub orphans: BTreeSet<String>,
-    /// Cells that were deleted and had left something: if one comes back, its variables have not.
+    /// Deleted cells whose runs had left names. If such a cell is restored, its variables are missing.
     pub gone: BTreeSet<CellId>,
-    /// Of runs that have not ended: from which runs they read.
+    /// Runs on which each unfinished run depends.
     pub waits: BTreeMap<ExecutionId, Vec<ExecutionId>>,
 }
 
@@ -72,13 +72,14 @@ impl Reactive {
         }
     }
 
-    /// Names that no run of another cell has left.
+    /// Names of these that no run of another cell has left.
     fn alone(&self, cell_id: &CellId, names: BTreeSet<String>) -> Vec<String> {
         let others = || self.left.iter().filter(|(other, _)| *other != cell_id);
         names.into_iter().filter(|name| !others().any(|(_, left)| left.contains(name))).collect()
     }
 
-    /// What a run of the cell left that another, of a text that leaves `leaves`, would not.
+    /// Names that the cell's latest run left and that a run with `leaves` would not bind. Names that other cells left
+    /// are not among them.
     pub(crate) fn abandoned(&self, cell_id: &CellId, leaves: &[String]) -> Vec<String> {
         let Some(left) = self.left.get(cell_id) else { return Vec::new() };
         self.alone(cell_id, left.iter().filter(|name| !leaves.contains(name)).cloned().collect())

@@ -1,4 +1,4 @@
-//! The notebook as a whole: its making, name, metadata, archive, named versions.
+//! The notebook as a whole: creation, title, metadata, archive, policy, reactivity, named versions.
 
 use crate::checks::{check_metadata, check_not_archived, checked_title};
 use crate::context::Context;

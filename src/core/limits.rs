@@ -1,75 +1,75 @@
-//! What is allowed at most. Units are in the names.
+//! Limits of sizes and counts. Units are in the names.
 
 use notarium_record::Millis;
 
-/// How long a tool call waits for a person, unless the limits say otherwise.
+/// Default time that a tool call waits for a person.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
-/// Tool calls of one conversation in a minute, at most, unless the limits say otherwise.
+/// Default limit of tool calls in a minute, for a person with one token.
 pub const MAX_CALLS_PER_MINUTE: usize = 20;
 
 /// Quotas that `decide` enforces; each has a typed rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Of a cell's source, or of code of no cell.
+    /// A cell's source, or code of no cell.
     pub max_source_bytes: usize,
-    /// Of a cell's or the notebook's metadata, as JSON.
+    /// Metadata of a cell or of the notebook, as JSON.
     pub max_metadata_bytes: usize,
-    /// Of all attachments of a cell together, as JSON.
+    /// All attachments of a cell together, as JSON.
     pub max_attachments_bytes: usize,
-    /// Of a title or a name.
+    /// A title or a name.
     pub max_title_characters: usize,
-    /// Edits of one cell that a late change is transformed over.
+    /// Edits of one cell over which a late change is transformed.
     pub max_late_edits: usize,
-    /// Live ones.
+    /// Live cells.
     pub max_cells: usize,
-    /// Keys grow where cells are put into the same gap again and again.
+    /// An order key. Keys grow where cells are inserted into the same gap again and again.
     pub max_order_key_bytes: usize,
     /// Parts of one `Batch`.
     pub max_batch_commands: usize,
     /// Runs that have not ended.
     pub max_queued_executions: usize,
-    /// Sessions that have not ended.
+    /// Kernel sessions that have not ended.
     pub max_kernels: usize,
-    /// All outputs of one report; what is larger comes in several reports.
+    /// All outputs of one report; larger outputs come in several reports.
     pub max_output_bytes_per_report: usize,
-    /// What an agent may write of one run, with what each event costs; a notice takes the place of what goes beyond.
+    /// Outputs that an agent writes of one run, with a cost for each event. Beyond the limit a notice is recorded.
     pub max_output_bytes_per_run: usize,
-    /// All outputs of one run that a file brings.
+    /// All outputs of one run that an imported file brings.
     pub max_recorded_output_bytes: usize,
-    /// Subjects with a role.
+    /// Entries of the access list.
     pub max_access_entries: usize,
-    /// Versions that have a name.
+    /// Named versions.
     pub max_named_versions: usize,
     /// Groups that one `Undo` or `Redo` takes.
     pub max_undo_steps: usize,
-    /// The answer to one question of running code.
+    /// An answer to one input request of running code.
     pub max_input_bytes: usize,
-    /// Of a `detail`; the rest is cut off.
+    /// A `detail`; the rest is cut off.
     pub max_cause_characters: usize,
     /// Conversations in which a person has spoken.
     pub max_conversations: usize,
-    /// Conversations of outside assistants; the longest idle one makes room for another.
+    /// Conversations of outside assistants. At the limit, the one that is idle longest is closed for another.
     pub max_outside_conversations: usize,
-    /// Functions that a notebook keeps; of those whose kernel has ended the oldest make room.
+    /// Functions of a notebook. At the limit, the oldest whose kernel has ended are evicted.
     pub max_functions: usize,
     /// All blocks of a message together.
     pub max_message_bytes: usize,
-    /// Of one conversation.
+    /// Pinned or skipped messages of one conversation.
     pub max_flagged_messages: usize,
-    /// Calls that wait for a person.
+    /// Tool calls that wait for a person or for another call.
     pub max_waiting_tool_calls: usize,
-    /// Of one conversation.
+    /// Tool calls of a person with one token.
     pub max_tool_calls_per_minute: usize,
-    /// How long a call waits for a person.
+    /// Time that a tool call waits for a person.
     pub tool_call_expiry_ms: Millis,
-    /// Larger ones are refused: the rest belongs into a blob.
+    /// Result of a tool; larger ones are refused and belong in a blob.
     pub max_tool_result_bytes: usize,
-    /// Grants that hold at one time.
+    /// Grants that have not expired.
     pub max_grants: usize,
 }
 
 impl Limits {
-    /// The beginning of a detail, as long as one may be; an empty one says nothing.
+    /// Cuts a detail to its limit; an empty one becomes `None`.
     pub(crate) fn detail(&self, text: Option<String>) -> Option<String> {
         text.filter(|text| !text.is_empty()).map(|text| text.chars().take(self.max_cause_characters).collect())
     }

@@ -1,7 +1,7 @@
-//! Keys in what models read and in what assistants' runs record: found by their usual shapes, and taken out.
+//! Masks keys in text that models read and in outputs of assistants' runs. Keys are found by their usual shapes.
 //!
-//! The text may be JSON: what is taken out lies within one string, and what replaces it needs no escape. A key of no known
-//! shape is not found, nor one that code has disguised: this keeps from accidents, and the kernel's sandbox from the rest.
+//! The text may be JSON: a masked part lies within one string, and the mask needs no escape. Keys of unknown shapes and
+//! disguised keys are not found. This prevents accidents; the kernel's sandbox does the rest.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,25 +12,26 @@ use notarium_record::{Output, RawJson};
 use regex::Regex;
 use serde_json::value::RawValue;
 
-/// What stands in place of a key.
+/// Replacement of a key.
 pub const MASK: &str = "[masked: a key]";
-/// Bytes before a piece of text in which a key may have begun.
+/// Bytes of preceding text that are searched for the beginning of a key.
 const LOOK_BACK_BYTES: usize = 256;
 /// Hex digits of a whole token's secret.
 const WHOLE_SECRET_CHARS: usize = 64;
 
-/// How keys are written: how they begin, and as much as makes one. What goes on in the same characters belongs to it. The group
-/// `key`, where there is one, is the part that goes. Each shape begins with plain text, which is what is searched for.
+/// Patterns of keys: the prefix, and the shortest key. Further characters of the same kind belong to the key. If a
+/// pattern has the group `key`, only that part is masked. Each pattern begins with literal text, for which the search
+/// looks.
 const SHAPES: &[&str] = &[
     // Notarium's own, as `src/server/auth/token_text.rs` writes them.
     r"nt_(?:owner|session|api|agent|share|reset|link)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
-    // OpenAI, Anthropic, and who writes theirs alike; Groq; xAI.
+    // OpenAI, Anthropic, and others with keys like theirs; Groq; xAI.
     r"sk-[0-9A-Za-z_-]{20}",
     r"gsk_[0-9A-Za-z]{20}",
     r"xai-[0-9A-Za-z]{20}",
     // Stripe.
     r"[rs]k_(?:live|test)_[0-9A-Za-z]{16}",
-    // AWS: the key's id, and behind its usual names the key itself.
+    // AWS: the id of a key, and the key itself after its usual names.
     r"A[KS]IA[0-9A-Z]{16}",
     concat!(
         r"(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey|",
@@ -52,15 +53,15 @@ const SHAPES: &[&str] = &[
     r"hf_[0-9A-Za-z]{30}",
     r"npm_[0-9A-Za-z]{30}",
     r"pypi-[0-9A-Za-z_-]{40}",
-    // JSON web tokens, also those that were cut.
+    // JSON web tokens, also truncated ones.
     r"eyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?",
-    // Private keys: up to their last line, or as far as a text that was cut has lines of one.
+    // Private keys: up to the END line; of a truncated text, all lines that look like the key's.
     concat!(
         r"-----BEGIN [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
         r"(?:(?:-?[0-9A-Za-z+/=:,.() \t\r\n\\])*?-----END [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
         r"|(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]{16,})*)"
     ),
-    // What goes on where a key that was taken out was cut.
+    // Continuation of a truncated key whose beginning is masked already.
     concat!(
         r"\[masked: a key\](?<more>[0-9A-Za-z_+/=-]*(?:\.[0-9A-Za-z_-]{8,})?",
         r"(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]{40,})*",
@@ -72,13 +73,13 @@ const SHAPES: &[&str] = &[
 static SHAPE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&SHAPES.join("|")).unwrap_or_else(|error| unreachable!("{error}")));
 
-/// The text without tokens of Notarium, keys of known shapes, private keys and JSON web tokens.
+/// Masks tokens of Notarium, keys of known shapes, private keys and JSON web tokens.
 pub fn mask_keys(text: &str) -> Cow<'_, str> {
     masked(text, 0)
 }
 
-/// The same for text that goes on where `before` ends. Of a key that was cut there, what `before` holds was too short to be
-/// known, or is masked already; the rest of it goes.
+/// Masks text that continues `before`. If a key was cut there, its part in `before` was too short to recognise or is
+/// masked already. The rest of the key is removed.
 pub fn mask_continued<'a>(before: &str, text: &'a str) -> Cow<'a, str> {
     let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BACK_BYTES))..];
     if tail.is_empty() {
@@ -90,7 +91,7 @@ pub fn mask_continued<'a>(before: &str, text: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// What follows `from` of the text, without keys; the whole text is searched for them.
+/// Returns the text after `from` with its keys masked; the whole text is searched for keys.
 fn masked(text: &str, from: usize) -> Cow<'_, str> {
     let (mut kept, mut copied, mut at) = (String::new(), from, 0);
     while let Some(found) = SHAPE.captures_at(text, at) {
@@ -115,11 +116,11 @@ fn masked(text: &str, from: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Whether this is a key, and no word that happens to begin like one; and where to go on. (Never before the end of what was
-/// looked at character by character: hostile texts would take quadratic time.)
+/// Decides whether the match is a key and not a word with the same prefix; returns where to continue. That is never
+/// before the end of the characters examined one by one: hostile texts would take quadratic time.
 fn judged(text: &str, key: Range<usize>) -> (bool, usize) {
     let (before, begins) = (&text.as_bytes()[..key.start], &text[key.clone()]);
-    // Its first letter is the end of an escape in JSON: `\nt_…` is a line that begins with `t_…`.
+    // The first letter is the end of a JSON escape: `\nt_…` is a line that begins with `t_…`.
     let is_escape = begins.starts_with(['n', 'r', 't', 'b', 'f', 'u'])
         && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     let is_common =
@@ -132,7 +133,7 @@ fn judged(text: &str, key: Range<usize>) -> (bool, usize) {
     (text[key.start..end].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()), end)
 }
 
-/// A token of Notarium with less than a whole secret: within a word (`client_share_…`) it is a part of a name.
+/// Checks for a token of Notarium with less than a whole secret: within a word (`client_share_…`) it is part of a name.
 fn is_cut_token(key: &str) -> bool {
     let secret = key.rsplit('_').next().unwrap_or_default();
     key.starts_with("nt_") && secret.len() < WHOLE_SECRET_CHARS
@@ -148,7 +149,7 @@ fn ends_in_word(before: &[u8]) -> bool {
         colour[..colour.len() - digits].ends_with(b"[")
     });
     match before {
-        // In JSON a line may begin behind `\n`.
+        // A line in JSON may begin after `\n`.
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => false,
         [.., last] => last.is_ascii_alphanumeric() && !ends_colour,
         [] => false,
@@ -157,9 +158,9 @@ fn ends_in_word(before: &[u8]) -> bool {
 
 // --- outputs ---
 
-/// The JSON of an nbformat output without keys in its text; `None`: there are none.
+/// Masks keys in the text of an nbformat output, as JSON. `None`: there are no keys.
 pub fn mask_output(output: &str) -> Option<Box<RawValue>> {
-    // Most outputs hold nothing of the kind, and are read no further.
+    // Most outputs have no keys and are not parsed.
     if matches!(mask_keys(output), Cow::Borrowed(_)) {
         return None;
     }
@@ -174,13 +175,13 @@ pub fn mask_output(output: &str) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(&fields).ok()
 }
 
-/// Whether values of this MIME type are text in which a key can be read; images are none, however they are written.
+/// Checks that values of this MIME type are text that may hold keys. Images are not, whatever their encoding.
 pub fn is_text(mime: &str) -> bool {
     let is_picture = ["image/", "audio/", "video/"].iter().any(|kind| mime.starts_with(kind));
     !is_picture && !matches!(mime, "application/pdf" | "application/octet-stream")
 }
 
-/// Outputs as they are recorded of an assistant's run.
+/// Masks outputs of an assistant's run before they are recorded.
 pub(crate) fn mask_outputs(outputs: &mut [Output]) {
     for output in outputs {
         if let Some(masked) = mask_output(output.content.get()) {
@@ -212,7 +213,7 @@ mod tests {
 
     const LONG: &str = "a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2Zy8Xw7Vu";
 
-    /// One of each shape.
+    /// One key of each shape.
     fn keys() -> Vec<String> {
         let begins = [
             "sk-",
@@ -285,7 +286,7 @@ mod tests {
             "[masked: a key] and more",
             // Names that hold `nt_`.
             "event_share_price_2024010112304500 client_agent_x_0123456789abcdef0123 patient_api_data.ipynb",
-            // In JSON: a line that begins with t_session.
+            // JSON: a line that begins with t_session.
             "\\nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_0123456789abcdef",
         ];
         for text in plain {
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(mask_continued("a word", "s and others"), "s and others");
     }
 
-    /// Where each beginning were looked at to the end of the text, these would take hours.
+    /// A search from each prefix to the end of the text would take hours for these.
     #[test]
     fn hostile_texts_cost_no_more_than_others() {
         let begins = [

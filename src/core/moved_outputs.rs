@@ -1,5 +1,5 @@
-//! Large values of outputs leave the state for blobs, where a notebook outgrows what it may show. Only the server does that: it has the
-//! bytes, and answers for what stands in their place showing the same.
+//! Replaces large outputs by blob references (server only). Only the server has the bytes, and it guarantees that the
+//! replacement shows the same.
 
 use crate::access::check_is_reactor;
 use crate::command_values::MoveOutputs;
@@ -29,7 +29,8 @@ pub(crate) fn decide(
     Ok(Decision::one(ExecutionOutputsMoved { execution_id, moved }))
 }
 
-/// Each takes the place of outputs of its kind that nothing updates, behind the one before, and is shorter.
+/// Checks that each replacement follows the one before, replaces outputs of its kind without `display_id`, and is
+/// shorter than they are.
 fn check_places(execution: &Execution, moved: &[MovedOutputs]) -> Result<()> {
     let mut after = 0;
     for MovedOutputs { first, count, output } in moved {

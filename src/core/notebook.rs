@@ -1,4 +1,4 @@
-//! One notebook as the server holds it: the document that everybody has, and the ledger that only the server keeps.
+//! A notebook as the server holds it: the document, which all replicas have, and the ledger, which only the server has.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::Ledger;
 use notarium_record::{Document, NotebookId, Recorded};
 
-/// Reads like its document.
+/// Document and ledger of a notebook. Dereferences to the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notebook {
-    /// What every client shows and reproduces.
+    /// State that every client shows and reproduces.
     pub document: Arc<Document>,
-    /// What only `decide` needs.
+    /// State that only `decide` needs.
     pub ledger: Ledger,
 }
 
 impl Notebook {
-    /// Before the first event.
+    /// A notebook before its first event.
     pub fn new(notebook_id: NotebookId) -> Self {
         Self { document: Arc::new(Document::new(notebook_id)), ledger: Ledger::default() }
     }
 
-    /// Folds one event into both. An event that was applied already changes nothing.
+    /// Folds one event into both. A version that was applied already changes nothing.
     pub fn apply(&mut self, recorded: &Recorded) {
         if recorded.envelope.version > self.document.version {
             Arc::make_mut(&mut self.document).apply(recorded);

@@ -1,4 +1,4 @@
-//! The tools that a notebook has now: those of the table, and the functions that its living kernels have registered.
+//! Tools of a notebook now: those of the table, and the functions that its living kernels have registered.
 
 use serde_json::Value;
 
@@ -14,28 +14,28 @@ use notarium_record::{Cell, CellId, CellType, Document, KernelSessionId, RawObje
 pub enum Found<'a> {
     /// A row of the table.
     Tool(&'static Tool),
-    /// Of a kernel that lives.
+    /// A function, and the living kernel that registered it.
     Function(&'a UserFunction, &'a KernelSessionId),
 }
 
-/// A tool as it is offered to a model.
+/// A tool as a model gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
-    /// By which it is called.
+    /// Name by which the tool is called.
     pub name: String,
-    /// What it does, for people.
+    /// Description for people.
     pub summary: String,
-    /// What it does and when to use it, for a model.
+    /// Description for a model: what the tool does and when to use it.
     pub description: String,
     /// JSON Schema of the arguments, of type object.
     pub schema: Value,
-    /// At least this; what a call would touch or run can raise it.
+    /// Minimum risk; targets and code of a call can raise it.
     pub risk: Risk,
-    /// The right that requester and decider need.
+    /// Operation that requester and decider need.
     pub operation: Operation,
-    /// Who does what a call asks for.
+    /// Part that executes a call.
     pub executor: Executor,
-    /// Of a registered function.
+    /// Version of a registered function; `None` for a tool of the table.
     pub version: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub fn offered(notebook: &Document) -> Vec<Offered> {
     TOOLS.iter().map(Found::Tool).chain(available).map(Found::offered).collect()
 }
 
-/// The tool of that name; the refusal says why there is none now.
+/// Finds a tool by its name; the refusal says why it is missing now.
 pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
     Tool::find(name).map_or_else(|| available(notebook, name), |tool| Ok(Found::Tool(tool)))
 }
@@ -65,13 +65,13 @@ fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>> {
     }
 }
 
-/// The first code cell that defines a function of that name, to go by its text.
+/// The first code cell whose text defines a function of that name.
 pub fn defining_cell<'a>(notebook: &'a Document, name: &str) -> Option<&'a CellId> {
     let defines = |cell: &Cell| cell.content.cell_type == CellType::Code && is_defined_in(&cell.content.source, name);
     notebook.ordered_cells().find(|(_, cell)| defines(cell)).map(|(id, _)| id)
 }
 
-/// Whether a text has `def name(`, at whatever depth.
+/// Checks that a text has `def name(`, at any indentation.
 pub(crate) fn is_defined_in(source: &str, name: &str) -> bool {
     let is_rest = |line: &str| {
         let rest = line.trim_start().trim_start_matches("async ").trim_start().strip_prefix("def ");
@@ -81,7 +81,7 @@ pub(crate) fn is_defined_in(source: &str, name: &str) -> bool {
     source.lines().any(is_rest)
 }
 
-/// Why a function is not what it was at that version; `None`: it is.
+/// Returns why a function is not the one of that version; `None`: it is.
 pub(crate) fn change(notebook: &Document, name: &str, registered_version: Version) -> Option<String> {
     match notebook.functions.get(name) {
         Some(known) if known.registered_version != registered_version => {
@@ -91,7 +91,7 @@ pub(crate) fn change(notebook: &Document, name: &str, registered_version: Versio
     }
 }
 
-/// The right that a call of it needs. What is not in the table runs in a kernel.
+/// Operation that a call needs. Functions outside the table run in a kernel.
 pub(crate) fn operation_of(function: &str) -> Operation {
     Tool::find(function).map_or(Operation::Run, |tool| tool.operation)
 }
@@ -111,7 +111,7 @@ impl Found<'_> {
         }
     }
 
-    /// Types the arguments; the refusal says what is missing, unknown or wrong.
+    /// Parses the arguments; the refusal says what is missing, unknown or wrong.
     pub fn arguments(self, given: &RawObject) -> Result<Arguments> {
         let (function, kernel_session) = match self {
             Found::Tool(tool) => return tool.arguments(given),
@@ -130,7 +130,7 @@ impl Found<'_> {
         }))
     }
 
-    /// One line for people.
+    /// Description in one line, for people.
     pub fn summary(self) -> String {
         let function = match self {
             Found::Tool(tool) => return tool.summary.to_owned(),

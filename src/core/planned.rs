@@ -1,4 +1,4 @@
-//! Runs in a reactive notebook: what somebody asks for, and what must run with it, planned at one version.
+//! Runs in a reactive notebook: the requested cells and those that must run with them, planned at one version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use notarium_record::{
     Actor, CellId, ExecutionCause, ExecutionId, ExecutionRequested, KernelSessionId, Millis, Reactivity, Version,
 };
 
-/// Whether the run is one of a plan. What an assistant asks for was judged as the code of one cell, and runs as that: what reads
-/// from it is stale afterwards, which the assistant is told.
+/// Checks that the run belongs into a plan. An assistant's run does not: it was judged as the code of one cell. Cells
+/// that read from it become stale, and the assistant is informed.
 pub(crate) fn is_planned(notebook: &Notebook, context: &Context, command: &RequestExecution) -> bool {
     let is_default = |id: &KernelSessionId| kernel_sessions::default_session(notebook) == Some(id);
     notebook.reactivity != Reactivity::Off
@@ -31,7 +31,7 @@ pub(crate) fn is_planned(notebook: &Notebook, context: &Context, command: &Reque
         && kernel_sessions::is_python(notebook)
 }
 
-/// The requests of a batch that holds nothing else, each of another cell: one plan.
+/// Requests of a batch as one plan, if the batch has only requests, each of another cell.
 pub(crate) fn of_batch(notebook: &Notebook, context: &Context, commands: &[Command]) -> Option<Vec<RequestExecution>> {
     let planned = commands.iter().map(|command| match command {
         Command::RequestExecution(request) if is_planned(notebook, context, request) => Some(request.clone()),
@@ -49,7 +49,7 @@ fn cell_of(request: &RequestExecution) -> Option<(&CellId, Option<Version>)> {
     }
 }
 
-/// What somebody asked for: one or more cells, each once.
+/// Plans one or more requested cells, each once.
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, requests: Vec<RequestExecution>) -> Result<Decision> {
     check_not_archived(notebook)?;
     for (index, request) in requests.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, requests: Vec<R
     let (executions, requested) = runs.requested(notebook, context, plan)?;
     let first = requested.first().map(|request| request.execution_id.clone());
     events.extend(requested.into_iter().map(Decided::from));
-    // The kernel gets the first of them when all stand in its queue, or what stood there before.
+    // An idle kernel gets the first of these runs, or an earlier one from its queue.
     events.extend(first.and_then(|first| assigned_at_once(notebook, context, &session, &first)));
     let outcome = Outcome { executions, kernel_session: Some(session), ..Outcome::default() };
     Ok(Decision { events, outcome })
@@ -84,8 +84,8 @@ fn check(notebook: &Notebook, context: &Context, request: &RequestExecution) -> 
     }
 }
 
-/// Those of the notebook as it is. Where a cell has changed since they were asked for (in the same batch), they are of its
-/// earlier text.
+/// Names of the notebook's cells. If an earlier part of the batch changed a cell, its names are those of the earlier
+/// text.
 fn names(notebook: &Notebook, context: &Context) -> Arc<KnownNames> {
     let names = context.history.names.clone().unwrap_or_default();
     if names.is_complete(notebook) {
@@ -96,7 +96,7 @@ fn names(notebook: &Notebook, context: &Context) -> Arc<KnownNames> {
     Arc::new(names)
 }
 
-/// What was asked for, and where it runs.
+/// Requested runs, and their kernel.
 struct Runs {
     requests: Vec<RequestExecution>,
     /// Parallel to `requests`.
@@ -105,7 +105,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// The runs of the plan in their order, and the ids of those that were asked for, in theirs.
+    /// Returns the ids of the requested runs in the order of the requests, and all runs of the plan in their order.
     fn requested(
         self,
         notebook: &Notebook,

@@ -1,4 +1,4 @@
-//! The queues of kernels: which runs stand there, which is assigned next.
+//! Queues of kernels: unfinished runs, and the assignment of the next one.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use notarium_record::{
     ExecutionStatus, KernelPhase, KernelSession, KernelSessionId, Version,
 };
 
-/// Request and assignment in one commit, when the kernel is idle and its agent is there.
+/// Assigns a run in the same commit as its request, if the kernel is idle and its agent is connected.
 pub(crate) fn assigned_at_once(
     notebook: &Notebook,
     context: &Context,
@@ -26,7 +26,7 @@ pub(crate) fn assigned_at_once(
     assign_next(notebook, id, agent, fence, &[]).or_else(|| Some(assignment(execution_id, id, agent, fence)))
 }
 
-/// The next of the queue of a kernel that lives, if it is idle.
+/// Assigns the next run in the queue of a started kernel, if it is idle.
 pub(crate) fn next_of(notebook: &Notebook, id: &KernelSessionId) -> Option<Decided> {
     let session = started(notebook, id).filter(|_| !is_busy(notebook, id))?;
     assign_next(notebook, id, session.agent.as_ref()?, session.fence?, &[])
@@ -53,7 +53,7 @@ pub(crate) fn assignment(
     ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
 }
 
-/// Executions of a session that have not ended. What is bound to none waits for the default kernel.
+/// Executions of a session that have not ended. Unbound ones wait for the default kernel.
 pub(crate) fn unfinished_on<'a>(
     notebook: &'a Document,
     session: &'a KernelSessionId,
@@ -66,7 +66,7 @@ pub(crate) fn unfinished_on<'a>(
     notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))
 }
 
-/// The next of the queue, in the order of requests, but for those in `except`.
+/// Assigns the next queued run in the order of requests, but for those in `except`.
 pub(crate) fn assign_next(
     notebook: &Document,
     session_id: &KernelSessionId,
@@ -80,14 +80,13 @@ pub(crate) fn assign_next(
     Some(assignment(execution_id, session_id, agent, fence))
 }
 
-/// The assignment that follows when `ended` leaves its kernel session free.
+/// Assigns the next run when `ended` leaves its kernel session free.
 pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
     let session_id = ended.kernel_session.as_ref()?;
     let session = started(notebook, session_id)?;
     assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
 }
 
-/// The end of a run that waited, or was to be stopped.
 pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
     ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
 }

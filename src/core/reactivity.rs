@@ -1,10 +1,10 @@
-//! Reactive notebooks: which cell reads what another leaves, what is stale, and which runs bring it up to date.
+//! Reactive notebooks: dependencies between cells, stale cells, and the runs that bring them up to date.
 //!
-//! Purpose: [`Graph`] is a pure function of a notebook's cells and their names; what is stale is one of that and the latest
-//! runs, and a plan one of both. What names a cell has, the core cannot tell: [`KnownNames`] is
-//! filled from outside, as judgements are.
+//! Purpose: [`Graph`] is a pure function of a notebook's cells and their names. Staleness is a function of the graph
+//! and the latest runs; a plan is a function of both. The core cannot read names from code: [`KnownNames`] is filled
+//! from outside, as judgements are.
 //!
-//! The rules, beside those of others: `protocol/reactivity.md`.
+//! The rules, compared with those of marimo and Livebook: `protocol/reactivity.md`.
 
 mod graph;
 mod left;
@@ -24,7 +24,7 @@ use crate::command::Command;
 use crate::command_values::{ExecutionTarget, RequestExecution};
 use notarium_record::{Document, Reactivity};
 
-/// Whether the command is decided by the names of the notebook's cells: they must be known of the cells as they are.
+/// Checks that the decision needs the names of the notebook's cells in their present texts.
 pub fn needs_names(notebook: &Document, command: &Command) -> bool {
     if notebook.reactivity == Reactivity::Off {
         return false;

@@ -1,5 +1,5 @@
-//! Which text of a person's run registered each function, and where it stands: a risk that a person gave is of that text, not of
-//! the name.
+//! Ledger: text and place of each function's registration. A risk that a person gave belongs to that text, not to the
+//! name.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use notarium_record::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// By function. Digests of texts, the last one of each.
+/// By function: digest of the last text by which a person's run registered it, and its last registration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Registrations {
@@ -17,34 +17,35 @@ pub(crate) struct Registrations {
     places: BTreeMap<String, Registration>,
 }
 
-/// Where a function was registered last, by whomever.
+/// Last registration of a function, by any actor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Registration {
     pub place: FunctionPlace,
-    /// Of the kernel.
+    /// Kernelspec of the kernel.
     pub kernelspec: String,
-    /// Digest of the cell's text, where a person ran it: it registers the function again.
+    /// Digest of the cell's text, if a person ran it: running it again registers the function again.
     text: Option<Hash>,
 }
 
 impl Registrations {
-    /// Whether a person ran the very text that registers it now.
+    /// Checks that a person's run registered the function by the text of these runs.
     pub(crate) fn has(&self, name: &str, causes: &Causes) -> bool {
         let text = Some(causes.text());
         self.texts.get(name).copied() == text || self.of(name).and_then(|known| known.text) == text
     }
 
-    /// Whether a person registered it by running this very text of its cell, and nothing beside it.
+    /// Checks that a person registered the function by running exactly this text of its cell.
     pub(crate) fn is_text_of(&self, name: &str, source: &str) -> bool {
         self.of(name).and_then(|known| known.text) == Some(text_of([source].into_iter()))
     }
 
-    /// Where it was registered.
+    /// Last registration of a function.
     pub(crate) fn of(&self, name: &str) -> Option<&Registration> {
         self.places.get(name)
     }
 
-    /// A kernel tells all its functions whenever one is registered: of those of other cells nothing new is known.
+    /// Digest of the text for a place. A kernel reports all its functions at every registration: functions of other
+    /// cells keep their digests.
     fn text_at(&self, place: &FunctionPlace, causes: &Causes) -> Option<Hash> {
         let known =
             self.of(&place.name).filter(|known| known.place.cell_id == place.cell_id).and_then(|known| known.text);
@@ -76,7 +77,7 @@ impl Registrations {
     }
 }
 
-/// The runs that may have caused what a kernel tells now: those that run, else the last one.
+/// Runs that may have caused a kernel's report: those that run now, else the one requested last.
 pub(crate) struct Causes<'a>(Vec<&'a Execution>);
 
 impl<'a> Causes<'a> {
@@ -91,17 +92,18 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// Not assistants, and not the agent itself, which runs cells again after a restart.
+    /// Returns true if only users and guests requested the runs. Assistants do not count, nor agents, which rerun cells
+    /// after a restart.
     pub(crate) fn are_people(&self) -> bool {
         self.0.iter().all(|run| matches!(run.requested_by, Actor::User { .. } | Actor::Guest { .. }))
     }
 
-    /// Whether the function is named in what ran.
+    /// Checks that the source of a run contains the function's name.
     pub(crate) fn name(&self, function: &str) -> bool {
         self.0.iter().any(|run| run.subject.source().contains(function))
     }
 
-    /// The cell whose run it is; of several none.
+    /// Cell of the run; `None` if there are several runs.
     fn cell(&self) -> Option<&CellId> {
         match self.0.as_slice() {
             [run] => run.subject.cell_id(),

@@ -1,4 +1,4 @@
-//! Why a command was refused: a code for programs, a sentence for people that says what to do.
+//! Rejections: a code for programs, and a sentence for people that says what to do.
 
 use notarium_record::Version;
 use schemars::JsonSchema;
@@ -99,21 +99,21 @@ pub enum RejectionCode {
 }
 
 impl RejectionCode {
-    /// With a sentence that says what to do.
+    /// Makes a rejection from a sentence that says what to do.
     pub(crate) fn because(self, message: impl Into<String>) -> Rejection {
         Rejection::new(self, message)
     }
 
-    /// Refuses where that is so; the sentence is made only then.
+    /// Rejects if `is_so`; the sentence is made only then.
     pub(crate) fn when<M: Into<String>>(self, is_so: bool, message: impl FnOnce() -> M) -> Result<()> {
         if is_so { Err(self.because(message())) } else { Ok(()) }
     }
 }
 
-/// What a command comes to, or a part of its decision: most of what this crate decides can be refused.
+/// Result of a decision, or of a part of it.
 pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
 
-/// A refusal. Nothing was changed.
+/// A refused command. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]
 pub struct Rejection {
@@ -121,28 +121,28 @@ pub struct Rejection {
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,
-    /// For `conflict` and its like: the version that the sender expected.
+    /// Version that the sender expected, for `conflict` and similar codes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expected_version: Option<Version>,
-    /// For `conflict` and its like: the version that is.
+    /// Actual version, for `conflict` and similar codes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub actual_version: Option<Version>,
-    /// For `report_gap`: the number that the execution's next report must have.
+    /// Number that the execution's next report must have, for `report_gap`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expected_seq: Option<u64>,
-    /// Of a batch: which of its commands was refused, from 1.
+    /// Number of the refused command in its batch, from 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<usize>,
 }
 
 impl Rejection {
-    /// A refusal without versions. `message` is one sentence that says what to do.
+    /// A rejection without versions. `message` is one sentence that says what to do.
     pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message, expected_version: None, actual_version: None, expected_seq: None, part: None }
     }
 
-    /// A mismatch that names both versions.
+    /// A `conflict` that names both versions.
     pub fn conflict(what: &str, expected: Version, actual: Version) -> Self {
         let message =
             format!("{what} is at version {actual}, not {expected}: read it again and decide on what it is now");

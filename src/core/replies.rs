@@ -1,5 +1,5 @@
-//! What an assistant answered in a prompt cell. The reply stays with its prompt, as outputs stay with a code cell; asked
-//! again, the cell shows the new one, and the older ones are in the record.
+//! Replies of an assistant in prompt cells. A reply stays with its cell, as outputs stay with a code cell. A new answer
+//! replaces it; older ones are in the record.
 
 use crate::checks::check_source;
 use crate::limits::Limits;
@@ -10,10 +10,11 @@ use notarium_record::{
     CellDeleted, CellId, CellReply, CellType, MessageBlock, MessageRole, ReplyStatus, TurnFailure, TurnId,
 };
 
-/// UTF-16 code units of a reply's text that a cell shows. The conversation's messages hold all of it.
+/// UTF-16 code units of a reply that a cell shows, at most. The conversation's messages have the whole text.
 pub const MAX_REPLY_UNITS: usize = 256 << 10;
 
-/// A reply that comes with its cell from a file or another notebook: nobody is answering it here.
+/// Checks a reply that a cell brings from a file or another notebook. No assistant answers it here, so a running reply
+/// is stopped.
 pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) -> Result<CellReply> {
     if cell_type != CellType::Prompt {
         let message = "only a prompt cell has a reply: leave it out, or insert a prompt cell";
@@ -42,7 +43,7 @@ fn stop(reply: &mut CellReply, cause: TurnFailure) {
     reply.cause = Some(cause.into());
 }
 
-/// The reply with which a deleted cell comes back: what became of it meanwhile.
+/// Reply of a restored cell, with its progress during the deletion.
 pub(crate) fn come_back(notebook: &Notebook, cell_id: &CellId, deleted: &CellDeleted) -> Option<CellReply> {
     let followed = notebook.ledger.reply_in_trash(cell_id).map(CellReply::from);
     let mut reply = followed.or_else(|| deleted.reply.clone())?;
@@ -53,7 +54,7 @@ pub(crate) fn come_back(notebook: &Notebook, cell_id: &CellId, deleted: &CellDel
     Some(reply)
 }
 
-/// How much of a message's text the prompt cell of its turn shows; `None`: all of it.
+/// UTF-16 code units of a message that the prompt cell of its turn shows; `None`: all.
 pub(crate) fn units_shown(
     notebook: &Notebook,
     turn_id: &TurnId,

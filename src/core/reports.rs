@@ -1,4 +1,4 @@
-//! What an agent reports of an execution: judged by the fence of its kernel session, applied once by its number.
+//! Reports of agents on executions: checked by the fence of the kernel session, applied once by their number.
 
 use crate::command_values::ExecutionReport;
 use crate::context::Context;
@@ -15,7 +15,7 @@ use notarium_record::{
     ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version, Written,
 };
 
-/// Whose report it is, and which.
+/// Execution, fence and number of a report.
 pub(crate) struct Report {
     pub execution_id: ExecutionId,
     pub fence: Version,
@@ -49,7 +49,7 @@ impl Report {
         Ok(self.running(notebook, execution, report, is_limit_notice))
     }
 
-    /// Nothing is missing before it: what an agent could not report must not be passed over.
+    /// Refuses a report if an earlier one is missing: an agent must send again what did not arrive.
     fn check_order(&self, execution: &Execution) -> Result<()> {
         let expected = execution.output_seq + 1;
         let missing = RejectionCode::ReportGap.when(self.seq != expected, || {
@@ -59,7 +59,7 @@ impl Report {
         missing.map_err(|rejection| Rejection { expected_seq: Some(expected), ..rejection })
     }
 
-    /// What goes beyond the run's limit becomes a notice (`true`), once; then outputs are refused.
+    /// Replaces output beyond the run's limit by a notice (`true`), once; refuses further output.
     fn within_limit(
         &self,
         notebook: &Notebook,
@@ -99,7 +99,8 @@ impl Report {
         RejectionCode::UnknownExecution.because(message)
     }
 
-    /// The fence must be the one of the assignment; while the execution runs, its session must live and be the sender's.
+    /// Checks fence and agent against the assignment. While the execution is unfinished, its kernel session must be
+    /// alive too.
     fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<()> {
         let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
         let is_owner = match &context.actor {
@@ -115,7 +116,8 @@ impl Report {
         Err(Rejection { actual_version: execution.fence, ..RejectionCode::StaleFence.because(message) })
     }
 
-    /// After the end: output of a lost execution is recovered, other late output (a thread) is appended, the rest is moot.
+    /// Handles a report after the end. Output of a lost execution is recovered, other late output (of a thread) is
+    /// appended; the rest is ignored.
     fn late(
         self,
         notebook: &Notebook,
@@ -171,7 +173,7 @@ impl Report {
     }
 }
 
-/// Keys that an assistant's run shows stay out of the record. (What is in blobs the agent has masked.)
+/// Masks keys in reports on an assistant's run. The agent has masked the blobs.
 fn mask(report: &mut ExecutionReport) {
     match report {
         ExecutionReport::Output { outputs } => mask_outputs(outputs),
@@ -199,7 +201,7 @@ fn size_of(report: &ExecutionReport) -> usize {
     }
 }
 
-/// An interrupted run ends as cancelled: its error is the interrupt's.
+/// Records an interrupted run as cancelled: its error comes from the interrupt.
 fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
     let execution_id = completed.execution_id.clone();
     let end = if execution.cancel_requested && completed.outcome != ExecutionOutcome::Ok {

@@ -1,4 +1,4 @@
-//! By which tokens the turns and calls of assistants came, and how many calls a person may ask for with one. Part of the ledger.
+//! Ledger: the token behind each open turn and call; rate limit per token.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use notarium_record::{
     Actor, ConversationId, Event, Millis, Recorded, TokenId, ToolCallId, ToolCallRequested, TurnId, UserId,
 };
 
-/// The window of the rate limit of tool calls.
+/// Window of the rate limit of tool calls.
 const MINUTE_MS: Millis = 60_000;
 
-/// By turn, call and conversation.
+/// Tokens by turn and call; times of tool calls by person and by conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Requesters {
-    /// Of those that have not ended.
+    /// Tokens of turns and calls that have not ended.
     pub tokens_of_turns: BTreeMap<TurnId, TokenId>,
     pub tokens_of_calls: BTreeMap<ToolCallId, TokenId>,
-    /// When the tool calls of the last minute were requested, oldest first, by person and token.
+    /// Times at which tool calls of the last minute were requested, oldest first, by person and token.
     recent: BTreeMap<String, Vec<Millis>>,
-    /// When the last one was, by conversation.
+    /// Time of the last tool call, by conversation.
     pub last: BTreeMap<ConversationId, Millis>,
 }
 
@@ -31,7 +31,7 @@ fn key(user: &UserId, token: Option<&TokenId>) -> String {
 }
 
 impl Requesters {
-    /// The limit of a person's token: another conversation, or another session of the protocol, is no way round it.
+    /// Checks the rate limit of a person's token. It holds across conversations and sessions of the protocol.
     pub(crate) fn check_rate(&self, context: &Context, user: &UserId, token: Option<&TokenId>) -> Result<()> {
         let recent = self.recent.get(&key(user, token)).map_or(&[][..], Vec::as_slice);
         let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();

@@ -1,4 +1,4 @@
-//! What was asked of assistants with a token that was revoked, or for a person whose account is closed, is taken back.
+//! Withdraws calls and ends turns that were requested with a revoked token or for a closed account.
 
 use crate::access::check_is_reactor;
 use crate::call_decisions::{withdrawal, withdrawals};
@@ -12,7 +12,7 @@ use notarium_record::{
     Actor, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnFailed, TurnFailure, TurnId, WithdrawalCause,
 };
 
-/// Calls that have not started are withdrawn, and turns end.
+/// Withdraws calls that have not started, and ends turns.
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, revoked: &Revoked) -> Result<Decision> {
     check_is_reactor(context)?;
     let turns = notebook.turns.iter().filter(|(id, turn)| is_turn_of(notebook, id, turn, revoked));

@@ -1,18 +1,18 @@
-//! JSON Schema, as much as functions that users register need: `type`, `properties`, `required`, `additionalProperties`,
-//! `items`, `enum`, `const`, `anyOf`, `oneOf`, `minimum`, `maximum` and `$ref` into the same schema. Other words are
-//! notes for the model and are not checked. Written here because the core decides alike for ever, whatever a library's
-//! next version does.
+//! JSON Schema, as much as functions that users register need: `type`, `properties`, `required`,
+//! `additionalProperties`, `items`, `enum`, `const`, `anyOf`, `oneOf`, `minimum`, `maximum` and `$ref` into the same
+//! schema. Other keywords inform the model and are not checked. There is no library here, because its next version
+//! could change the core's decisions.
 
 use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-/// Steps into a schema that refers to itself, at most.
+/// Nesting depth of a check, at most: a schema may refer to itself.
 const MAX_DEPTH: usize = 64;
-/// Values held against schemas for one call, at most: choices that refer to themselves would double them at each depth.
+/// Values checked against schemas for one call, at most: choices that refer to themselves double them at each depth.
 const MAX_STEPS: u32 = 10_000;
 
-/// Why a schema cannot be a function's: it must be of type object.
+/// Refuses a schema that cannot be a function's: it must be of type object.
 pub(crate) fn check_schema(schema: &Value) -> Result<(), &'static str> {
     if schema["type"] != "object" {
         return Err("its type must be object");
@@ -27,7 +27,7 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Which parameters are missing or unknown, in words for who calls. `is_given`: whether a value counts as one.
+/// Refuses missing and unknown parameters, in words for the caller. `is_given`: a value counts as given.
 pub(crate) fn check_names(
     function: &str,
     schema: &Value,
@@ -42,7 +42,7 @@ pub(crate) fn check_names(
     let known: Vec<&str> =
         schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let unknown: Vec<&str> = given.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
-    // A function takes what it names, unless it says that it takes more.
+    // Unknown parameters are refused, unless the schema allows additional ones.
     let takes_more = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
     if !unknown.is_empty() && !takes_more {
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -51,7 +51,7 @@ pub(crate) fn check_names(
     Ok(())
 }
 
-/// Why arguments are not as the schema says.
+/// Refuses arguments that do not fit the schema, with a sentence about the problem.
 pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), String> {
     check_names(function, schema, given, |_| true)?;
     let checker = Checker { root: schema, steps_left: Cell::new(MAX_STEPS) };
@@ -86,7 +86,7 @@ impl Checker<'_> {
     fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> Checked {
         self.steps_left.set(self.steps_left.get().saturating_sub(1));
         if self.steps_left.get() == 0 {
-            return Err(String::new()); // Said once, at the end.
+            return Err(String::new()); // The caller reports it once.
         }
         let Some(depth) = depth.checked_sub(1) else { return Err(format!("{place} is nested too deeply")) };
         if let Some(pointer) = schema["$ref"].as_str() {
@@ -118,7 +118,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Fits one of the choices; the refusal is that of the last one.
+    /// Checks that a value fits one of the choices. Otherwise the error names their types or is that of the last
+    /// choice.
     fn any(&self, place: &str, choices: &[Value], value: &Value, depth: usize) -> Checked {
         let mut refused = Ok(());
         for choice in choices {

@@ -5,7 +5,7 @@ use crate::decision::Decided;
 use crate::notebook::Notebook;
 use notarium_record::{Envelope, EventId, Head, NotebookId, Recorded, Stored};
 
-/// Turns decided events into stored ones that continue the chain at `head`, which is moved on.
+/// Turns decided events into stored ones that continue the chain at `head`, and advances `head`.
 pub fn seal(
     head: &mut Head,
     notebook_id: &NotebookId,
@@ -31,7 +31,7 @@ fn leading<'a>(sealed: &'a [Stored], decided: &Decided) -> Option<&'a Stored> {
     sealed.get(sealed.len().checked_sub(decided.led_by?)?)
 }
 
-/// The event as it will be recorded, but for id, cause and hash, which no state depends on.
+/// The event as it will be recorded, without id, cause and hash, on which no state depends.
 pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Decided) -> Recorded {
     let head = Head { version: notebook.version, recorded_at: notebook.updated_at, ..Head::START };
     let envelope = envelope(ulid::Ulid::nil().into(), &notebook.notebook_id, &head, context, decided);

@@ -1,43 +1,43 @@
-//! How those whom a command would give rights stand with the accounts. The core does not know accounts: the server looks the
-//! subjects up that [`required_standings`] names, and puts the answer into the context.
+//! Account status (active, ended, unknown) of subjects named by a command. The core has no accounts: the server looks
+//! up the subjects of [`required_standings`] and puts the answer into the context.
 
 use crate::command::Command;
 use crate::rejection::{Rejection, RejectionCode, Result};
 use notarium_record::{Subject, UserId};
 
-/// How a subject of access stands.
+/// Account status of a subject.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It can use what it is given.
+    /// The subject can use its rights.
     Active,
     /// The account is deactivated; the share link or the agent's token was revoked or has expired.
     Ended {
-        /// For people to read; may be empty.
+        /// Name for people; may be empty.
         name: String,
     },
-    /// There is none of that id.
+    /// No subject has that id.
     #[default]
     Unknown,
 }
 
-/// What was found of the subjects of one command. One that was not looked up is unknown.
+/// Status of the subjects of one command. A subject that was not looked up is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standings(Vec<(Subject, Standing)>);
 
 impl Standings {
-    /// Of subjects that were looked up.
+    /// Makes the answer from subjects that were looked up.
     pub fn new(found: impl IntoIterator<Item = (Subject, Standing)>) -> Self {
         Self(found.into_iter().collect())
     }
 
-    /// How the subject stands.
+    /// Status of the subject.
     pub fn of(&self, subject: &Subject) -> Standing {
         let found = self.0.iter().find(|(found, _)| found == subject);
         found.map(|(_, standing)| standing.clone()).unwrap_or_default()
     }
 }
 
-/// The subjects whose standing [`crate::decide`] will ask for; they go into `context.standings`.
+/// Subjects whose status [`crate::decide`] needs. The answers go into `context.standings`.
 pub fn required_standings(command: &Command) -> Vec<Subject> {
     match command {
         Command::GrantAccess { subject, .. } => vec![subject.clone()],
@@ -53,7 +53,7 @@ pub(crate) fn user(id: &UserId) -> Subject {
     Subject::User { id: id.clone() }
 }
 
-/// Refuses to give a right to nobody, or to somebody who could not use it.
+/// Refuses a right for a subject that is unknown or could not use it.
 pub(crate) fn check_active(standings: &Standings, subject: &Subject) -> Result<()> {
     let refused = |code, message| Err(Rejection::new(code, message));
     match standings.of(subject) {

@@ -1,8 +1,9 @@
 //! Tool calls: requested by an assistant, let through by the gate, started once, ended once.
 //!
-//! The gate stands here and nowhere else: a call starts only if its risk asks nobody under the policy of now, a grant covers
-//! it now, or a permitted person has confirmed exactly its arguments; and only if what it touches is as it was, and requester
-//! and decider still have the rights. Whoever asks for the start changes nothing about that.
+//! The gate is enforced here and nowhere else. One of three things opens it: the policy, which lets the risk pass now;
+//! a grant, which covers the call now; a permitted person, who has confirmed exactly its arguments. Besides, the
+//! targets must be unchanged, and requester and decider must still have the rights. The sender of the start makes no
+//! difference.
 
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ use notarium_record::{
     VoidCause,
 };
 
-/// Whether the call exists already, and what the commands need that it is.
+/// Queries for a request: an earlier call of the same id, and the history that the call's commands need.
 pub(crate) fn required_for_request(
     notebook: &Notebook,
     context: &Context,
@@ -43,7 +44,7 @@ pub(crate) fn required_for_request(
     past.into_iter().chain(effects).collect()
 }
 
-/// What the commands need that the call is; of one that is over, how it ended.
+/// Queries for a start: the history that the call's commands need; for a call that is over, how it ended.
 pub(crate) fn required_for_start(notebook: &Notebook, context: &Context, call_id: &ToolCallId) -> Vec<HistoryQuery> {
     match notebook.tool_calls.get(call_id) {
         Some(call) => required_for_effects(notebook, context, &call.function, &call.arguments),
@@ -65,7 +66,7 @@ fn required_for_effects(
     commands.iter().flat_map(|command| dispatch::required_history(notebook, context, command)).collect()
 }
 
-/// An assistant acts through tool calls: whatever else it sends would go round the gate, also in the reactor's hands.
+/// Limits assistants to tool calls: other commands would bypass the gate, also when the reactor sends them.
 pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<()> {
     use Command as C;
     if !matches!(context.actor, Actor::Assistant { .. }) {
@@ -77,7 +78,7 @@ pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<()> {
         C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
             check_is_reactor(context)
         }
-        // A notebook of its own, for the tool that makes one: there is nothing in it that a gate could guard.
+        // A new notebook for the tool that creates one: it has nothing that the gate could protect.
         C::CreateNotebook { .. } => check_is_reactor(context),
         C::Batch { commands } if matches!(commands.first(), Some(C::CreateNotebook { .. })) => {
             check_is_reactor(context)
@@ -158,7 +159,8 @@ pub(crate) fn decide_request(notebook: &Notebook, context: &mut Context, command
     Ok(Decision { events, outcome })
 }
 
-/// The unfinished call that this one waits for. Only what exists can be named, so calls never wait for each other in a ring.
+/// The unfinished call for which this one waits. Only existing calls can be named, so calls never wait for each other
+/// in a cycle.
 fn held_by(
     notebook: &Notebook,
     conversation_id: &ConversationId,
@@ -177,7 +179,7 @@ fn held_by(
     }
 }
 
-/// A call of a turn belongs to the conversation and the person whose turn it is.
+/// Checks that the call's turn belongs to its conversation and person.
 fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) -> Result<()> {
     let Some(turn_id) = turn_id else { return Ok(()) };
     match notebook.turns.get(turn_id) {
@@ -198,14 +200,14 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<()> {
 
 // --- the gate ---
 
-/// What lets the call start now, or why it does not.
+/// Returns what lets the call start now, or why it is void.
 fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, Because<VoidCause>> {
     let gone = |rejection: Rejection| Because::new(VoidCause::ToolChanged, rejection.message);
     let tool = find(notebook, &call.function).map_err(gone)?;
     if let Some(change) = TargetChanges::since(notebook).of_call(call) {
         return Err(changed(change));
     }
-    // What else the notebook holds may have changed what the code does: a name that another cell binds now.
+    // Other cells may have changed what the code does: a name may be bound elsewhere now.
     let typed = tool.arguments(&call.arguments).map_err(gone)?;
     if let Some(more) = does_more(notebook, &context.history, tool.risk(), &typed, call) {
         return Err(Because::new(VoidCause::RiskGrew, more));
@@ -244,7 +246,7 @@ pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, call_id: 
             let message = format!("call {call_id} waits for a person: nobody else opens the gate");
             return Err(RejectionCode::ToolCallState.because(message));
         }
-        // Refused, it would be tried again for ever.
+        // A refused start would be retried endlessly; a void call is not.
         _ if notebook.archived => return Ok(voided(call_id, VoidCause::Archived.into())),
         ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
     }
@@ -262,7 +264,7 @@ pub(crate) fn decide_start(notebook: &Notebook, context: &mut Context, call_id: 
     Ok(done)
 }
 
-/// The undo group of all that a call does is the call.
+/// Makes the call the undo group of all its events.
 fn group(events: &mut [Decided], call_id: &ToolCallId) {
     for decided in events.iter_mut().filter(|decided| decided.undoes.is_none()) {
         decided.correlation_id = call_id.as_str().parse().ok();
@@ -271,7 +273,8 @@ fn group(events: &mut [Decided], call_id: &ToolCallId) {
 
 // --- execution ---
 
-/// Started, and for what the core does: its effects and its end, all in one append, behind as many events as were `decided`.
+/// Starts the call. If the core executes it, its effects and its end follow in the same append. `decided`: the number
+/// of events before these.
 fn execute(
     notebook: &Notebook,
     context: &mut Context,
@@ -280,7 +283,7 @@ fn execute(
     passed: Passed,
     decided: usize,
 ) -> Decision {
-    // The effects come after what was decided before them, and after the start.
+    // Effects come after the events before them and after the start.
     let before = decided as Version + 1;
     let claimant = context.instance.clone();
     let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed.into(), claimant });
@@ -309,7 +312,7 @@ fn execute(
     whole.led_by_first()
 }
 
-/// Who does it: cells that do not run are the core's alone.
+/// Part that executes the call. The core creates cells that do not run.
 fn executor(arguments: &Arguments) -> Executor {
     match arguments {
         Arguments::CreateCells(call) if !call.run => Executor::Core,
@@ -317,8 +320,8 @@ fn executor(arguments: &Arguments) -> Executor {
     }
 }
 
-/// What the model hears of commands: the call, which it may undo by its id, the ids that it did not know, and the versions
-/// that cells have now. `first` is the version of the first effect.
+/// Result of commands for the model: the call's id (for an undo), new ids, and the present versions of changed cells.
+/// `first` is the version of the first effect.
 fn told(call_id: &ToolCallId, effects: &Decision, first: Version) -> String {
     let mut cells: Vec<(&CellId, Version)> = Vec::new();
     for (decided, version) in effects.events.iter().zip(first..) {
@@ -334,7 +337,7 @@ fn told(call_id: &ToolCallId, effects: &Decision, first: Version) -> String {
     told.to_string()
 }
 
-/// The cell to which the event gives a new version, and that is there afterwards.
+/// The cell that gets a new version by the event, and is live afterwards.
 fn changed_cell(event: &Event) -> Option<&CellId> {
     match event {
         Event::CellInserted(event) => Some(&event.cell_id),

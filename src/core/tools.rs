@@ -1,5 +1,5 @@
-//! The one table of tools: chat, prompt cells and MCP offer what stands here. Each row says what a tool takes, what it can
-//! do, who executes it, and what it says to people and to models.
+//! Table of the tools that chat, prompt cells and MCP offer. Each row has a tool's arguments, risk, right and executor,
+//! and its texts for people and models.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use notarium_record::{
     CellId, CellType, ExecutionId, KernelSessionId, NotebookId, RawObject, Risk, ToolCallId, TurnId, Version,
 };
 
-/// Who does what a call asks for.
+/// Part that executes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
-    /// The core: the call is commands, which happen in the append that starts it.
+    /// The core: the call becomes commands, decided in the append that starts it.
     Core,
-    /// The server: it reads, waits for runs, makes notebooks, and reports.
+    /// The server: it reads, waits for runs, creates notebooks, and reports.
     Server,
     /// The runtime agent, in the notebook's kernel.
     Agent,
@@ -26,17 +26,17 @@ pub enum Executor {
 
 /// One row of the table.
 pub struct Tool {
-    /// By which it is called: `snake_case`.
+    /// Name by which the tool is called, in `snake_case`.
     pub name: &'static str,
-    /// What it does, for a person who is to decide on a call.
+    /// Description for a person who decides on a call.
     pub summary: &'static str,
-    /// What it does and when to use it, for a model.
+    /// Description for a model: what the tool does and when to use it.
     pub description: &'static str,
-    /// At least this; what a call would touch or run can raise it.
+    /// Minimum risk; targets and code of a call can raise it.
     pub risk: Risk,
-    /// The right that requester and decider need.
+    /// Operation that requester and decider need.
     pub operation: Operation,
-    /// Who does what a call asks for.
+    /// Part that executes a call.
     pub executor: Executor,
     schema: fn() -> Value,
     parse: fn(&str) -> Result<Arguments, serde_json::Error>,
@@ -54,12 +54,12 @@ impl Tool {
         (self.schema)()
     }
 
-    /// The row of that name.
+    /// Finds a row by its name.
     pub fn find(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// Types the arguments; the refusal says what is missing, unknown or wrong.
+    /// Parses the arguments; the refusal says what is missing, unknown or wrong.
     pub fn arguments(&self, arguments: &RawObject) -> Result<Arguments> {
         let refused = |message: String| RejectionCode::InvalidArguments.because(message);
         let given: Map<String, Value> = serde_json::from_str(arguments.get()).unwrap_or_default();
@@ -93,7 +93,7 @@ macro_rules! tools {
                 #[doc = $summary]
                 $type($type),
             )*
-            /// Of a function that a kernel has registered.
+            /// Call of a function that a kernel has registered.
             CallFunction(CallFunction),
         }
 
@@ -133,12 +133,12 @@ fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// A call of a registered function, its arguments as its schema wants them.
+/// Call of a registered function, with arguments that fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFunction {
     /// The function's name.
     pub name: String,
-    /// A JSON object that the function's schema has let through.
+    /// Arguments as a JSON object, checked by the function's schema.
     pub arguments: RawObject,
     /// The kernel that has it.
     pub kernel_session: KernelSessionId,

@@ -1,11 +1,11 @@
-//! Undo and redo, per actor and group: the group's events are inverted against today's state and appended as ordinary
-//! events that carry `undoes`. The stacks are part of the ledger, so they survive reconnect and restart.
+//! Undo and redo, per actor and group: the group's events are inverted against the present state and appended as
+//! ordinary events that carry `undoes`. The stacks are part of the ledger, so they survive reconnect and restart.
 //!
-//! Undo in an editor is that of one cell: the actor's groups that changed text and touch the cell. What the editor takes back
-//! by itself is told with the edit (`EditSource.undoes`), so that its stack and this one are one.
+//! Undo in an editor covers one cell: the actor's groups that changed text and touch the cell. The editor names the
+//! group that it takes back (`EditSource.undoes`), so that its stack and this one agree.
 //!
-//! Nobody else's characters are touched: text is inverted by rebasing (`undo_text`), and a cell in which others have
-//! written stays when its insertion is undone.
+//! Text of other actors stays: edits are rebased (`undo_text`), and an inserted cell stays if others have written in
+//! it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use notarium_record::{
 
 // --- which groups ---
 
-/// The groups that a command would invert, newest first, with the key of the actor whose they are.
+/// Groups that a command would invert, newest first, with the key of their actor.
 fn targets<'a>(notebook: &'a Notebook, context: &Context, command: &Command) -> Vec<(&'a str, &'a UndoGroup)> {
     let own = context.actor.key();
     match command {
@@ -46,7 +46,7 @@ fn targets<'a>(notebook: &'a Notebook, context: &Context, command: &Command) -> 
     }
 }
 
-/// Of the groups of one cell some more than are asked for: those that others have overwritten come to nothing.
+/// Additional groups of a cell beyond those requested: groups that others have overwritten have no effect.
 const SPARE_GROUPS: usize = 10;
 
 fn newest<'a>(
@@ -72,7 +72,7 @@ pub(crate) fn latest<'a>(notebook: &'a Notebook, context: &Context) -> Option<&'
     stacks.undoable().next().map(|group| &group.correlation_id)
 }
 
-/// All that was done in a turn, newest first.
+/// Groups of one turn, newest first.
 fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str, &'a UndoGroup)> {
     let stacks = notebook.ledger.undo.iter();
     let groups = stacks.flat_map(|(key, stacks)| stacks.undo.iter().map(move |group| (key, group)));
@@ -81,7 +81,7 @@ fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str,
     groups
 }
 
-/// A group by its id: the actor's own first, then anybody's.
+/// Finds a group by its id: the actor's own first, then those of others.
 fn find_group<'a>(notebook: &'a Notebook, own: &str, id: &CorrelationId) -> Option<(&'a str, &'a UndoGroup)> {
     let find = |(key, stacks): (&'a str, &'a UndoStacks)| {
         stacks.undo.iter().find(|group| group.correlation_id == *id).map(|group| (key, group))
@@ -90,7 +90,8 @@ fn find_group<'a>(notebook: &'a Notebook, own: &str, id: &CorrelationId) -> Opti
     undo.of(own).and_then(find).or_else(|| undo.iter().find_map(find))
 }
 
-/// What the inversion of the command's groups wants from the past. Where there are none: whether there ever was what it names.
+/// Query for the inversion of the command's groups. If there are none: query whether the named turn or call ever
+/// existed.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
     let groups = targets(notebook, context, command);
     let Some(first) = groups.iter().map(|(_, group)| group.first_version).min() else { return existence(command) };
@@ -99,7 +100,7 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
     Some(HistoryQuery::Cells { cells: cells.into_iter().collect(), since, with_notebook: true })
 }
 
-/// A group that is a tool call has the call's id.
+/// Query for the turn or call that the command names: the group of a tool call has the call's id.
 fn existence(command: &Command) -> Option<HistoryQuery> {
     match command {
         Command::Undo { turn_id: Some(turn_id), .. } => Some(HistoryQuery::Turn { turn_id: turn_id.clone() }),
@@ -144,7 +145,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     Ok(inversion.decision)
 }
 
-/// How many groups of a cell are to have an effect; `None` where no cell is named.
+/// Number of groups of a cell that should have an effect; `None`: the command names no cell.
 fn steps_of_cell(command: &Command) -> Option<u32> {
     match command {
         Command::Undo { steps, cell_id: Some(_), turn_id: None, correlation_id: None }
@@ -153,7 +154,7 @@ fn steps_of_cell(command: &Command) -> Option<u32> {
     }
 }
 
-/// An edit that an editor made, or the undo or redo of one, which the editor has worked out by itself.
+/// Decides an edit from an editor, also an undo or redo that the editor has computed itself.
 pub(crate) fn decide_edit(notebook: &Notebook, context: &Context, edit: EditSource) -> Result<Decision> {
     let undoes = taken_back(notebook, context, &edit);
     let mut decision = cells::decide_edit(notebook, context, edit.cell_id, edit.base, edit.change)?;
@@ -161,7 +162,7 @@ pub(crate) fn decide_edit(notebook: &Notebook, context: &Context, edit: EditSour
     Ok(decision)
 }
 
-/// The group that the edit takes back. `None`: it is an edit like others.
+/// Group that the edit takes back; `None`: an ordinary edit.
 fn taken_back(notebook: &Notebook, context: &Context, edit: &EditSource) -> Option<CorrelationId> {
     let own = context.actor.key();
     let stacks = notebook.ledger.undo.of(&own).map(|(_, stacks)| stacks);
@@ -171,7 +172,7 @@ fn taken_back(notebook: &Notebook, context: &Context, edit: &EditSource) -> Opti
     };
     match (&edit.undoes, &edit.redoes) {
         (Some(id), _) => match find_group(notebook, &own, id) {
-            // Too far back to be on a stack: still no step that an undo would take back.
+            // The group is on no stack any more; the edit is still no step that an undo would take back.
             None => Some(id.clone()),
             Some((actor, group)) => (actor == own && is_of_cell(group)).then(|| id.clone()),
         },
@@ -180,7 +181,7 @@ fn taken_back(notebook: &Notebook, context: &Context, edit: &EditSource) -> Opti
     }
 }
 
-/// Runs are not undone; what is long past, or undone already, is out of reach.
+/// Reasons why a group cannot be undone, for messages.
 const NOT_UNDONE: &str = "what it changed is undone already, lies too far back, or cannot be undone, as runs cannot";
 
 fn nothing_left(notebook: &Notebook, context: &Context, command: &Command) -> Rejection {
@@ -230,7 +231,7 @@ fn check_steps(context: &Context, command: &Command) -> Result<()> {
     RejectionCode::InvalidValue.when(!fits, || format!("steps is 1 to {limit}"))
 }
 
-/// Anyone who may edit undoes an assistant's turn; an assistant undoes only its own work.
+/// Refuses an assistant that would undo the work of others. All other editors may undo any group.
 fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()> {
     let own = context.actor.key();
     let is_others = groups.iter().any(|(actor, _)| *actor != own);
@@ -238,17 +239,17 @@ fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()
     RejectionCode::Forbidden.when(is_assistant && is_others, || "an assistant undoes only its own work")
 }
 
-/// The inversion of some groups, one after the other, on the state that each leaves to the next.
+/// Inversion of groups in sequence, each on the state that the one before leaves.
 struct Inversion {
     scratch: Notebook,
-    /// What `required_history` asked for, and what was decided so far.
+    /// Answer to `required_history`, and the events decided so far.
     history: History,
     index: HistoryIndex,
     decision: Decision,
 }
 
 impl Inversion {
-    /// Whether it changed anything.
+    /// Inverts a group; returns true if that changed anything.
     fn invert(&mut self, context: &Context, group: &Group) -> Result<bool> {
         let events_before = self.decision.events.len();
         self.invert_events(context, group).map_err(|error| {
@@ -275,7 +276,7 @@ impl Inversion {
                 self.push(context, group, event);
             }
         }
-        // Last, because their former text must be back.
+        // Threads move last, because their former text must be restored before.
         for thread in returning {
             if let Some(moved) = thread.back(&self.scratch) {
                 self.push(context, group, moved.into());
@@ -284,7 +285,7 @@ impl Inversion {
         Ok(())
     }
 
-    /// Cells that the group made and that go with all their text, because nobody else has written in them.
+    /// Cells that the group made and that are deleted with all their text, because no other actor has written in them.
     fn cells_that_go(&self, group: &Group, events: &[Arc<Recorded>]) -> BTreeSet<CellId> {
         let made = events.iter().filter_map(|recorded| match &recorded.event {
             Event::CellInserted(event) => Some(&event.cell_id),
@@ -339,7 +340,7 @@ impl Inversion {
         })
     }
 
-    /// Of a cell that the group made and that stays for what others have written in it.
+    /// Inverts the first text of a cell that the group made and that stays because others have written in it.
     fn inverse_first_source(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
         if self.scratch.cells.contains_key(cell_id) {
             self.notice(stays(cell_id));
@@ -383,7 +384,7 @@ impl Inversion {
         vec![NotebookMetadataSet { metadata, previous }.into()]
     }
 
-    /// A property goes back where it still is what the group made it.
+    /// Restores a property if it still is as the group set it.
     fn inverse_property(&mut self, event: &Event) -> Vec<Decided> {
         let Some(cell_id) = event.cell_id() else { return Vec::new() };
         let Some(cell) = self.scratch.cells.get(cell_id) else {
@@ -439,13 +440,13 @@ fn reversed_property(notebook: &Notebook, cell: &Cell, event: &Event) -> Option<
     }
 }
 
-/// A group that is being inverted. The stacks move while it is, so it is held by itself.
+/// Group that is being inverted; a copy, because the stacks change meanwhile.
 struct Group {
     actor: String,
     correlation_id: CorrelationId,
     first_version: Version,
     last_version: Version,
-    /// The group that its inversion becomes.
+    /// Correlation id of the group that the inversion forms.
     step: CorrelationId,
 }
 
@@ -455,7 +456,7 @@ impl Group {
         Self { actor: actor.to_owned(), correlation_id, first_version, last_version, step }
     }
 
-    /// By version too: a correlation that was undone may be used again.
+    /// Versions count too: a correlation id may be used again after an undo.
     fn contains(&self, recorded: &Recorded) -> bool {
         let Envelope { correlation_id, actor, version, .. } = &recorded.envelope;
         (self.first_version..=self.last_version).contains(version)

@@ -1,4 +1,4 @@
-//! What each actor can undo and redo: where the events of its groups are, and which cells they touch.
+//! Undo and redo stacks of each actor: the versions of its groups, and the cells that they touch.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,13 +6,13 @@ use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, T
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Groups that an actor can go back.
+/// Groups on one stack, at most.
 pub(crate) const DEPTH: usize = 100;
 
-/// Actors whose stacks are kept.
+/// Actors whose stacks are kept, at most.
 const MAX_ACTORS: usize = 200;
 
-/// One undoable group of one actor: where its events are, and which cells they touch.
+/// One undoable group of one actor: the versions of its events, and the cells that they touch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoGroup {
     /// The id that all events of the group carry.
@@ -24,13 +24,13 @@ pub struct UndoGroup {
     /// The cells that its events touch, sorted.
     // A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
     pub cells: Vec<CellId>,
-    /// The assistant's turn that it is part of.
+    /// The assistant's turn that the group is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// Whether it changes the text of a cell that was there: what undo in an editor takes back.
+    /// The group changes the text of an existing cell: undo in an editor takes such groups back.
     #[serde(default, skip_serializing_if = "is_not")]
     pub edits_text: bool,
-    /// Whether it is what the notebook was made with (an import, a fork, a template). Only its id undoes it.
+    /// The group is what the notebook was made with (an import, a fork, a template). Only its id undoes it.
     #[serde(default, skip_serializing_if = "is_not")]
     pub is_beginning: bool,
 }
@@ -41,7 +41,7 @@ fn is_not(flag: &bool) -> bool {
 }
 
 impl UndoGroup {
-    /// Whether an undo in the editor of this cell takes it back.
+    /// Checks that undo in the editor of this cell takes the group back.
     pub(crate) fn is_text_of(&self, cell_id: &CellId) -> bool {
         self.edits_text && !self.is_beginning && self.cells.binary_search(cell_id).is_ok()
     }
@@ -50,9 +50,9 @@ impl UndoGroup {
 /// An actor's stacks, newest last, at most [`DEPTH`] deep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoStacks {
-    /// What the actor did and has not undone.
+    /// Groups that the actor did and has not undone.
     pub undo: VecDeque<UndoGroup>,
-    /// What the actor undid and has not redone. The actor's next edit empties it.
+    /// Groups that the actor undid and has not redone. The actor's next edit empties the list.
     pub redo: VecDeque<UndoGroup>,
 }
 
@@ -87,23 +87,23 @@ impl From<&UndoGroup> for NextStep {
 }
 
 impl UndoStacks {
-    /// What an undo without ids takes back, newest first.
+    /// Groups that an undo without ids takes back, newest first.
     pub(crate) fn undoable(&self) -> impl Iterator<Item = &UndoGroup> {
         self.undo.iter().rev().filter(|group| !group.is_beginning)
     }
 
-    /// The steps at the top.
+    /// Next step of each stack.
     pub fn next(&self) -> NextSteps {
         NextSteps { undo: self.undoable().next().map(NextStep::from), redo: self.redo.back().map(NextStep::from) }
     }
 }
 
-/// The stacks of all, by actor key.
+/// Stacks of all actors, by actor key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Undoable(BTreeMap<String, UndoStacks>);
 
-/// Runs, kernels, access and clearing outputs are not undone.
+/// Checks that an event can be undone. Runs, kernels, access and clearing outputs cannot.
 pub(crate) fn is_undoable(event: &Event) -> bool {
     match event {
         Event::NotebookRenamed(_) | Event::NotebookMetadataSet(_) | Event::UndoSkipped(_) => true,
@@ -113,18 +113,18 @@ pub(crate) fn is_undoable(event: &Event) -> bool {
 }
 
 impl Undoable {
-    /// The stacks of one actor, with its key as it stands here.
+    /// Stacks of one actor, with the stored key.
     pub(crate) fn of(&self, actor: &str) -> Option<(&str, &UndoStacks)> {
         self.0.get_key_value(actor).map(|(key, stacks)| (key.as_str(), stacks))
     }
 
-    /// The stacks of all, by actor key.
+    /// Stacks of all actors, by actor key.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &UndoStacks)> {
         self.0.iter().map(|(key, stacks)| (key.as_str(), stacks))
     }
 
-    /// Notes an event. `turn_id`: the turn of the tool call whose effect it is. `is_beginning`: it is of the command that made
-    /// the notebook.
+    /// Adds an event. `turn_id`: turn of the tool call that had this effect. `is_beginning`: the event is of the
+    /// command that made the notebook.
     pub(crate) fn note(&mut self, recorded: &Recorded, turn_id: Option<TurnId>, is_beginning: bool) {
         if !is_undoable(&recorded.event) || matches!(recorded.envelope.actor, Actor::Agent { .. } | Actor::System) {
             return;
@@ -141,8 +141,8 @@ impl Undoable {
         self.forget_oldest();
     }
 
-    /// Moves the undone group to the other stack: under the correlation of the events that undo it, which is there already
-    /// when this is not the first of them.
+    /// Moves the undone group to the other stack, under the correlation id of the events that undo it. The first of
+    /// these events makes the entry.
     fn note_undoing(&mut self, actor: &str, recorded: &Recorded, target: &CorrelationId) {
         let correlation = &recorded.envelope.correlation_id;
         let stacks = self.0.entry(actor.to_owned()).or_default();
@@ -155,12 +155,12 @@ impl Undoable {
         }
         extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None, false);
         if !is_own && !is_begun {
-            // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
+            // Another actor's group that was undone leaves its author's stack.
             self.0.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
         }
     }
 
-    /// Forgets the stacks of the actors who have been away longest.
+    /// Evicts the stacks of the actors whose last event is oldest.
     fn forget_oldest(&mut self) {
         let last = |stacks: &UndoStacks| {
             stacks.undo.iter().chain(&stacks.redo).map(|group| group.last_version).max().unwrap_or(0)
@@ -178,10 +178,10 @@ fn holds(stack: &VecDeque<UndoGroup>, id: &CorrelationId) -> bool {
     stack.iter().any(|group| group.correlation_id == *id)
 }
 
-/// Adds the event to its group, which is begun where there is none.
+/// Adds the event to its group; makes the group if there is none.
 fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>, is_beginning: bool) {
     let Envelope { version, correlation_id, command_id, .. } = &recorded.envelope;
-    // A command that names no group is one of its own, which is at the top if there is one.
+    // A command without a named group is its own group, which can only be at the top.
     let searched = if correlation_id.as_str() == command_id.as_str() { 1 } else { DEPTH };
     let is_it = |group: &UndoGroup| group.correlation_id == *correlation_id && group.is_beginning == is_beginning;
     let known = stack.iter().rev().take(searched).position(is_it);

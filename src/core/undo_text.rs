@@ -1,8 +1,8 @@
-//! Taking somebody's edits out of a text and leaving everybody else's in.
+//! Removes some edits from a text and keeps all others.
 //!
-//! The edits of one cell are played once more on a text in which nothing is ever thrown away: what was deleted stays as
-//! a hidden span that knows by which edits. Text that an undo brings back is the hidden span shown again, not new text
-//! of whoever undid it. To take edits out is then to hide what they inserted and to show what only they have hidden.
+//! The edits of one cell are replayed on a text that keeps everything: deleted text becomes a hidden span that records
+//! the deleting edits. An undo shows the hidden span again instead of inserting new text of the undoing actor. Removing
+//! edits then means to hide what they inserted, and to show what only they have hidden.
 
 use notarium_record::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 use notarium_record::{
@@ -12,19 +12,19 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Number of an edit among those played.
+/// Index of an edit among those replayed.
 type Index = usize;
 
-/// A stretch of the text, as far as all of it has the same fate.
+/// A stretch of text that the same edits have inserted and deleted.
 #[derive(Debug, Clone)]
 struct Span {
-    /// UTF-16 units.
+    /// Length in UTF-16 units.
     length: usize,
-    /// Known when it was inserted or deleted by one of the edits.
+    /// The text, if one of the edits inserted or deleted it.
     text: Option<String>,
-    /// `None`: it was there before the first edit.
+    /// The edit that inserted it; `None`: it is older than the first edit.
     inserted_by: Option<Index>,
-    /// Empty: it is shown.
+    /// The edits that deleted it; empty: it is shown.
     deleted_by: BTreeSet<Index>,
 }
 
@@ -48,13 +48,13 @@ impl Span {
     }
 }
 
-/// Where in a history the events of each cell and run are, so that a group of thousands of cells is undone in one walk.
+/// Positions of each cell's events in a history, so that undo of a group of thousands of cells takes one walk.
 #[derive(Debug, Default)]
 pub(crate) struct HistoryIndex {
     by_cell: BTreeMap<CellId, Vec<usize>>,
-    /// The last deletion of each cell.
+    /// Position of the last deletion of each cell.
     deletions: BTreeMap<CellId, usize>,
-    /// The last event of each undo.
+    /// Position of the last event of each undo.
     undo_ends: BTreeMap<CorrelationId, usize>,
 }
 
@@ -65,7 +65,7 @@ impl HistoryIndex {
         index
     }
 
-    /// Takes up the event that stands at `at`.
+    /// Adds the event at position `at`.
     pub(crate) fn note(&mut self, at: usize, recorded: &Recorded) {
         if let Event::CellSourceEdited(CellSourceEdited { cell_id, .. })
         | Event::CellInserted(CellInserted { cell_id, .. }) = &recorded.event
@@ -80,7 +80,7 @@ impl HistoryIndex {
         }
     }
 
-    /// The cell as it was when it was deleted last.
+    /// The last deletion of the cell.
     pub(crate) fn deleted<'a>(&self, events: &'a [Arc<Recorded>], cell_id: &CellId) -> Option<&'a CellDeleted> {
         match &events.get(*self.deletions.get(cell_id)?)?.event {
             Event::CellDeleted(event) => Some(event),
@@ -88,22 +88,22 @@ impl HistoryIndex {
         }
     }
 
-    /// The edits of the cell and the ends of all undos, in order.
+    /// Positions of the cell's edits and of the ends of all undos, in order.
     fn of_cell(&self, cell_id: &CellId) -> BTreeSet<usize> {
         self.by_cell.get(cell_id).into_iter().flatten().chain(self.undo_ends.values()).copied().collect()
     }
 }
 
-/// The edits of one cell from some version on, played from first to last.
+/// Edits of one cell from some version on, replayed in order.
 pub(crate) struct Played<'a> {
     edits: Vec<&'a Recorded>,
     spans: Vec<Span>,
 }
 
-/// What an edit did, and the texts that it removed.
+/// Change of an edit, and the texts that it removed.
 type Change<'a> = (Cow<'a, ChangeSet>, &'a [String]);
 
-/// An edit, or the insertion of the cell as the edit that writes its first source; else `None`.
+/// Change of an edit of the cell, or of its insertion, which writes the first source. `None` for other events.
 fn change_of<'a>(event: &'a Event, cell_id: &CellId) -> Option<Change<'a>> {
     match event {
         Event::CellSourceEdited(event) if event.cell_id == *cell_id => {
@@ -117,10 +117,10 @@ fn change_of<'a>(event: &'a Event, cell_id: &CellId) -> Option<Change<'a>> {
 }
 
 impl<'a> Played<'a> {
-    /// `step` is the undo that is being decided: what it has done already counts, but it is not over.
+    /// Replays the edits. `step` is the undo that is being decided: its events count, but it has not ended.
     ///
     /// # Errors
-    /// When the edits do not follow one another, which `decide` never records.
+    /// The edits do not follow one another, which `decide` never records.
     pub(crate) fn of(
         events: &'a [Arc<Recorded>],
         index: &HistoryIndex,
@@ -153,14 +153,14 @@ impl<'a> Played<'a> {
         Ok(())
     }
 
-    /// The earlier edits of the group that this one undoes.
+    /// Earlier edits of the group that this one undoes.
     fn members(&self, recorded: &Recorded) -> BTreeSet<Index> {
         let Some(target) = &recorded.envelope.undoes else { return BTreeSet::new() };
         let is_member = |edit: &&Recorded| edit.envelope.correlation_id == *target;
         self.edits.iter().enumerate().filter(|(_, edit)| is_member(edit)).map(|(index, _)| index).collect()
     }
 
-    /// An undo also takes back what nobody sees: hidden text that the group inserted, its part in hiding others' text.
+    /// Completes an undo for hidden text: text that the group inserted, and the group's part in hiding text of others.
     fn settle(&mut self, undoer: Index, members: &BTreeSet<Index>) {
         for span in self.spans.iter_mut().filter(|span| !span.is_shown()) {
             let is_theirs = span.inserted_by.is_some_and(|index| members.contains(&index));
@@ -171,13 +171,13 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Whether text that somebody but this actor wrote is shown.
+    /// Checks that text of other actors is shown.
     pub(crate) fn others_wrote(&self, actor: &str) -> bool {
         let is_others = |index: Index| self.edits[index].envelope.actor.key() != actor;
         self.spans.iter().any(|span| span.is_shown() && span.inserted_by.is_some_and(is_others))
     }
 
-    /// The change that takes the edits that are `mine` out of the text that all edits lead to. `None`: there are none.
+    /// Change that removes the edits that are `mine` from the text after all edits. `None`: no edit is.
     pub(crate) fn without(&self, mine: impl Fn(&Recorded) -> bool) -> Result<Option<ChangeSet>, TextError> {
         let mine: BTreeSet<Index> = (0..self.edits.len()).filter(|index| mine(self.edits[*index])).collect();
         if mine.is_empty() {
@@ -196,13 +196,13 @@ impl<'a> Played<'a> {
     }
 }
 
-/// One edit on its way along the spans.
+/// One edit during its replay along the spans.
 struct Playing<'p> {
     spans: &'p mut Vec<Span>,
-    /// The edit, and the edits that it undoes.
+    /// Index of the edit, and the edits that it undoes.
     index: Index,
     members: &'p BTreeSet<Index>,
-    /// The span that comes next.
+    /// Index of the next span.
     at: usize,
 }
 
@@ -231,7 +231,7 @@ impl<'p> Playing<'p> {
         Ok(())
     }
 
-    /// Moves on to the next shown span and makes it at most `length` long.
+    /// Advances to the next shown span and cuts it to at most `length` units.
     fn next_shown(&mut self, length: usize) -> Result<usize, TextError> {
         while self.spans.get(self.at).is_some_and(|span| !span.is_shown()) {
             self.at += 1;
@@ -277,7 +277,7 @@ impl<'p> Playing<'p> {
         self.at += 1;
     }
 
-    /// Where the text is what the undone edits have hidden at this place, it is shown again.
+    /// Shows hidden text again, if `text` is what the undone edits have hidden at this place. Returns true if it is.
     fn show_again(&mut self, text: &str) -> bool {
         let is_shown = |span: &Span| span.is_shown();
         let start = self.spans[..self.at].iter().rposition(is_shown).map_or(0, |index| index + 1);

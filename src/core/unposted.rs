@@ -1,4 +1,4 @@
-//! Keeps what a model has written of its answer when the turn ends before the answer is whole.
+//! Keeps a model's partial answer when its turn ends early.
 
 use crate::context::Context;
 use crate::decision::Decided;
@@ -6,9 +6,9 @@ use crate::notebook::Notebook;
 use crate::replies;
 use notarium_record::{Actor, MessageBlock, MessagePosted, MessageRole, Open, RawJson, TurnId};
 
-/// The message with it, in the name of the assistant. `None`: nothing was written.
+/// Returns the partial answer as a message of the assistant. `None`: no text was written.
 pub(crate) fn kept(notebook: &Notebook, context: &mut Context, turn_id: &TurnId) -> Option<Decided> {
-    // The texts are not those of a turn whose id was chosen again a moment ago.
+    // Without a model call, the texts are those of an earlier turn with the same id.
     let turn = notebook.turns.get(turn_id).filter(|turn| turn.model_calls > 0)?;
     let Actor::User { id: for_user } = turn.requested_by.clone() else { return None };
     let conversation = turn.conversation_id.clone();
@@ -28,7 +28,7 @@ pub(crate) fn kept(notebook: &Notebook, context: &mut Context, turn_id: &TurnId)
     Some(Decided { actor: Some(Actor::Assistant { for_user, conversation }), ..Decided::from(posted) })
 }
 
-/// The texts with something in them, from the first on, as far as a message has room for them.
+/// The first texts that are not blank, as many as a message has room for; the last one may be cut.
 fn fitting(texts: &[String], max_bytes: usize) -> Vec<MessageBlock> {
     let mut room = max_bytes.saturating_sub(2);
     let mut blocks = Vec::new();
@@ -45,7 +45,7 @@ fn fitting(texts: &[String], max_bytes: usize) -> Vec<MessageBlock> {
     blocks
 }
 
-/// The beginning of a text that takes so many bytes as JSON.
+/// Cuts a text so that its block fits into `room` bytes of JSON.
 fn cut(mut text: String, room: usize) -> MessageBlock {
     loop {
         let block = MessageBlock::Text { text: text.clone() };

@@ -1,5 +1,5 @@
-//! What widgets showed last, kept in the notebook's metadata where nbformat has a place for it: files have it, and pages show it when
-//! the kernel is gone.
+//! Saves the last states of widgets in the notebook's metadata, in nbformat's place: for files, and for pages after the
+//! kernel has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,15 @@ use crate::notebook::Notebook;
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::{Document, KernelSessionId, NotebookMetadataSet, RawObject};
 
-/// Of all states that are kept, as JSON.
+/// Bytes of all saved states as JSON, at most.
 const MAX_WIDGETS_BYTES: usize = 512 << 10;
 const FIELD: &str = "widgets";
 const STATE_TYPE: &str = "application/vnd.jupyter.widget-state+json";
 const VIEW_TYPE: &str = "application/vnd.jupyter.widget-view+json";
-/// How a widget's state names another widget.
+/// Prefix with which a widget's state refers to another widget.
 const REFERENCE: &str = "IPY_MODEL_";
 
-/// By model id.
+/// Widget states by model id.
 type States = BTreeMap<String, Box<RawValue>>;
 
 pub(crate) fn decide_save(
@@ -48,7 +48,8 @@ pub(crate) fn decide_save(
     Ok(Decision::one(NotebookMetadataSet { metadata, previous: notebook.metadata.clone() }))
 }
 
-/// The new states over the old ones, as far as an output shows them. Keys of known shapes are masked, as in outputs of assistants.
+/// Merges new states over the saved ones, and keeps those that outputs show. Keys of known shapes are masked, as in
+/// outputs of assistants.
 fn merged(notebook: &Document, state: &RawObject) -> States {
     let mut all = kept_before(&notebook.metadata);
     let new: States = serde_json::from_str(state.get()).unwrap_or_default();
@@ -80,7 +81,7 @@ fn kept_before(metadata: &RawObject) -> States {
     widgets.unwrap_or_default().saved.state
 }
 
-/// The widgets that outputs name.
+/// Model ids of the widgets that outputs show.
 fn shown(notebook: &Document) -> Vec<String> {
     let outputs = notebook.executions.values().flat_map(|execution| &execution.outputs);
     let views = outputs.filter(|output| output.content.get().contains(VIEW_TYPE)).filter_map(|output| {
@@ -90,7 +91,7 @@ fn shown(notebook: &Document) -> Vec<String> {
     views.collect()
 }
 
-/// These widgets and those that they are made of.
+/// These widgets, and the widgets to which they refer.
 fn reachable(all: &States, shown: Vec<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut waiting = shown;

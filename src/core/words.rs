@@ -1,4 +1,4 @@
-//! Values of the wire in sentences for people.
+//! Renders values of the wire as words in sentences for people.
 
 use serde::Serialize;
 

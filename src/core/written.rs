@@ -1,15 +1,15 @@
-//! How much each run has written into the record. The server bounds it, whatever its agent says or leaves out.
+//! Ledger: bytes that each run has written into the record. The server enforces the limit, whatever the agent reports.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use notarium_record::{Event, ExecutionId, Output, RawJson, Written};
 use serde::{Deserialize, Serialize};
 
-/// Ended runs that are remembered: output of their threads still counts.
+/// Ended runs that are kept, at most: late output of their threads still counts.
 const MAX_ENDED_RUNS: usize = 64;
 
-/// What stands in a run in place of what goes beyond the limit. Its event says that it is the server's; the words alone, which
-/// any program can print, count for nothing.
+/// Notice that replaces output beyond the limit. Its event marks it as the server's; the same words printed by a
+/// program have no effect.
 pub(crate) fn limit_notice(limit: usize) -> Output {
     let text = format!(
         "\\n[notarium: this run has written all that the server records of one run, {} MiB; what it writes from here on is not \
@@ -21,12 +21,12 @@ pub(crate) fn limit_notice(limit: usize) -> Output {
     Output { content, blobs: Vec::new(), display_id: None }
 }
 
-/// By run.
+/// Written bytes by run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct WrittenByRun {
     runs: BTreeMap<ExecutionId, Written>,
-    /// Oldest first.
+    /// Ended runs, oldest first.
     ended: VecDeque<ExecutionId>,
 }
 

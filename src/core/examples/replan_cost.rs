@@ -1,7 +1,8 @@
-//! What planning a run costs in a large reactive notebook: `cargo run --release -p notarium-core --example replan_cost [CELLS]`.
+//! Measures the planning of a run in a large reactive notebook:
+//! `cargo run --release -p notarium-core --example replan_cost [CELLS]`.
 //!
-//! Cells hang together in chains of fifty. An edit changes the text of one; then the names are brought up to date, the graph
-//! is made anew, and a run of that cell is planned and decided.
+//! Cells form chains of fifty. An edit changes the text of one. Then the names are refreshed, the graph is rebuilt, and
+//! a run of that cell is planned and decided.
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a tool: it reads the clock")]
 
 use std::sync::Arc;

@@ -1,16 +1,16 @@
-//! What a run of a tool came to, for the model.
+//! Reads a tool's answer from its run, for the model.
 
 use serde_json::Value;
 
 use notarium_record::{BlobPart, Execution, ExecutionStatus, Output};
 
-/// The type of the output that carries a tool's answer.
+/// MIME type of the output that carries a tool's answer.
 pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
-/// An answer above this is refused: what a model reads is bounded.
+/// Bytes of an answer, at most. Larger ones are refused, because the input of a model is limited.
 pub(crate) const MAX_ANSWER_BYTES: usize = 192 << 10;
 
 /// Reads the end of a run that a tool call began: the answer's JSON text, or a sentence on why there is none. Errors
-/// are whole, with their traceback. `read_blob` gives the bytes of parts that are not in the log.
+/// are complete, with their traceback. `read_blob` returns the bytes of parts that are in blobs.
 pub fn answer(execution: &Execution, read_blob: &dyn Fn(&BlobPart) -> Option<Vec<u8>>) -> Result<String, String> {
     match execution.status {
         ExecutionStatus::Ok => told(&outputs(execution, read_blob)?),
@@ -46,7 +46,7 @@ fn failure(execution: &Execution, outputs: &[Value]) -> String {
     with_notice(&text, execution)
 }
 
-/// nbformat's `error`, in full: its traceback ends with the name and the message.
+/// Renders nbformat's `error` in full: the traceback ends with the name and the message.
 fn error_text(output: &Value) -> String {
     let lines: Vec<&str> = output["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let part = |name: &str| output[name].as_str().unwrap_or_default();
@@ -54,7 +54,7 @@ fn error_text(output: &Value) -> String {
     if lines.is_empty() { summary } else { format!("{summary}\n{}", without_colours(&lines.join("\n"))) }
 }
 
-/// Takes the terminal's colour codes (`ESC [ … m`) out.
+/// Removes the terminal's colour codes (`ESC [ … m`).
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -70,7 +70,7 @@ fn with_notice(text: &str, execution: &Execution) -> String {
     execution.end_sentence().map_or_else(|| text.to_owned(), |notice| format!("{text} ({notice})"))
 }
 
-/// The outputs with the parts that are in blobs.
+/// Outputs with their blob parts put back.
 fn outputs(execution: &Execution, read_blob: &dyn Fn(&BlobPart) -> Option<Vec<u8>>) -> Result<Vec<Value>, String> {
     let whole = |output: &Output| {
         let mut content: Value = serde_json::from_str(output.content.get()).ok()?;
@@ -87,7 +87,7 @@ fn part_value(part: &BlobPart, bytes: &[u8]) -> Option<Value> {
     if part.json { serde_json::from_slice(bytes).ok() } else { Some(String::from_utf8_lossy(bytes).into()) }
 }
 
-/// Puts a value where a JSON pointer says; what is missing on the way is made.
+/// Puts a value at a JSON pointer; creates missing objects on the way.
 fn put(content: &mut Value, pointer: &str, value: Value) -> Option<()> {
     let mut place = content;
     for step in pointer.strip_prefix('/')?.split('/') {

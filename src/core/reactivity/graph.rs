@@ -1,4 +1,4 @@
-//! Who reads from whom. Cells are numbered in the order of the page.
+//! Dependency graph of the cells. Cells are numbered in page order.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -10,10 +10,10 @@ use crate::code_links::{Links, Symbol};
 use crate::code_names::{Known, KnownNames};
 use notarium_record::CellId;
 
-/// A set of cells: whether each is in it.
+/// A set of cells, as a flag for each cell.
 pub(super) type Cells = Vec<bool>;
 
-/// The dependencies between the cells of a notebook.
+/// Dependencies between the cells of a notebook.
 #[derive(Debug, Clone)]
 pub struct Graph {
     names: Arc<KnownNames>,
@@ -21,48 +21,48 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Of names that are those of the document's cells, as far as they are known.
+    /// Builds the graph from the names of the document's cells, as far as they are known.
     pub fn of(names: Arc<KnownNames>) -> Self {
         let links = names.links();
         Self { names, links }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.links.cyclic.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.links.cyclic.is_empty()
     }
 
-    /// A cell, by its number.
+    /// Id of a cell by its number.
     pub fn id(&self, cell: usize) -> &CellId {
         &self.names.known(cell).cell_id
     }
 
-    /// The cells, in the order of the page.
+    /// Ids of the cells, in page order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = &CellId> {
         self.names.in_page_order().map(|known| &known.cell_id)
     }
 
-    /// From which cells this one reads, and what; by cell.
+    /// Cells from which this one reads, with the names; sorted by cell.
     pub fn parents(&self, cell: usize) -> &[Edge] {
         self.links.parents.of(cell)
     }
 
-    /// Which cells read from this one, and what; by cell.
+    /// Cells that read from this one, with the names; sorted by cell.
     pub fn children(&self, cell: usize) -> &[Edge] {
         self.links.children.of(cell)
     }
 
-    /// The name of an edge.
+    /// Name that an edge carries.
     pub fn name(&self, edge: &Edge) -> &str {
         self.names.name(edge.symbol)
     }
 
-    /// What it reads and no cell leaves.
+    /// Names that the cell reads and no cell leaves.
     pub fn missing(&self, cell: usize) -> impl Iterator<Item = &str> {
         self.links.missing.get(&cell).into_iter().flatten().map(|symbol| &**self.names.name(*symbol))
     }
@@ -72,12 +72,12 @@ impl Graph {
         self.links.clashes.iter().map(|(symbol, cells)| (&**self.names.name(*symbol), cells.as_slice()))
     }
 
-    /// Whether it reads, over others, from itself.
+    /// Returns true if the cell depends on itself through other cells.
     pub fn is_cyclic(&self, cell: usize) -> bool {
         self.links.cyclic[cell]
     }
 
-    /// Where these cells stand; without those that have no names.
+    /// Places of these cells on the page; cells without names are left out.
     pub(super) fn places(&self, cells: &[CellId]) -> Vec<usize> {
         if let [cell] = cells {
             return self.names.place(cell).into_iter().collect();
@@ -94,7 +94,7 @@ impl Graph {
         symbols.iter().map(|symbol| self.names.name(*symbol).to_string()).collect()
     }
 
-    /// A shortest way from a cell back to itself: "a → b → a". Empty for a cell that is in no circle.
+    /// A shortest cycle from a cell back to itself: "a → b → a". Empty if the cell is in no cycle.
     pub fn cycle(&self, cell: usize) -> Vec<usize> {
         if !self.links.cyclic[cell] {
             return Vec::new();
@@ -115,23 +115,23 @@ impl Graph {
         Vec::new()
     }
 
-    /// Adds all from which these read, over others too.
+    /// Adds all cells from which these read, also through others.
     pub(super) fn with_ancestors(&self, cells: &Cells) -> Cells {
         reach(cells, |cell| self.parents(cell), |_| true)
     }
 
-    /// Adds all that read from these, over others too, but for what does not `count`.
+    /// Adds all cells that read from these, also through others. The walk leaves out cells for which `counts` is false.
     pub(super) fn with_descendants(&self, cells: &Cells, counts: impl Fn(usize) -> bool) -> Cells {
         reach(cells, |cell| self.children(cell), counts)
     }
 
-    /// Cells that are in a circle, or read from one that is.
+    /// Cells that are in a cycle, or read from one that is.
     pub(super) fn doomed(&self) -> Cells {
         self.with_descendants(&self.links.cyclic, |_| true)
     }
 
-    /// These cells so that each comes behind those from which it reads, as near to the order of the page as that goes. Cells in
-    /// a circle are left out, with all that read from them.
+    /// Sorts these cells topologically, as near to page order as possible. Cells in a cycle are left out, with all that
+    /// read from them.
     pub(super) fn in_order(&self, cells: &Cells) -> Vec<usize> {
         let inside = |cell: usize| distinct(self.parents(cell)).filter(|parent| cells[*parent]).count();
         let members = || (0..self.len()).filter(|cell| cells[*cell]);
@@ -172,7 +172,7 @@ fn reach<'a>(from: &Cells, next: impl Fn(usize) -> &'a [Edge], counts: impl Fn(u
     reached
 }
 
-/// The cells of a sorted list of edges, each once.
+/// Cells of a sorted list of edges, each once.
 pub(super) fn distinct(edges: &[Edge]) -> impl Iterator<Item = usize> {
     edges.chunk_by(|one, other| one.cell == other.cell).map(|same| same[0].cell)
 }

@@ -1,4 +1,4 @@
-//! What becomes of variables that no cell defines any more, and of runs whose input did not come.
+//! Removes variables that no cell defines any more, and blocks runs whose inputs failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use notarium_record::{
     Reactivity,
 };
 
-/// What people read of a run that removes variables.
+/// Purpose of a removing run, as people read it.
 const REMOVAL: &str = "remove variables that no cell defines any more";
 
-/// The run that removes these variables and those of deleted cells from the kernel, if there is one that may have them. It
-/// stands behind every run that was asked for before.
+/// Requests a run that removes these variables and those of deleted cells from the kernel. `None`: no kernel can have
+/// them. The run is queued after all earlier ones.
 pub(crate) fn removal(
     notebook: &Notebook,
     execution_id: impl FnOnce() -> ExecutionId,
@@ -38,8 +38,8 @@ pub(crate) fn removal(
     Some(ExecutionRequested { kernel_session: Some(session.clone()), ..requested })
 }
 
-/// What follows the deletion of a cell in a reactive notebook: the variables that it alone had bound are removed. Where who
-/// deletes may not run code, that waits for the next run that somebody asks for.
+/// Removes the variables that only the deleted cell had bound, in a reactive notebook. If the sender may not run code,
+/// the next requested run removes them.
 pub(crate) fn removal_after(notebook: &Notebook, context: &mut Context, cell_id: &CellId) -> Vec<Decided> {
     if notebook.reactivity == Reactivity::Off || authorise(notebook, context, Operation::Run).is_err() {
         return Vec::new();
@@ -51,13 +51,13 @@ pub(crate) fn removal_after(notebook: &Notebook, context: &mut Context, cell_id:
     [Decided::from(request)].into_iter().chain(assigned).collect()
 }
 
-/// Shows nothing, binds nothing, and does not mind what is not there. (Names are identifiers: they need no escapes.)
+/// Code that shows nothing, binds nothing, and ignores missing names. (Names are identifiers: they need no escapes.)
 fn code_that_removes(names: &BTreeSet<String>) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     format!("(lambda names: [globals().pop(name, None) for name in names] and None)([{}])", quoted.join(", "))
 }
 
-/// The ends of the runs that wait for one of these, over others too, when these do not succeed.
+/// Blocks the queued runs that depend on one of the failed runs, also through others.
 pub(crate) fn blocked_after(notebook: &Notebook, failed: &[&ExecutionId]) -> Vec<ExecutionBlocked> {
     let waits = &notebook.ledger.reactive.waits;
     if waits.is_empty() || failed.is_empty() {
@@ -65,7 +65,7 @@ pub(crate) fn blocked_after(notebook: &Notebook, failed: &[&ExecutionId]) -> Vec
     }
     let mut why: BTreeMap<&ExecutionId, &ExecutionId> = failed.iter().map(|id| (*id, *id)).collect();
     let mut events = Vec::new();
-    // Runs stand in the queue behind those that they wait for.
+    // A run has its place in the queue after those for which it waits.
     let version = |id: &ExecutionId| notebook.executions.get(id).map(|run| (run.requested_version, run.status));
     let mut queue: Vec<_> = waits.iter().filter_map(|(id, waits)| Some((version(id)?, id, waits))).collect();
     queue.sort_by_key(|((requested, _), ..)| *requested);

@@ -1,4 +1,4 @@
-//! Which runs bring a cell, and what hangs together with it, up to date.
+//! Plans the runs that bring cells up to date: stale inputs, and in eager notebooks the dependents too.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use crate::notebook::Notebook;
 use crate::rejection::{RejectionCode, Result};
 use notarium_record::{CellId, ExecutionId, KernelSessionId, Reactivity};
 
-/// Cells of a circle that a sentence names.
+/// Cells of a cycle that a message names, at most.
 const MAX_NAMED: usize = 8;
 
 /// One run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub(crate) cell_id: CellId,
-    /// Indexes of runs before it in the plan.
+    /// Indexes of earlier runs of the plan on which this one depends.
     pub(crate) waits_for: Vec<usize>,
-    /// Runs that are under way.
+    /// Unfinished runs outside the plan on which this one depends.
     pub(crate) waits_for_others: Vec<ExecutionId>,
-    /// What its text binds in the kernel; `None` where the text does not parse.
+    /// Names that the cell's text binds; `None` if the text does not parse.
     pub(crate) leaves: Option<Vec<String>>,
 }
 
-/// Runs in the order in which they are to be asked for.
+/// Runs in the order in which they are requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) runs: Vec<Planned>,
@@ -31,8 +31,8 @@ pub(crate) struct Plan {
     pub(crate) abandoned: BTreeSet<String>,
 }
 
-/// The cells and what is stale of that from which they read; in eager notebooks also all that reads from any of these, with
-/// what is stale of that from which they read.
+/// Plans the cells and their stale inputs. Eager notebooks add all cells that read from any of these, with their stale
+/// inputs.
 pub(crate) fn plan(
     notebook: &Notebook,
     graph: &Graph,
@@ -84,7 +84,7 @@ fn of_cells(notebook: &Notebook, graph: &Graph, cells: &Cells) -> Plan {
             leaves,
         });
     }
-    // Another run of the plan binds it.
+    // Names that another run of the plan binds stay.
     let bound: BTreeSet<&String> = plan.runs.iter().flat_map(|run| run.leaves.iter().flatten()).collect();
     plan.abandoned.retain(|name| !bound.contains(name));
     plan
@@ -94,7 +94,7 @@ fn is_runnable(notebook: &Notebook, cell_id: &CellId) -> bool {
     notebook.cells.get(cell_id).is_some_and(|cell| cell.content.cell_type.runs())
 }
 
-/// A cell that is in a circle, or reads from one, cannot be brought up to date.
+/// Refuses cells that are in a cycle or read from one: they cannot be brought up to date.
 fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<()> {
     let near = graph.with_ancestors(wanted);
     let circles = |cells: &Cells| (0..graph.len()).find(|cell| cells[*cell] && graph.is_cyclic(*cell));
@@ -107,7 +107,7 @@ fn check_no_cycle(graph: &Graph, wanted: &Cells) -> Result<()> {
     Err(RejectionCode::DependencyCycle.because(message))
 }
 
-/// "a → b → a", with the names.
+/// Cycle as text, with the names that are read: "a (`x`) → b (`y`) → a".
 pub(super) fn cycle_in_words(graph: &Graph, cell: usize) -> String {
     let way = graph.cycle(cell);
     let shown = way.len().min(MAX_NAMED + 1);

@@ -1,4 +1,4 @@
-//! The graph of a notebook as people and programs read it.
+//! Dependency graph of a notebook, as people and programs read it.
 
 use std::sync::Arc;
 
@@ -91,12 +91,12 @@ pub struct NotebookGraph {
     pub defined_twice: Vec<ClashReport>,
 }
 
-/// Of names that are those of the notebook's cells, as far as they are known.
+/// Graph from the names of the notebook's cells, as far as they are known.
 pub fn notebook_graph(notebook: &Notebook, names: Arc<KnownNames>) -> NotebookGraph {
     graph_of(notebook, &|cell| notebook.ledger.reactive.gone.contains(cell), names)
 }
 
-/// The same for who has no ledger: a cell that was deleted and came back counts as if its variables had, too.
+/// Graph without a ledger: a cell that was deleted and restored counts as if its variables were restored too.
 pub fn document_graph(document: &Document, names: Arc<KnownNames>) -> NotebookGraph {
     graph_of(document, &|_| false, names)
 }

@@ -1,37 +1,37 @@
-//! Which cells are stale, and why.
+//! Staleness of cells, with the reasons.
 
 use super::graph::{Cells, Graph, distinct};
 use notarium_record::{CellId, Document, Execution, ExecutionStatus, ExecutionSubject, KernelSessionId, Version};
 
-/// Why what a cell shows, or left in the kernel, is not what running it now would give.
+/// Reason why the outputs or variables of a cell may differ from those of a run now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stale {
-    /// It has not run, or a file tells of the run.
+    /// The cell has not run, or its run was imported.
     NeverRan,
-    /// It ran in another kernel, or in one that is gone.
+    /// The cell ran in another kernel, or in one that has ended.
     KernelGone,
-    /// Its text is another than the one that ran.
+    /// The cell's text has changed since its run.
     Edited,
-    /// Its run failed, or was cancelled or lost.
+    /// The cell's run failed, or was cancelled or lost.
     Unsuccessful(ExecutionStatus),
-    /// Its run was blocked, because that of this cell (where it is known) did not succeed.
+    /// The cell's run was blocked, because the run of this cell (if known) did not succeed.
     Blocked(Option<CellId>),
-    /// It was deleted and came back: its variables have not.
+    /// The cell was deleted and restored, and its variables are missing.
     VariablesGone,
-    /// It reads, over others, from itself.
+    /// The cell depends on itself through others.
     Cyclic,
-    /// A cell from which it reads has run since.
+    /// A cell from which this one reads has run since.
     Reran(usize),
-    /// A cell from which it reads is stale itself.
+    /// A cell from which this one reads is stale.
     Ancestor(usize),
 }
 
-/// What the ledger knows of a cell's variables.
+/// Lookup in the ledger: the kernel has lost the cell's variables.
 pub(super) type IsGone<'a> = &'a dyn Fn(&CellId) -> bool;
 
-/// By cell; those that were not asked for are not stale.
+/// Staleness by cell. Cells outside `of` count as not stale.
 ///
-/// `is_gone`: whether the kernel has lost what the cell's latest run left.
+/// `is_gone`: the kernel has lost the variables of the cell's latest run.
 pub(super) fn standings(
     notebook: &Document,
     is_gone: IsGone,
@@ -56,7 +56,7 @@ pub(super) fn standings(
     standings
 }
 
-/// Cells in a circle, and those that read from it, which no order has.
+/// Marks cells in a cycle and those that read from one; `in_order` leaves them out.
 fn mark_cycles(graph: &Graph, of: &[bool], standings: &mut [Option<Stale>]) {
     let doomed: Cells = graph.doomed();
     for cell in (0..graph.len()).filter(|cell| doomed[*cell] && of[*cell]) {
@@ -68,7 +68,8 @@ fn mark_cycles(graph: &Graph, of: &[bool], standings: &mut [Option<Stale>]) {
     }
 }
 
-/// When the run was asked for that the cell shows, and why it is stale whatever other cells are.
+/// Version at which the cell's latest run was requested, and the reason why the cell is stale regardless of other
+/// cells.
 fn own(
     notebook: &Document,
     is_gone: IsGone,
