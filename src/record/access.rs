@@ -1,4 +1,4 @@
-//! Who may take part in a notebook, and as what. What a role may do is the core's table.
+//! Access to a notebook: subjects, roles, grants, scopes. `core/authority.rs` says what a role may do.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,8 @@ pub enum Subject {
     },
 }
 
-/// How a [`Subject`] is read: serde buffers a tagged enum, and whoever refuses unknown fields would not see those inside.
+/// Form in which a [`Subject`] is read. Serde buffers a tagged enum, so that readers who refuse unknown fields would
+/// not see those inside.
 #[derive(Deserialize)]
 struct FlatSubject {
     kind: SubjectKind,
@@ -84,7 +85,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// From the least to the most, and the agent's.
+    /// All roles, from the least to the most rights; the agent's last.
     pub const ALL: [Role; 7] =
         [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
 }
@@ -98,7 +99,7 @@ pub struct ForkOrigin {
     pub version: Version,
 }
 
-/// Somebody's right.
+/// Right of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
     /// What the subject may do.
@@ -113,7 +114,7 @@ pub struct Grant {
 pub struct AccessEntry {
     /// Each stands in the list once.
     pub subject: Subject,
-    /// In JSON its fields stand beside `subject`.
+    /// Role and expiry. In JSON these fields are beside `subject`.
     #[serde(flatten)]
     pub grant: Grant,
 }
@@ -141,7 +142,7 @@ pub enum Scope {
 /// The scopes of a connection.
 pub type Scopes = BTreeSet<Scope>;
 
-/// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
+/// Scopes that an assistant can have: those of its person without `confirm`, `manage` and `admin`.
 pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
 /// [`ASSISTANT_SCOPES`] as a set.

@@ -1,4 +1,4 @@
-//! Who did it. Stamped by the server from the connection, never read from a payload.
+//! Actor of an event. The server stamps it from the connection; it is never read from a payload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl Actor {
     /// A short text that is unique per actor: the key for retries and undo.
     pub fn key(&self) -> String {
         match self {
-            // Made several times for each edit: `concat` allocates once.
+            // Called several times for each edit: `concat` allocates once.
             Actor::User { id } => ["user:", id.as_str()].concat(),
             Actor::Guest { share_link } => ["guest:", share_link.as_str()].concat(),
             Actor::Assistant { for_user, conversation } => {
@@ -50,7 +50,7 @@ impl Actor {
         }
     }
 
-    /// The conversation that an assistant acts in.
+    /// The conversation in which an assistant acts; `None` for other actors.
     pub fn conversation(&self) -> Option<&ConversationId> {
         match self {
             Actor::Assistant { conversation, .. } => Some(conversation),
@@ -58,7 +58,7 @@ impl Actor {
         }
     }
 
-    /// The actor of a key; `None` where the text is not one.
+    /// Parses the key of an actor; `None` if the text is no key.
     pub fn from_key(key: &str) -> Option<Self> {
         let (kind, rest) = key.split_once(':').unwrap_or((key, ""));
         match kind {

@@ -1,21 +1,21 @@
-//! What is written to the log together: made by a room, kept by a store.
+//! Append: events and commands that are written to the log in one transaction. A room makes it, a store keeps it.
 
 use crate::envelope::{Head, Stored};
 use crate::event::Event;
 use crate::ids::{CommandId, NotebookId, Version};
 use crate::json::RawJson;
 
-/// A sealed event and what it is found by.
+/// A sealed event with its index key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// As it goes to disk, hash included.
+    /// The event as written to disk, hash included.
     pub stored: Stored,
     /// [`Event::subject`]; `None` for the notebook as a whole.
     pub subject: Option<String>,
 }
 
 impl NewEvent {
-    /// Notes what the event is about.
+    /// Takes the subject from the event.
     pub fn new(stored: Stored, event: &Event) -> Self {
         Self { stored, subject: event.subject().map(str::to_owned) }
     }
@@ -24,27 +24,28 @@ impl NewEvent {
 /// An accepted command, kept so that a repeat gets the same answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRecord {
-    /// `Actor::key()`.
+    /// Key of the sender, from `Actor::key()`.
     pub actor: String,
     /// Unique for each actor in a notebook.
     pub command_id: CommandId,
-    /// SHA-256 of the command's body: another body under the same id is refused.
+    /// SHA-256 of the command's body. Another body under the same id is refused.
     pub digest: [u8; 32],
     /// The notebook's version after the command.
     pub version: Version,
-    /// The answer.
+    /// The answer, as JSON.
     pub outcome: RawJson,
 }
 
-/// Counts the leases of a notebook. 0: nobody has taken one, for instance because the notebook is not there yet.
+/// Number of a notebook's lease, counted up. 0: no lease was taken yet, for instance because the notebook does not
+/// exist.
 pub type Epoch = u64;
 
-/// What is written together, all or nothing. Events may be empty: a command that changed nothing is recorded too.
+/// Events and commands that are written all or nothing. Without events: a command that changed nothing is recorded too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// The notebook that is written to.
+    /// The notebook whose log is written.
     pub notebook_id: NotebookId,
-    /// Of the lease under which this is written: refused when somebody has taken a later one.
+    /// Epoch of the lease under which this is written. The store refuses it if a later lease was taken.
     pub epoch: Epoch,
     /// The head that the events continue; [`Head::START`] for a new notebook.
     pub expected: Head,

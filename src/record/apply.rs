@@ -1,6 +1,6 @@
-//! From a recorded event to the next document. This file dispatches; the slices compute.
+//! Folds a recorded event into the document. This file dispatches to one file for each group of events.
 //!
-//! Invariant: no constant, time window or eviction decides here. What goes, goes by an event.
+//! Invariant: no constant, time window or eviction decides here. Only events remove state.
 
 mod cells;
 mod comments;
@@ -15,7 +15,7 @@ use crate::envelope::Recorded;
 use crate::event::EventGroup;
 
 impl Document {
-    /// Folds one event in. Total: it cannot fail. An event that was applied already (its version is not later) changes
+    /// Folds in one event. Total: it cannot fail. An event that was applied already (its version is not later) changes
     /// nothing.
     pub fn apply(&mut self, recorded: &Recorded) {
         let envelope = &recorded.envelope;

@@ -1,4 +1,4 @@
-//! Canonical JSON (RFC 8785): one text for each value, in whatever language it is written. Digests are taken of it.
+//! Canonical JSON (RFC 8785): one text for each value in every language. Digests are computed over it.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -6,17 +6,18 @@ use sha2::{Digest, Sha256};
 use crate::document::Document;
 use crate::hash::Hash;
 
-/// The canonical JSON of a value: keys sorted by their UTF-16 code units, numbers as ECMAScript prints them, no blanks.
+/// Returns the canonical JSON of a value: keys sorted by their UTF-16 code units, numbers as ECMAScript prints them, no
+/// blanks.
 ///
 /// # Errors
-/// What has no such form: half of a surrogate pair, a number beyond a double, more than 127 levels.
+/// The value has no canonical form: half of a surrogate pair, a number beyond a double, more than 127 levels.
 pub fn canonical_json<T: Serialize>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
-    // The value first: raw JSON inside is parsed, not passed through.
+    // Converts to a value first: raw JSON inside is parsed, not passed through.
     serde_json_canonicalizer::to_vec(&serde_json::to_value(value)?)
 }
 
 impl Document {
-    /// SHA-256 of the document's canonical JSON: equal for all who have applied the same events.
+    /// SHA-256 of the document's canonical JSON: equal for all replicas that have applied the same events.
     ///
     /// # Errors
     /// Those of [`canonical_json`].
@@ -50,7 +51,7 @@ mod tests {
             "[12345678901234567890, 9007199254740993, -9223372036854775808]",
             "[12345678901234567000,9007199254740992,-9223372036854776000]",
         );
-        // Read with the last bit right.
+        // Correct to the last bit.
         check(
             "[2.2250738585072011e-308, 0.1, 5e-324, 1.7976931348623157e308]",
             "[2.225073858507201e-308,0.1,5e-324,1.7976931348623157e+308]",

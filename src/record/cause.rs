@@ -1,13 +1,13 @@
-//! Why things ended: words for programs, and, here alone, what people read in their place.
+//! Causes of ends: a word for programs, and the phrase that people read. No other file has these phrases.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::open::Open;
 
-/// A cause in words.
+/// A cause with a phrase for people.
 pub trait Cause: Serialize {
-    /// What follows "because", without a full stop.
+    /// Phrase that follows "because", without a full stop.
     fn phrase(&self) -> &'static str;
 }
 
@@ -143,7 +143,8 @@ impl From<KernelCause> for EndCause {
     }
 }
 
-/// What people read: what is known beyond the cause, else the cause. One that this version does not know is shown as its word.
+/// Sentence for people: the detail if there is one, else the phrase of the cause. A cause that this version does not
+/// know is shown as its word.
 pub fn sentence<C: Cause>(cause: &Open<C>, detail: Option<&str>) -> String {
     match (detail, cause.known()) {
         (Some(detail), _) => detail.to_owned(),
@@ -152,20 +153,20 @@ pub fn sentence<C: Cause>(cause: &Open<C>, detail: Option<&str>) -> String {
     }
 }
 
-/// What people read of a run that was blocked.
+/// Sentence for people about a blocked run.
 pub(crate) const BLOCKED: &str = "an earlier cell failed";
 
-/// A cause, and what is known beyond it: a sentence.
+/// A cause, and a sentence with details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Because<C> {
     /// For programs.
     pub cause: C,
-    /// For people; absent: nothing is known beyond the cause.
+    /// Sentence for people; absent: the cause says all that is known.
     pub detail: Option<String>,
 }
 
 impl<C> Because<C> {
-    /// A cause with a sentence beside it.
+    /// Makes a cause with a detail.
     pub fn new(cause: C, detail: impl Into<String>) -> Self {
         Self { cause, detail: Some(detail.into()) }
     }

@@ -1,4 +1,4 @@
-//! A cell as events carry it.
+//! Cell as events carry it: type, source, place, metadata, flags.
 
 use std::borrow::Cow;
 
@@ -24,17 +24,17 @@ pub enum CellType {
     Prompt,
 }
 
-/// The line that stands before an SQL cell's source in what a kernel is given, and so in the record of the run: the text itself says
-/// that it is SQL, whatever becomes of the cell.
+/// First line of the text that a kernel gets for an SQL cell. The run's record has it too, so that the text alone shows
+/// that it is SQL.
 pub const SQL_LINE: &str = "%%notarium_sql\n";
 
 impl CellType {
-    /// Whether a kernel takes cells of this kind.
+    /// Returns true if a kernel runs cells of this type.
     pub fn runs(self) -> bool {
         matches!(self, Self::Code | Self::Sql)
     }
 
-    /// The text that a kernel is given for a source.
+    /// Returns the text that a kernel gets for a source.
     pub fn text_to_run(self, source: &str) -> Cow<'_, str> {
         match self {
             Self::Sql => Cow::Owned(format!("{SQL_LINE}{source}")),
@@ -91,7 +91,7 @@ pub struct CellContent {
 }
 
 impl CellContent {
-    /// The text that a kernel is given for it.
+    /// Returns the text that a kernel gets for the cell.
     pub fn text_to_run(&self) -> Cow<'_, str> {
         self.cell_type.text_to_run(&self.source)
     }

@@ -1,4 +1,5 @@
-//! The document of one notebook at one version: what every client shows and reproduces. Serialised, it is the snapshot.
+//! Document of one notebook at one version: what every client shows and reproduces. Its serialised form is the
+//! snapshot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,7 +116,7 @@ impl Document {
         }
     }
 
-    /// Whether there has been an event.
+    /// Returns true after the first event.
     pub fn exists(&self) -> bool {
         self.version > 0
     }
@@ -125,7 +126,7 @@ impl Document {
         self.executions.get_key_value(self.latest.get(cell_id)?)
     }
 
-    /// Cells in the order of the page.
+    /// Cells in page order.
     pub fn ordered_cells(&self) -> impl Iterator<Item = (&CellId, &Arc<Cell>)> {
         self.order.iter().filter_map(|id| self.cells.get_key_value(id))
     }
@@ -142,7 +143,7 @@ impl Document {
         })
     }
 
-    /// Where the cell stands in `order`.
+    /// Index of the cell in `order`.
     pub fn position(&self, cell_id: &CellId) -> Option<usize> {
         let index = self.place_of(&self.cells.get(cell_id)?.content.order_key, cell_id);
         (self.order.get(index) == Some(cell_id)).then_some(index)

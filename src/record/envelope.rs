@@ -1,8 +1,8 @@
-//! The envelope around every event, and the hash chain that makes the log tamper-evident.
+//! Envelope of every event, and the hash chain that makes the log tamper-evident.
 //!
-//! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is a format byte (1), then every field of the envelope but payload and
-//! hash, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`: with the
-//! salt destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
+//! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is a format byte (1), then every field of the
+//! envelope, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`. If
+//! the salt is destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
 
 use std::borrow::Cow;
 
@@ -17,63 +17,64 @@ use crate::json::RawJson;
 use crate::upcast::DecodeError;
 use crate::upcast::{newest_schema, to_newest};
 
-/// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.
+/// All fields of an event but its payload. The store's `position` (over all notebooks) is not among them and not
+/// hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Unique over all notebooks; made by the server.
     pub id: EventId,
     /// The notebook whose log this is.
     pub notebook_id: NotebookId,
-    /// One more than that of the event before.
+    /// Version of the event before, plus one.
     pub version: Version,
     /// The name of the payload's type, as in `CellInserted`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// The number of the payload's shape, counted for each type from 1.
+    /// Schema number of the payload, counted for each type from 1.
     pub schema: u16,
-    /// Who was connected; stamped by the server.
+    /// Actor of the connection; stamped by the server.
     pub actor: Actor,
-    /// The command that the event is of.
+    /// The command to which the event belongs.
     pub command_id: CommandId,
-    /// The undo group; equal to `command_id` where the command named none.
+    /// The undo group; equal to `command_id` if the command named none.
     pub correlation_id: CorrelationId,
-    /// The event that led to this one; absent where a client's command did.
+    /// The event that led to this one; absent if a client's command did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
     /// The group that this event undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CorrelationId>,
-    /// Never before the previous event's.
+    /// Time of the append; never before the previous event's.
     pub recorded_at: Millis,
 }
 
-/// An event as the store keeps it: the payload is the very text that was hashed.
+/// An event as the store keeps it: the payload is exactly the text that was hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
-    /// All that is hashed beside the payload.
+    /// Hashed fields beside the payload.
     #[serde(flatten)]
     pub envelope: Envelope,
-    /// In the schema in which it was written. After a redaction a stand-in.
+    /// Payload in the schema in which it was written. After a redaction a stand-in.
     pub payload: RawJson,
     /// Absent after a redaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<Salt>,
-    /// SHA-256 of salt and payload. Stays after a redaction.
+    /// SHA-256 of salt and payload. It stays after a redaction.
     pub payload_digest: Hash,
-    /// Of the hash before, the envelope and the digest.
+    /// SHA-256 of the previous hash, the envelope and the digest.
     pub hash: Hash,
 }
 
-/// An event, typed, with its envelope: what `apply` takes.
+/// A typed event with its envelope: the input of `apply`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Who, when, and where in the log.
+    /// Actor, time, and place in the log.
     pub envelope: Envelope,
     /// The payload, in the newest schema of its type.
     pub event: Event,
 }
 
-/// The end of a notebook's chain.
+/// End of a notebook's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The version of the last event; 0 before the first.
@@ -85,14 +86,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// Before the first event.
+    /// The head before the first event.
     pub const START: Head = Head { version: 0, hash: Hash::ZERO, recorded_at: 0 };
 }
 
-/// Where a chain breaks.
+/// The first break of a chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    /// The versions do not follow one another.
+    /// A version is missing or doubled.
     #[error("version {found} follows version {after}: an event is missing or doubled")]
     Gap {
         /// The last version that is proven.
@@ -106,13 +107,13 @@ pub enum ChainError {
         /// The first event that is wrong.
         version: Version,
     },
-    /// The hash does not follow from what stands before it.
+    /// The hash does not match the previous hash, the envelope and the digest.
     #[error("the envelope of version {version} is not the one that was recorded, or the event before it was changed")]
     Hash {
         /// The first event that is wrong.
         version: Version,
     },
-    /// The times do not rise.
+    /// An event has an earlier time than the one before.
     #[error("version {version} is dated before the one it follows")]
     Time {
         /// The first event that is wrong.
@@ -121,14 +122,17 @@ pub enum ChainError {
 }
 
 impl Stored {
-    /// Types the payload, whatever schema it was written in.
+    /// Types the payload, in whatever schema it was written.
+    ///
+    /// # Errors
+    /// This build cannot read the event.
     pub fn typed(&self) -> Result<Recorded, DecodeError> {
         let event = Event::decode(&self.envelope.event_type, self.envelope.schema, self.payload.get())?;
         Ok(Recorded { envelope: self.envelope.clone(), event })
     }
 
-    /// Schema and payload as this build writes them: those of the log, unless they are of an older schema. What this build
-    /// cannot read stays as it is.
+    /// Returns schema and payload as this build writes them. A payload of an older schema is upcast; others, and those
+    /// that this build cannot read, are as in the log.
     pub fn newest(&self) -> (u16, RawJson) {
         let Envelope { event_type, schema, .. } = &self.envelope;
         let upcast = match to_newest(event_type, *schema, self.payload.get()) {
@@ -138,7 +142,7 @@ impl Stored {
         upcast.map_or_else(|| (*schema, self.payload.clone()), |payload| (newest_schema(event_type), payload))
     }
 
-    /// The end of a chain that ends here.
+    /// Head of a chain that ends with this event.
     pub fn head(&self) -> Head {
         Head { version: self.envelope.version, hash: self.hash, recorded_at: self.envelope.recorded_at }
     }
@@ -149,7 +153,8 @@ fn payload_digest(salt: &Salt, payload: &str) -> Hash {
     Hash(Sha256::new().chain_update(salt.0).chain_update(payload).finalize().into())
 }
 
-/// Writes the header of the hash: length-prefixed fields in the order of [`Envelope`]; an absent one has length 2^32-1.
+/// Writes the header of the hash: length-prefixed fields in the order of [`Envelope`]. An absent field has length
+/// 2^32-1.
 struct Header(Sha256);
 
 impl Header {
@@ -171,7 +176,7 @@ impl Header {
     }
 }
 
-/// The first byte of every header: another order or meaning of its fields gets another number.
+/// First byte of every header. Another order or meaning of its fields gets another number.
 const HASH_FORMAT: u8 = 1;
 
 fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
@@ -191,7 +196,7 @@ fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
 }
 
 impl Stored {
-    /// Seals an event's payload with the hash that continues the chain at `head`, which is moved on.
+    /// Seals an event's payload with the hash that continues the chain at `head`, and advances `head`.
     pub fn seal(head: &mut Head, envelope: Envelope, payload: RawJson, salt: Salt) -> Stored {
         let digest = payload_digest(&salt, payload.get());
         let hash = chain_hash(&head.hash, &envelope, &digest);
@@ -200,7 +205,7 @@ impl Stored {
     }
 }
 
-/// Checks that `events` continue the chain at `head` and returns its new end; an error names the first break.
+/// Checks that `events` continue the chain at `head`, and returns its new end. The error names the first break.
 pub fn verify_chain<'a>(head: Head, events: impl IntoIterator<Item = &'a Stored>) -> Result<Head, ChainError> {
     events.into_iter().try_fold(head, verify_one)
 }

@@ -1,7 +1,9 @@
-//! The events: facts, in the past tense, for ever. `type` and `schema` stand in the envelope; the payloads are in the files below.
+//! Events: permanent facts, in the past tense. The envelope has `type` and `schema`; the payloads are in the files of
+//! `event/`.
 //!
-//! Never change the meaning of a field. A new shape is a new `schema` number of that type, with an upcaster in `upcast.rs`
-//! and a golden file in `protocol/golden/events/`. What may change without one: `protocol/versions.md`.
+//! Never change the meaning of a field. A new shape is a new `schema` number of that type, with an upcaster in
+//! `upcast.rs` and a golden file in `protocol/golden/events/`. `protocol/versions.md` lists changes that need no new
+//! number.
 
 mod cells;
 mod comments;
@@ -30,11 +32,11 @@ macro_rules! events {
             }
         )*)*
 
-        /// The part of the document that an event is about.
+        /// Part of the document that an event changes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum EventGroup { $($(#[$doc])* $group),* }
 
-        /// Every event of version 1, typed.
+        /// Typed event of version 1.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Event {
             $($(
@@ -47,17 +49,17 @@ macro_rules! events {
             /// The names of all types, in the order of this file.
             pub const TYPES: &'static [&'static str] = &[$($(stringify!($name)),*),*];
 
-            /// The name that stands in the envelope.
+            /// Name of the type, as in the envelope.
             pub fn event_type(&self) -> &'static str {
                 match self { $($(Event::$name(_) => stringify!($name)),*),* }
             }
 
-            /// The part of the document that it is about.
+            /// Part of the document that the event changes.
             pub fn group(&self) -> EventGroup {
                 match self { $($(Event::$name(_) => EventGroup::$group),*),* }
             }
 
-            /// The newest schema of its type: the one that this build writes.
+            /// Newest schema of the type, which this build writes.
             pub fn schema(&self) -> u16 { upcast::newest_schema(self.event_type()) }
 
             /// The payload's JSON text: the bytes that are hashed and stored.
@@ -111,7 +113,7 @@ events! {
         CellFlagsSet,
         CellOutputsCleared,
     ]
-    /// Comments: threads, and what is said in them.
+    /// Comments: threads, and the comments in them.
     Comments [
         ThreadStarted,
         ThreadMoved,
@@ -152,7 +154,7 @@ events! {
         KernelFunctionsRegistered,
         KernelFunctionsForgotten,
     ]
-    /// What is said to assistants and by them, and their turns.
+    /// Conversations with assistants: messages and turns.
     Conversations [
         ConversationStarted,
         ConversationClosed,

@@ -1,4 +1,4 @@
-//! What is executed, why, and how that stands.
+//! Executions: subject, cause and status.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub enum ExecutionSubject {
 }
 
 impl ExecutionSubject {
-    /// Empty for a tool, whose code is the agent's.
+    /// Source of the run. Empty for a tool, whose code the agent has.
     pub fn source(&self) -> &str {
         match self {
             ExecutionSubject::Cell { source, .. } | ExecutionSubject::Scratch { source, .. } => source,
@@ -52,7 +52,7 @@ impl ExecutionSubject {
         }
     }
 
-    /// The cell whose source it is; `None` for code of no cell.
+    /// Cell to which the source belongs; `None` for code of no cell.
     pub fn cell_id(&self) -> Option<&CellId> {
         match self {
             ExecutionSubject::Cell { cell_id, .. } => Some(cell_id),
@@ -130,12 +130,12 @@ pub enum ExecutionOutcome {
 }
 
 impl ExecutionStatus {
-    /// Whether nothing more happens to it.
+    /// Returns true for the states in which an execution has ended.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Blocked | Self::Lost)
     }
 
-    /// The kernel has not begun with it.
+    /// Returns true while the kernel has not begun the execution.
     pub fn is_queued(self) -> bool {
         matches!(self, Self::Queued | Self::Assigned)
     }

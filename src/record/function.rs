@@ -1,4 +1,4 @@
-//! A function that users register in a kernel as a tool for assistants.
+//! Functions that users register in a kernel as tools for assistants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Hashes and salts: bytes that are lower-case hex in JSON.
+//! Hashes and salts: bytes, in JSON as lower-case hex.
 
 use std::fmt;
 
@@ -52,11 +52,11 @@ macro_rules! hex_bytes {
 hex_bytes! {
     /// A SHA-256, lower-case hex in JSON.
     Hash[32],
-    /// Keeps a payload from being guessed from its digest.
+    /// Random bytes hashed with a payload, so that its digest does not allow guesses of the payload.
     Salt[16]
 }
 
 impl Hash {
-    /// What stands before the first event.
+    /// The hash before the first event.
     pub const ZERO: Hash = Hash([0; 32]);
 }

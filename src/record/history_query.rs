@@ -1,4 +1,4 @@
-//! Questions to the past of one notebook, named as data: a decision asks them, a store answers them by its indexes.
+//! Queries on the past of one notebook, as data: a decision makes them, a store answers them by its indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +7,22 @@ use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, TurnId, Versio
 use crate::logged::{Logged, in_order};
 use crate::replayed::ReplayedExecution;
 
-/// What a decision asks of the past.
+/// A query on the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HistoryQuery {
-    /// All events about these cells after `since`; with `with_notebook` also those about the notebook as a whole. For
-    /// each `CellDeleted` among them that names an execution: that execution.
+    /// All events about these cells after `since`; with `with_notebook` also those about the notebook as a whole.
+    /// Executions that a `CellDeleted` among them names are included.
     Cells {
-        /// Live ones, or such as are in the trash.
+        /// Cells, live or in the trash.
         cells: Vec<CellId>,
         /// Events of this version and before are left out.
         since: Version,
-        /// Title, metadata, access and the like belong to the answer.
+        /// The answer has events about title, metadata, access and the like.
         with_notebook: bool,
     },
     /// The last `CellDeleted` of the cell, and the execution that it names.
     DeletedCell {
-        /// The cell, as the trash has it.
+        /// A cell in the trash.
         cell_id: CellId,
     },
     /// Every event of one tool call.
@@ -30,29 +30,29 @@ pub enum HistoryQuery {
         /// The call, over or not.
         call_id: ToolCallId,
     },
-    /// The progress of one turn: how it began, was asked and ended.
+    /// The progress of one turn: its start, its model calls and its end.
     Turn {
         /// The turn, over or not.
         turn_id: TurnId,
     },
-    /// The beginning of a conversation, its messages, and what was noted about them.
+    /// The beginning of a conversation, its messages, and their flags.
     Conversation {
         /// The conversation.
         conversation_id: ConversationId,
     },
-    /// One execution, and none of its events.
+    /// One execution without its events.
     Execution {
         /// The execution, over or not.
         execution_id: ExecutionId,
     },
 }
 
-/// The answer to questions to the past.
+/// Answer to one or more queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Past<T> {
-    /// Each once, in the order of versions.
+    /// Each event once, in the order of versions.
     pub events: Vec<T>,
-    /// As their events tell them, of which one may have millions.
+    /// Executions folded from their events, of which one may have millions.
     pub executions: BTreeMap<ExecutionId, ReplayedExecution>,
 }
 
@@ -69,7 +69,7 @@ impl<T> From<Vec<T>> for Past<T> {
 }
 
 impl<T: Logged> Past<T> {
-    /// The answers to several questions as one.
+    /// Merges the answer to another query into this one.
     pub fn extend(&mut self, other: Past<T>) {
         self.executions.extend(other.executions);
         if self.events.is_empty() {
@@ -89,7 +89,7 @@ pub struct Selection {
     pub subjects: Vec<String>,
     /// Events of this version and before are left out.
     pub since: Version,
-    /// Events without a subject belong to the answer.
+    /// Events without a subject are selected too.
     pub with_notebook: bool,
 }
 
@@ -99,14 +99,14 @@ impl Selection {
         Self { subjects: vec![subject.to_string()], ..Self::default() }
     }
 
-    /// Whether an event of that version and subject is selected.
+    /// Returns true if an event of that version and subject is selected.
     pub fn holds(&self, version: Version, subject: Option<&str>) -> bool {
         version > self.since
             && subject.map_or(self.with_notebook, |subject| self.subjects.iter().any(|it| it == subject))
     }
 }
 
-/// The execution that a deletion of a cell names.
+/// The execution that a `CellDeleted` event names.
 fn deleted_execution(event: &impl Logged) -> Option<ExecutionId> {
     if event.envelope().event_type != "CellDeleted" {
         return None;
@@ -118,7 +118,7 @@ fn deleted_execution(event: &impl Logged) -> Option<ExecutionId> {
 }
 
 impl HistoryQuery {
-    /// What an answer is: `select` gives the selected events in order. Stores answer the same by their indexes.
+    /// Answers the query. `select` returns the selected events in order. Stores give the same answer by their indexes.
     pub fn answer<T: Logged, E>(&self, select: impl Fn(&Selection) -> Result<Vec<T>, E>) -> Result<Past<T>, E> {
         let mut past = Past::from(self.narrow(select(&self.selection())?));
         for id in self.executions(&past.events) {
@@ -128,7 +128,7 @@ impl HistoryQuery {
         Ok(past)
     }
 
-    /// Where the answer is looked for.
+    /// Events among which the answer is.
     pub fn selection(&self) -> Selection {
         match self {
             HistoryQuery::Cells { cells, since, with_notebook } => {
@@ -143,7 +143,7 @@ impl HistoryQuery {
         }
     }
 
-    /// What of the selected events belongs to the answer.
+    /// Reduces the selected events to those of the answer.
     pub fn narrow<T: Logged>(&self, mut events: Vec<T>) -> Vec<T> {
         if !matches!(self, HistoryQuery::DeletedCell { .. }) {
             return events;
@@ -152,7 +152,7 @@ impl HistoryQuery {
         last.map(|index| events.swap_remove(index)).into_iter().collect()
     }
 
-    /// The executions that belong to the answer, those that deletions among its `events` name.
+    /// Executions of the answer: the queried one, or those that deletions among `events` name.
     pub fn executions<T: Logged>(&self, events: &[T]) -> BTreeSet<ExecutionId> {
         match self {
             HistoryQuery::Execution { execution_id } => [execution_id.clone()].into(),

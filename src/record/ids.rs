@@ -6,17 +6,18 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The place of an event in its notebook: 1, 2, 3 … without gaps. Stays below 2^53 so that JavaScript can hold it.
+/// Number of an event in its notebook: 1, 2, 3 … without gaps. It stays below 2^53, so that JavaScript can represent
+/// it.
 pub type Version = u64;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = u64;
 
-/// Why a text is not an id.
+/// The text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{found}' is not an id: use 1 to 64 characters from A-Z a-z 0-9 - _")]
 pub struct InvalidId {
-    /// The text as it came, cut after 80 characters.
+    /// The text, cut after 80 characters.
     pub found: String,
 }
 
@@ -43,7 +44,7 @@ macro_rules! ids {
                 }
             }
 
-            /// The id as it stands in JSON.
+            /// The id as in JSON.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

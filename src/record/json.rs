@@ -1,4 +1,4 @@
-//! JSON that passes through untouched: big integers, key order and unknown fields survive.
+//! JSON that passes through unchanged: big integers, key order and unknown fields survive.
 
 use std::sync::Arc;
 
@@ -6,22 +6,22 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Any JSON value, kept as the text that came in. Cloning shares the text.
+/// A JSON value, kept as its original text. Cloning shares the text.
 #[derive(Debug, Clone)]
 pub struct RawJson(Arc<RawValue>);
 
 impl RawJson {
-    /// Takes JSON text; an error says where it is not JSON.
+    /// Checks and keeps JSON text; the error says where it is not JSON.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str::<Box<RawValue>>(text).map(|raw| Self(raw.into()))
     }
 
-    /// The JSON text of a serialisable value.
+    /// Serialises a value to JSON text.
     pub fn of<T: Serialize>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value).map(|raw| Self(raw.into()))
     }
 
-    /// The text, exactly as it came.
+    /// The original text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
@@ -33,7 +33,7 @@ impl From<Box<RawValue>> for RawJson {
     }
 }
 
-/// Reads a value without the blanks between its parts: what enters the log stands on one line, wherever it travels.
+/// Reads a value and removes the blanks between its parts, so that everything in the log is on one line.
 pub fn compact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     match without_blanks(raw.get()) {
@@ -42,7 +42,8 @@ pub fn compact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D:
     }
 }
 
-/// `None` where there are none. The text is JSON already: only strings may hold what looks like a blank.
+/// Removes blanks; `None` if there are none. The text is valid JSON: bytes that look like blanks but stay are in
+/// strings.
 fn without_blanks(text: &str) -> Option<String> {
     let (mut in_string, mut escaped) = (false, false);
     let mut is_blank = |byte: u8| {
@@ -89,23 +90,23 @@ impl JsonSchema for RawJson {
     }
 }
 
-/// A JSON object, kept as the text that came in.
+/// A JSON object, kept as its original text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct RawObject(RawJson);
 
 impl RawObject {
-    /// The text, exactly as it came.
+    /// The original text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
 
-    /// Takes the text of a JSON object; anything else is an error.
+    /// Checks and keeps the text of a JSON object; anything else is an error.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// Whether it is the text `{}`. One with blanks inside counts as said, or it would not survive being left out.
+    /// Returns true for the text `{}` only. With blanks inside it is not empty, or it would not survive being left out.
     pub fn is_empty(&self) -> bool {
         self.get() == "{}"
     }

@@ -1,13 +1,13 @@
-//! The record of Notarium: what is in the log, and the document that is folded from it.
+//! The record of Notarium: the log, and the document that is folded from it.
 //!
-//! Purpose: the value types, the events and their envelope, the hash chain, the text changes, and the [`Document`] with its
-//! `apply`: all that a client needs in order to follow a notebook.
+//! Purpose: the value types, the events and their envelope, the hash chain, the text changes, and the [`Document`] with
+//! its `apply`. This is all that a client needs in order to follow a notebook.
 //!
 //! Invariants:
 //! - No async, clock, environment, randomness, threads, I/O or hash-ordered maps.
-//! - [`Document::apply`] is total: it cannot fail, and an event that no longer fits is ignored rather than guessed at. It has
-//!   no constant, time window or eviction, so that a client in any language can follow it.
-//! - What events carry is made of value types; the structs in `state` are the document's alone.
+//! - [`Document::apply`] is total: it cannot fail, and an event that no longer fits is ignored rather than guessed at.
+//!   It has no constant, time window or eviction, so that a client in any language can follow it.
+//! - Events carry value types; the structs in `state` belong to the document alone.
 //!
 //! This crate must never know a command, a tool, a parser, or any other part.
 

@@ -1,16 +1,16 @@
-//! Events of the log, in whichever form they are at hand.
+//! Events of the log, typed or stored, behind one trait.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::envelope::{Envelope, Recorded, Stored};
 
-/// An event of the log.
+/// An event of the log, typed or stored.
 pub trait Logged {
-    /// Who, when, and where in the log.
+    /// Actor, time, and place in the log.
     fn envelope(&self) -> &Envelope;
 
-    /// What it says; `None`: this build cannot read it.
+    /// The typed event; `None`: this build cannot read it.
     fn recorded(&self) -> Option<Cow<'_, Recorded>>;
 }
 
@@ -44,7 +44,7 @@ impl<T: Logged> Logged for Arc<T> {
     }
 }
 
-/// Each event once, in the order of versions.
+/// Sorts events by version and removes duplicates.
 pub fn in_order<T: Logged>(events: &mut Vec<T>) {
     events.sort_by_key(|event| event.envelope().version);
     events.dedup_by_key(|event| event.envelope().version);

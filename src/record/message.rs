@@ -1,4 +1,4 @@
-//! What people, assistants and tools say in a conversation.
+//! Messages of a conversation: roles, blocks, attachments, token usage, flags.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Values of enums that grow: a reader keeps a variant that it does not know.
+//! Open enums: a reader keeps a variant that it does not know.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 
 use crate::json::{RawJson, compact};
 
-/// What events and the document hold where a later version may add variants. Commands hold the enum `T` itself, so that an
-/// unknown variant in a command is refused.
+/// A value of an enum to which a later version may add variants, in events and the document. Commands hold the enum `T`
+/// itself, so that an unknown variant in a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Open<T> {
-    /// A variant of this version.
+    /// A variant that this version knows.
     Known(T),
-    /// As it came: a word, or an object that names its variant.
+    /// An unknown variant, as it was read: a word, or an object that names its variant.
     Unknown(RawJson),
 }
 
 impl<T> Open<T> {
-    /// The value, where this version knows its variant.
+    /// The value, if this version knows its variant.
     pub fn known(&self) -> Option<&T> {
         match self {
             Open::Known(value) => Some(value),
@@ -41,14 +41,14 @@ impl<T: PartialEq> PartialEq<T> for Open<T> {
     }
 }
 
-/// The word that names the variant, known or not.
+/// Writes the word that names the variant, known or not.
 impl<T: Serialize> fmt::Display for Open<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&variant(&serde_json::to_value(self).unwrap_or_default()))
     }
 }
 
-/// `"word"`, `{"kind": "word", …}` or `{"word": …}`.
+/// Returns the word of `"word"`, `{"kind": "word", …}` or `{"word": …}`.
 fn variant(value: &Value) -> String {
     let named = value.as_str().or_else(|| value.get("kind")?.as_str());
     let named = named.or_else(|| value.as_object()?.keys().next().map(String::as_str));
@@ -65,7 +65,7 @@ impl<T: Serialize> Serialize for Open<T> {
 }
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Open<T> {
-    /// A known variant with a wrong field is an error, as ever.
+    /// Reads known and unknown variants. A known variant with a wrong field is an error.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = compact(deserializer)?;
         match serde_json::from_str(raw.get()) {
@@ -76,7 +76,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Open<T> {
     }
 }
 
-/// What JSON Schemas say of such a value.
+/// Description of such a value in JSON Schemas.
 pub const OPEN: &str = "A later version may add variants: keep what you do not know.";
 
 impl<T: JsonSchema> JsonSchema for Open<T> {

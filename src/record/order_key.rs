@@ -1,11 +1,11 @@
-//! Where a cell stands: a key that sorts between its neighbours' keys, so that a move touches one cell only.
+//! Order keys: a cell's key sorts between its neighbours' keys, so that a move changes one cell only.
 //!
-//! A key is a row of integers, compared one after the other; a key that another one begins with sorts before it. So
-//! there is always room: after the end counts up, before the start counts down, and between two neighbouring integers
-//! opens a new level. Ten thousand cells appended, or put at one place one before the other, need at most six characters.
+//! A key is a list of integers, compared one after the other; a key that is a prefix of another sorts before it. So
+//! there is always room. After the end counts up, before the start counts down, and between two neighbouring integers a
+//! new level opens. Ten thousand cells appended, or put at one place one before the other, need at most six characters.
 //!
-//! As text an integer is a head letter for sign and number of digits, then its digits in base 62, so that keys compare
-//! as ASCII text: `Zz` (-1) < `a0` (0) < `a1` < `az` (61) < `b10` (62); `a1a0` stands between `a1` and `a2`.
+//! As text an integer is a head letter for sign and number of digits, then its digits in base 62. So keys compare as
+//! ASCII text: `Zz` (-1) < `a0` (0) < `a1` < `az` (61) < `b10` (62); `a1a0` is between `a1` and `a2`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,8 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 pub struct OrderKey(String);
 
 impl OrderKey {
-    /// A key after `lower` and before `upper`. Equal or disordered bounds fall back to "right after `lower`"; a bound
-    /// that is no key of ours counts as absent.
+    /// Returns a key after `lower` and before `upper`. Equal or disordered bounds give a key right after `lower`; a
+    /// bound that cannot be parsed counts as absent.
     pub fn between(lower: Option<&OrderKey>, upper: Option<&OrderKey>) -> OrderKey {
         let lower = lower.and_then(OrderKey::integers);
         let upper = upper.and_then(OrderKey::integers);
@@ -44,13 +44,13 @@ impl OrderKey {
         (!integers.is_empty()).then_some(integers)
     }
 
-    /// The key as it stands in JSON. Compare keys as text, byte by byte.
+    /// The key as in JSON. Compare keys as text, byte by byte.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The first integer that can be counted up, and nothing behind it. None can only after 2^63 appends.
+/// Counts up the first integer that allows it, and drops the rest. None allows it only after 2^63 appends.
 fn after(key: &[i64]) -> Vec<i64> {
     match key.iter().position(|integer| *integer < i64::MAX) {
         Some(index) => [&key[..index], &[key[index] + 1]].concat(),
@@ -87,7 +87,7 @@ fn written(integer: i64) -> String {
     std::iter::once(char::from(head)).chain(digits.iter().map(digit)).collect()
 }
 
-/// Base 62, most significant first, at least one.
+/// Digits in base 62, most significant first, at least one.
 fn digits_of(mut magnitude: u64) -> Vec<usize> {
     let mut digits = Vec::new();
     loop {
@@ -99,7 +99,7 @@ fn digits_of(mut magnitude: u64) -> Vec<usize> {
     }
 }
 
-/// The first integer of `text`, and how many bytes it takes.
+/// Reads the first integer of `text`; returns it with its length in bytes.
 fn read(text: &[u8]) -> Option<(i64, usize)> {
     let head = *text.first()?;
     let (length, is_negative) = match head {

@@ -1,4 +1,4 @@
-//! Outputs of executions: nbformat's, opaque, with their large parts in blobs.
+//! Outputs of executions: nbformat's, opaque; large parts are in blobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,22 +34,22 @@ pub struct Output {
 }
 
 impl Output {
-    /// About the bytes that it takes in an event.
+    /// Approximate size in an event, in bytes.
     pub fn size_bytes(&self) -> usize {
         self.content.get().len() + self.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
     }
 
-    /// Whether it is nbformat's `error`.
+    /// Returns true for nbformat's `error`.
     pub fn is_error(&self) -> bool {
         self.output_type().as_deref() == Some("error")
     }
 
-    /// Whether an update of this display is shown here.
+    /// Returns true if the output has this `display_id`.
     pub fn is_display(&self, display_id: &str) -> bool {
         self.display_id.as_deref() == Some(display_id)
     }
 
-    /// nbformat's `output_type`, when the content has one.
+    /// nbformat's `output_type`, if the content has one.
     pub fn output_type(&self) -> Option<String> {
         #[derive(serde::Deserialize)]
         struct Typed {

@@ -1,4 +1,4 @@
-//! A run as its events tell it, though it has left the document.
+//! Executions folded from the log alone, after they have left the document.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,20 @@ use crate::logged::Logged;
 use crate::output::Output;
 use crate::state::Execution;
 
-/// What an event costs beside its outputs, in bytes: many small ones are no way round the limit.
+/// Bytes that an event costs beside its outputs, so that many small events do not bypass the limit.
 const OVERHEAD_BYTES: usize = 256;
-/// What one run has written.
+/// Amount that one run has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Written {
-    /// Of outputs, and what their events cost beside them.
+    /// Bytes of outputs, and the cost of their events.
     pub bytes: usize,
-    /// The notice stands in the run: nothing more is taken.
+    /// The limit notice is recorded: no more output is taken.
     pub is_full: bool,
 }
 
 impl Written {
-    /// After one more event of the run.
+    /// Adds one more event of the run.
     #[must_use]
     pub fn with(self, event: &Event) -> Self {
         let (bytes, is_full) = match event {
@@ -38,17 +38,18 @@ fn size(outputs: &[Output]) -> usize {
     outputs.iter().map(Output::size_bytes).sum()
 }
 
-/// A run, folded from its events.
+/// An execution folded from its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayedExecution {
-    /// As the document had it last.
+    /// The execution as the document had it last.
     pub execution: Execution,
-    /// With what was cleared or replaced since.
+    /// Amount written, with outputs that were cleared or replaced since.
     pub written: Written,
 }
 
 impl ReplayedExecution {
-    /// Folds events of one execution, in order: all from its request on, or those after which it stands as `before` says.
+    /// Folds events of one execution, in order: all from its request on, or those that follow the state `before`.
+    /// `None`: its request is not among them.
     pub fn resume<'a, T: Logged + 'a>(before: Option<Self>, events: impl IntoIterator<Item = &'a T>) -> Option<Self> {
         events.into_iter().filter_map(Logged::recorded).fold(before, |replayed, recorded| {
             let (execution, written) = replayed.map_or_else(Default::default, |it| (Some(it.execution), it.written));

@@ -1,4 +1,4 @@
-//! What an assistant answered in a prompt cell, as events carry it.
+//! Reply of an assistant in a prompt cell, as events carry it.
 
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ pub struct CellReply {
 }
 
 impl CellReply {
-    /// The reply as a command may bring it: words that this version does not know are left out, and one whose state is not known
-    /// counts as stopped.
+    /// Returns the reply in a form that a command accepts. Unknown words are left out; an unknown status becomes
+    /// `stopped`.
     #[must_use]
     pub fn closed(self) -> Self {
         let status = Open::Known(self.status.known().copied().unwrap_or(ReplyStatus::Stopped));
@@ -61,7 +61,7 @@ impl CellReply {
         Self { status, stop_reason, cause, ..self }
     }
 
-    /// The first word in it that this version does not know.
+    /// The first word in the reply that this version does not know.
     pub fn unknown_word(&self) -> Option<String> {
         let status = self.status.known().is_none().then(|| self.status.to_string());
         let stop_reason = self.stop_reason.as_ref().filter(|it| it.known().is_none()).map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! The sentences that people read of events that end something.
+//! Sentences for people about events that end something.
 
 use crate::cause::{BLOCKED, sentence};
 use crate::event::{
@@ -10,7 +10,7 @@ use crate::state::KernelNotice;
 macro_rules! ends {
     ($($name:ident),* $(,)?) => {$(
         impl $name {
-            /// What people read of it.
+            /// Sentence for people about the end.
             pub fn sentence(&self) -> String {
                 sentence(&self.cause, self.detail.as_deref())
             }
@@ -23,14 +23,14 @@ ends! {
 }
 
 impl ExecutionBlocked {
-    /// What people read of it.
+    /// Sentence for people about the block.
     pub fn sentence(&self) -> String {
         BLOCKED.to_owned()
     }
 }
 
 impl TurnModelCallFinished {
-    /// What people read of a call that was not answered.
+    /// Sentence for people about a failed model call; `None`: it was answered.
     pub fn sentence(&self) -> Option<String> {
         self.failure.as_ref().map(|cause| sentence(cause, self.detail.as_deref()))
     }

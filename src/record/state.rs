@@ -1,4 +1,4 @@
-//! What a document is made of. These structs are the document's alone: no event carries one.
+//! Parts of a document. No event carries one of these structs.
 
 mod cell;
 mod conversation;

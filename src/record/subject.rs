@@ -1,9 +1,9 @@
-//! What an event is about.
+//! Subject of an event: the id by which the store indexes it and finds it again.
 
 use crate::event::Event;
 use crate::ids::{CellId, ConversationId, ExecutionId, KernelSessionId, ThreadId, ToolCallId, TurnId};
 
-/// Which events have which id, and in which field.
+/// Table of events by the id that they carry, with its field.
 macro_rules! about {
     ($($(#[$doc:meta])* $about:ident: $id:ident in $field:ident of [$($name:ident),* $(,)?])*) => {
         impl Event {
@@ -21,7 +21,7 @@ macro_rules! about {
 }
 
 about! {
-    /// The cell that the event is about. (`ThreadMoved` is undone with the edit of the cell that it follows.)
+    /// The cell that the event changes. (`ThreadMoved` is undone with the edit of the cell that it follows.)
     cell_id: CellId in cell_id of [
         CellInserted, CellSourceEdited, CellMoved, CellTypeChanged, CellDeleted, CellRestored,
         CellMetadataSet, CellAttachmentsSet, CellFlagsSet, CellOutputsCleared,
@@ -49,7 +49,8 @@ about! {
         KernelFunctionsRegistered,
     ]
 
-    /// The turn whose progress the event is. Messages and tool calls are not: they name their turn themselves.
+    /// The turn whose progress the event is. Messages and tool calls are not among these events: they name their turn
+    /// themselves.
     turn_id: TurnId in turn_id of [
         TurnStarted, TurnModelCallStarted, TurnModelCallFinished, TurnFinished, TurnCancelled, TurnFailed,
     ]
@@ -67,8 +68,8 @@ about! {
 }
 
 impl Event {
-    /// What the store indexes the event by: its cell, thread, execution, tool call, turn, conversation or kernel session; `None` for
-    /// the notebook as a whole.
+    /// Id by which the store indexes the event: its cell, thread, execution, tool call, turn, conversation or kernel
+    /// session. `None` for the notebook as a whole.
     pub fn subject(&self) -> Option<&str> {
         let of_run = self.execution_id().map(ExecutionId::as_str);
         of_run

@@ -1,17 +1,19 @@
-//! Changes of a cell's source: CodeMirror 6 ChangeSets, and nothing but them.
+//! Changes of a cell's source, as CodeMirror 6 ChangeSets.
 //!
-//! A [`ChangeSet`] covers a whole text as a row of sections. Its JSON is CodeMirror's: `n` keeps n units, `[n]` deletes
-//! n units, `[n, "line", …]` replaces n units by the lines joined with `\n`. Every length and offset in this module
-//! counts **UTF-16 code units** unless it says bytes. Compose and map are ports of `@codemirror/state` and give the
-//! same sections, not only the same text: the shape decides where a later concurrent insertion lands, so a replica
-//! that tidied sections up further would diverge from the editors.
+//! A [`ChangeSet`] covers a whole text as a list of sections. Its JSON is CodeMirror's: `n` keeps n units, `[n]`
+//! deletes n units, `[n, "line", …]` replaces n units by the lines joined with `\n`. Every length and offset in this
+//! module counts **UTF-16 code units** unless it says bytes.
 //!
-//! Invariants: no input panics; no function splits a surrogate pair; a failed call changes nothing; whatever
-//! [`ChangeSet::compose`] and [`ChangeSet::map`] return can be written to the log and read back.
-//! A change never holds `\r`: JSON that brings one is refused, and callers that build changes from foreign text call
-//! [`check_source`] or [`normalise_line_breaks`] first.
+//! Compose and map are ports of `@codemirror/state` and give the same sections, not only the same text. The sections
+//! decide where a later concurrent insertion goes: a replica that merged more of them would diverge from the editors.
 //!
-//! This module must never look at a clock: [`diff`] bounds its work by size, so that it answers alike everywhere.
+//! Invariants: no input panics; no function splits a surrogate pair; a failed call changes nothing; all results of
+//! [`ChangeSet::compose`] and [`ChangeSet::map`] can be written to the log and read back. A change never holds `\r`:
+//! JSON with one is refused. Callers that build changes from foreign text call [`check_source`] or
+//! [`normalise_line_breaks`] first.
+//!
+//! This module must never look at a clock: [`diff`] bounds its work by size, so that it gives the same answer
+//! everywhere.
 
 mod apply;
 mod build;
@@ -33,54 +35,54 @@ use self::build::Builder;
 pub use self::diff::diff;
 pub use self::range::TextRange;
 
-/// Most sections that a change may have, as JSON or as a result of compose and map.
+/// Sections that a change may have, at most, as JSON or as a result of compose and map.
 pub const MAX_SECTIONS: usize = 10_000;
 
-/// Longest text in UTF-16 units that a change may start from or lead to. Sums of two still fit 32 bits.
+/// Longest text in UTF-16 units from which a change may start or to which it may lead. Sums of two still fit 32 bits.
 pub const MAX_TEXT_UNITS: usize = i32::MAX as usize;
 
-/// Why a change was refused. No variant leaves anything half done.
+/// Reason why a change was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// The change starts from a text of another length than the one it meets.
+    /// The change is for a text of another length.
     #[error(
         "the change is for a text of {expected} UTF-16 units but this one has {actual}: fetch the current source and rebase the change on it"
     )]
     LengthMismatch {
-        /// What the change starts from, in UTF-16 code units.
+        /// Length for which the change is, in UTF-16 code units.
         expected: usize,
-        /// What it meets, in UTF-16 code units.
+        /// Length of the text, in UTF-16 code units.
         actual: usize,
     },
     /// A section begins or ends between the two halves of a surrogate pair.
     #[error("offset {offset} is inside a surrogate pair: move it to the start or the end of the character")]
     InsideSurrogatePair {
-        /// In UTF-16 code units, from 0.
+        /// Offset in UTF-16 code units, from 0.
         offset: usize,
     },
-    /// An offset lies behind the end, or a range ends before it starts.
+    /// An offset is after the end, or a range ends before it starts.
     #[error("range {start}..{end} does not fit a text of {length} UTF-16 units")]
     OutOfBounds {
         /// The first unit, from 0.
         start: usize,
-        /// The unit behind the last.
+        /// The unit after the last.
         end: usize,
-        /// Of the text, in UTF-16 code units.
+        /// Length of the text, in UTF-16 code units.
         length: usize,
     },
     /// More sections than allowed.
     #[error("the change has more than {max} sections: send it in several smaller changes")]
     TooManySections {
-        /// What is allowed.
+        /// The limit.
         max: usize,
     },
     /// The text before or after the change is longer than allowed.
     #[error("the text would have more than {max_units} UTF-16 units: shorten it or split the cell")]
     TooLong {
-        /// What is allowed, in UTF-16 code units.
+        /// The limit, in UTF-16 code units.
         max_units: usize,
     },
-    /// Sources contain `\n` only.
+    /// The text contains `\r`; sources have `\n` only.
     #[error("the text contains a carriage return: use \\n alone for line breaks")]
     CarriageReturn,
     /// A line of an insertion contains a line break.
@@ -89,12 +91,12 @@ pub enum TextError {
     /// A length that is negative, fractional or not representable.
     #[error("{found} is not a length: send an integer of at least 0")]
     BadLength {
-        /// As the JSON has it.
+        /// The length as in the JSON.
         found: String,
     },
 }
 
-/// One section of a change: `length` units of the old text, and what becomes of them.
+/// One section of a change: `length` units of the old text, and their replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Section {
     length: usize,
@@ -110,8 +112,9 @@ impl Section {
     }
 }
 
-/// A change from one text to another. What this module makes is in CodeMirror's normal form; what was read keeps the
-/// sections that were sent (without empty ones), because a change must map alike here and in the editor that made it.
+/// A change from one text to another. Changes that this module makes are in CodeMirror's normal form. Changes that were
+/// read keep the sections that were sent (without empty ones): a change must map alike here and in the editor that made
+/// it.
 ///
 /// ```
 /// # use notarium_record::text::ChangeSet;
@@ -164,7 +167,10 @@ impl ChangeSet {
         builder.finish()
     }
 
-    /// From lengths of the old text and what becomes of them: `None` keeps, `Some` replaces.
+    /// Makes a change from lengths of the old text and their replacements: `None` keeps, `Some` replaces.
+    ///
+    /// # Errors
+    /// [`TextError::TooManySections`] or [`TextError::TooLong`].
     pub fn from_sections(sections: impl IntoIterator<Item = (usize, Option<String>)>) -> Result<Self, TextError> {
         let mut builder = Builder::default();
         for (length, insert) in sections {
@@ -191,12 +197,12 @@ impl ChangeSet {
         self.sections.iter().map(Section::length_after).sum()
     }
 
-    /// Whether nothing is inserted or deleted.
+    /// Returns true if nothing is inserted or deleted.
     pub fn is_identity(&self) -> bool {
         self.sections.iter().all(|section| section.insert.is_none())
     }
 
-    /// As [`ChangeSet::is_identity`], but true only in normal form; compose and map take short cuts exactly here.
+    /// Returns true for an identity in normal form only. Compose and map take short cuts exactly here.
     fn is_plain_identity(&self) -> bool {
         self.sections.len() < 2 && self.is_identity()
     }
@@ -220,12 +226,15 @@ pub fn check_source(text: &str) -> Result<(), TextError> {
     if text.contains('\r') { Err(TextError::CarriageReturn) } else { Ok(()) }
 }
 
-/// Turns CRLF and lone CR into `\n`; borrows when there is nothing to turn.
+/// Turns CRLF and lone CR into `\n`; borrows if there are none.
 pub fn normalise_line_breaks(text: &str) -> Cow<'_, str> {
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }
 
-/// Cuts `text` after `units` and returns the rest, which is empty when the text is no longer than that.
+/// Cuts `text` after `units` and returns the rest, which is empty if the text is no longer than that.
+///
+/// # Errors
+/// [`TextError::InsideSurrogatePair`].
 pub fn split_at_unit(text: &mut String, units: usize) -> Result<String, TextError> {
     if units >= utf16_len(text) {
         return Ok(String::new());
@@ -234,11 +243,12 @@ pub fn split_at_unit(text: &mut String, units: usize) -> Result<String, TextErro
     Ok(text.split_off(byte))
 }
 
-/// Byte offset of the UTF-16 offset `units` in `text`; `None` when it is inside a surrogate pair. Needs
-/// `units <= utf16_len(text)`.
+/// Byte offset of the UTF-16 offset `units` in `text`; `None` if it is inside a surrogate pair.
+/// Needs `units <= utf16_len(text)`.
 fn byte_offset(text: &str, units: usize) -> Option<usize> {
     let byte = str_indices::utf16::to_byte_idx(text, units);
-    // The library rounds down inside a pair: only before a four-byte character is it open which of the two it was.
+    // The library rounds down inside a pair. So only before a four-byte character is it unclear whether the offset was
+    // inside.
     let before_pair = text.as_bytes().get(byte).is_some_and(|lead| *lead >= 0xF0);
     (!before_pair || utf16_len(&text[..byte]) == units).then_some(byte)
 }

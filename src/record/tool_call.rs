@@ -1,4 +1,4 @@
-//! Values of a tool call: its risk, what it touches, what let it through, how it ended.
+//! Values of a tool call: risk, targets, gate, passage, end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub enum Door {
 }
 
 impl Open<Risk> {
-    /// What is not known to be less destroys.
+    /// Risk that counts; an unknown one counts as destructive.
     pub fn judged(&self) -> Risk {
         self.known().copied().unwrap_or(Risk::Destructive)
     }
@@ -123,12 +123,12 @@ pub enum Gate {
 }
 
 impl Open<Gate> {
-    /// What is not known to pass waits.
+    /// Returns true unless the call passes; an unknown gate waits.
     pub fn waits(&self) -> bool {
         *self != Gate::Passes
     }
 
-    /// Until when it waits for a person.
+    /// Time at which a waiting call expires, in ms since 1970.
     pub fn until(&self) -> Option<Millis> {
         match self.known() {
             Some(Gate::WaitsForPerson { until }) => Some(*until),

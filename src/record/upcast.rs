@@ -1,7 +1,7 @@
-//! From an old payload to one of the newest schema of its type: on read, never in the store.
+//! Upcasters: they turn an old payload into one of the newest schema of its type on read, never in the store.
 //!
-//! A type's first schema is 1. A new shape of a payload adds one upcaster here, which takes the schema before to it: so the
-//! number of a type, [`newest_schema`], cannot disagree with what can be read. An upcaster is never changed or removed.
+//! A type's first schema is 1. A new shape of a payload adds one upcaster here, from the schema before. So the number
+//! of a type, [`newest_schema`], cannot disagree with what can be read. An upcaster is never changed or removed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,25 +9,25 @@ use std::sync::OnceLock;
 
 use crate::json::RawJson;
 
-/// Why an event could not be typed: this build is older than the log.
+/// Reason why this build could not type an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// A type that this build does not know, or a newer schema of one that it knows.
+    /// The type is unknown to this build, or its schema is newer.
     #[error("this build knows no event '{event_type}' of schema {schema}")]
     Unknown {
-        /// As the envelope has it.
+        /// Type as in the envelope.
         event_type: String,
-        /// As the envelope has it.
+        /// Schema as in the envelope.
         schema: u16,
     },
-    /// A known type and schema with a payload of another shape.
+    /// The payload of a known type and schema has another shape.
     #[error("this build cannot read the payload of the event '{event_type}' of schema {schema}: {reason}")]
     Malformed {
-        /// As the envelope has it.
+        /// Type as in the envelope.
         event_type: String,
-        /// As the envelope has it.
+        /// Schema as in the envelope.
         schema: u16,
-        /// What was found or expected, in a few words.
+        /// Found or expected value, in a few words.
         reason: String,
     },
 }
@@ -38,17 +38,17 @@ impl DecodeError {
     }
 }
 
-/// The fields of a payload, each as the text that stands in the log: an upcaster leaves alone what it does not know.
+/// Fields of a payload, each as its text in the log: an upcaster does not change fields that it does not know.
 pub type Fields = BTreeMap<String, RawJson>;
 
-/// The way from one schema of an event type to the next.
+/// Step from one schema of an event type to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Upcaster {
-    /// The type whose payloads it takes.
+    /// The type whose payloads it upcasts.
     pub event_type: &'static str,
-    /// The schema that it takes. It gives the next one.
+    /// The schema that it takes; the result has the next one.
     pub schema: u16,
-    /// The error says what of the payload is not as that schema has it.
+    /// Upcasts the fields. The error says which part of the payload does not fit the schema.
     pub upcast: fn(&mut Fields) -> Result<(), serde_json::Error>,
 }
 
@@ -57,8 +57,8 @@ const UPCASTERS: &[Upcaster] = &[];
 
 static MORE: OnceLock<&'static [Upcaster]> = OnceLock::new();
 
-/// Adds upcasters to those of the record, for the whole process, as a build with more schemas would have them. Only the first
-/// call counts; it comes before any event is read or written.
+/// Adds upcasters for the whole process, as a build with more schemas would have them. Only the first call counts. Call
+/// before any event is read or written.
 pub fn extend(upcasters: &'static [Upcaster]) {
     MORE.get_or_init(|| upcasters);
 }
@@ -68,12 +68,13 @@ fn upcasters(event_type: &str) -> impl Iterator<Item = &'static Upcaster> {
     UPCASTERS.iter().chain(more).filter(move |upcaster| upcaster.event_type == event_type)
 }
 
-/// The schema that this build writes of an event type.
+/// Schema that this build writes of an event type.
 pub fn newest_schema(event_type: &str) -> u16 {
     upcasters(event_type).map(|upcaster| upcaster.schema + 1).max().unwrap_or(1)
 }
 
-/// The payload in the newest schema of its type. The payload of an unknown type comes back as it is.
+/// Returns the payload in the newest schema of its type. A payload of an unknown type with schema 1 is returned
+/// unchanged.
 pub(crate) fn to_newest<'a>(event_type: &str, schema: u16, payload: &'a str) -> Result<Cow<'a, str>, DecodeError> {
     let newest = newest_schema(event_type);
     if schema == newest {

@@ -1,4 +1,4 @@
-//! Cells: their content, their order, which execution each shows.
+//! Applies events of cells: content, order, and the execution that each cell shows.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn change(document: &mut Document, cell_id: &CellId, with: impl FnOnce(&mut Cell
     }
 }
 
-/// An event that does not fit cannot come from `decide`; the text and the ranges in it then stay as they are.
+/// Applies an edit. `decide` makes only changes that fit; otherwise the text and the ranges in it stay as they are.
 fn edit(document: &mut Document, event: &CellSourceEdited, version: Version) {
     let Some(cell) = document.cells.get_mut(&event.cell_id) else { return };
     let cell = Arc::make_mut(cell);
@@ -106,7 +106,7 @@ fn apply_moved(document: &mut Document, event: &CellMoved, version: Version) {
     place(document, &event.cell_id);
 }
 
-/// Called while the cell still has the key by which it is found there.
+/// Call while the cell still has the key by which `order` has it.
 fn take_out_of_order(document: &mut Document, cell_id: &CellId) {
     if let Some(index) = document.position(cell_id) {
         document.order.remove(index);

@@ -1,4 +1,4 @@
-//! Threads of comments. What happens to a cell leaves its threads alone, but for their ranges, which move with its text.
+//! Applies events of comment threads. Events of cells do not change threads; only the ranges move with a cell's text.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn delete(document: &mut Document, event: &CommentDeleted) {
     }
 }
 
-/// The cell's source has changed: the ranges in it move.
+/// Moves the ranges in a cell whose source has changed.
 pub(super) fn follow(document: &mut Document, cell_id: &CellId, edit: &ChangeSet) {
     for thread in document.threads.values_mut().filter(|thread| thread.cell_id == *cell_id) {
         let Some(range) = thread.range else { continue };

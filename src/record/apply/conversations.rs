@@ -1,4 +1,4 @@
-//! Conversations, turns, and the replies of prompt cells.
+//! Applies events of conversations and turns, and updates the replies of prompt cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ fn change(document: &mut Document, turn_id: &TurnId, with: impl FnOnce(&mut Turn
     }
 }
 
-/// The cell may show another turn's reply by now: that one stays as it is.
+/// Updates the reply of the turn's cell. A cell that shows another turn's reply by now stays as it is.
 fn advance_reply(document: &mut Document, turn_id: &TurnId, event: &Event) {
     let Some(cell_id) = document.turns.get(turn_id).and_then(|turn| turn.cell_id.as_ref()) else { return };
     let Some(cell) = document.cells.get_mut(cell_id) else { return };

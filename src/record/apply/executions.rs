@@ -1,4 +1,4 @@
-//! Executions: the unfinished ones, and those that a live cell shows.
+//! Applies events of executions. The document has the unfinished ones, and those that a live cell shows.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn update_display(document: &mut Document, display_id: &str, output: &Output) {
     }
 }
 
-/// An execution that has ended and that no live cell shows leaves the document.
+/// Removes an execution that has ended and that no live cell shows.
 pub(super) fn forget_unshown(document: &mut Document, id: &ExecutionId) {
     let Some(execution) = document.executions.get(id) else { return };
     let is_shown = execution.subject.cell_id().and_then(|cell_id| document.latest.get(cell_id)) == Some(id);

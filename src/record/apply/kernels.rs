@@ -1,4 +1,4 @@
-//! Kernel sessions, and the functions that they have registered.
+//! Applies events of kernel sessions and of the functions that they have registered.
 
 use crate::cause::KernelCause;
 use crate::document::Document;
@@ -65,7 +65,8 @@ fn apply_started(document: &mut Document, event: &KernelSessionStarted, version:
     });
 }
 
-/// The next session takes the place of the old one, also in line: the default kernel stays the default.
+/// Puts the next session in the place of the old one, with the same `requested_version`: the default kernel stays the
+/// default.
 fn apply_restart(document: &mut Document, event: &KernelRestartRequested) {
     let Some(session) = document.kernels.get_mut(&event.kernel_session) else { return };
     session.phase = KernelPhase::Ending;
@@ -73,7 +74,7 @@ fn apply_restart(document: &mut Document, event: &KernelRestartRequested) {
     insert(document, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
 }
 
-/// An end that was asked for leaves no notice.
+/// Removes a session. A requested end leaves no notice.
 fn apply_ended(document: &mut Document, event: &KernelSessionEnded, version: Version) {
     let id = &event.kernel_session;
     for known in document.functions.values_mut().filter(|known| known.kernel_session.as_ref() == Some(id)) {
@@ -99,7 +100,7 @@ fn end(
     document.kernel_notice = Some(KernelNotice { kernel_session, cause, detail, version });
 }
 
-/// The session's set is replaced. A function that is registered again unchanged keeps its version.
+/// Replaces the session's functions. One that is registered again unchanged keeps its version.
 fn register(document: &mut Document, event: &KernelFunctionsRegistered, version: Version) {
     let id = &event.kernel_session;
     let is_new = |name: &String| event.functions.iter().any(|function| function.name == *name);

@@ -1,4 +1,4 @@
-//! The notebook as a whole: its name, who takes part, what is allowed.
+//! Applies events of the notebook as a whole: title, metadata, access, policy, reactivity, named versions.
 
 use crate::access::{AccessEntry, Grant, Role, Subject};
 use crate::document::Document;

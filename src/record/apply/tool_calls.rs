@@ -1,4 +1,4 @@
-//! Tool calls that have not ended, and grants.
+//! Applies events of tool calls and grants. The document has those that have not ended.
 
 use std::sync::Arc;
 

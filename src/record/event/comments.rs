@@ -1,4 +1,4 @@
-//! Comments: threads on cells and on ranges of their text, and what is said in them.
+//! Comments: threads on cells and on ranges of their text, and the comments in them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

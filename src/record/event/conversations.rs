@@ -1,4 +1,4 @@
-//! What is said to assistants and by them, and their turns.
+//! Conversations with assistants: messages and turns.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct MessagePosted {
 }
 
 impl MessagePosted {
-    /// The parts that this version knows.
+    /// Blocks that this version knows.
     pub fn known_blocks(&self) -> impl DoubleEndedIterator<Item = &MessageBlock> {
         self.blocks.iter().filter_map(Open::known)
     }

@@ -37,7 +37,7 @@ pub struct ExecutionRequested {
 }
 
 impl ExecutionRequested {
-    /// A run that is bound to no kernel, takes what time it needs, and hangs together with no other.
+    /// A run that is bound to no kernel, has no timeout, and depends on no other run.
     pub fn new(execution_id: ExecutionId, subject: ExecutionSubject, cause: ExecutionCause) -> Self {
         Self {
             execution_id,

@@ -1,4 +1,4 @@
-//! A live cell.
+//! Live cells.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::order_key::OrderKey;
 #[serde(from = "FlatCell")]
 #[schemars(!from)]
 pub struct Cell {
-    /// What the events say of the cell; in JSON its fields stand beside those below.
+    /// Content of the cell, as events carry it. In JSON its fields are beside those below.
     #[serde(flatten)]
     pub content: CellContent,
     /// What an assistant answered, of a prompt cell.
@@ -28,7 +28,7 @@ pub struct Cell {
     pub source_version: Version,
 }
 
-/// How a [`Cell`] is read: serde's `flatten` cannot read raw JSON, so the fields are spelled out.
+/// Form in which a [`Cell`] is read: serde's `flatten` cannot read raw JSON, so the fields are listed.
 #[derive(Deserialize)]
 struct FlatCell {
     cell_type: CellType,

@@ -1,4 +1,4 @@
-//! Conversations with assistants, and the turns under way in them.
+//! Conversations with assistants, and their unfinished turns.
 
 use std::collections::BTreeMap;
 

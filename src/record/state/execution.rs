@@ -1,4 +1,4 @@
-//! One execution, folded from its events.
+//! Executions, folded from their events.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,12 +89,12 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Whether it happened elsewhere, as a file or a copied notebook tells it: no kernel of this notebook has run it.
+    /// Returns true if the run was imported from a file or a copied notebook: no kernel of this notebook has run it.
     pub fn is_imported(&self) -> bool {
         self.cause == ExecutionCause::Imported
     }
 
-    /// Folds the events of one execution, from its request on.
+    /// Folds the events of one execution, from its request on. `None`: there is no request.
     pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
         events.into_iter().fold(None, Self::with)
     }
@@ -231,13 +231,13 @@ impl Execution {
         self.pending_input = None;
     }
 
-    /// What people read of an end that is more than a result.
+    /// Sentence for people about an end that is more than a result.
     pub fn end_sentence(&self) -> Option<String> {
         let blocked = || self.blocked_by.as_ref().map(|_| BLOCKED.to_owned());
         let caused = self.end_cause.as_ref().map(|cause| sentence(cause, self.notice.as_deref()));
         let sentence = caused.or_else(blocked).or_else(|| self.notice.clone());
         match (self.status, self.started_at) {
-            // It was its agent's to begin, which has not told.
+            // The agent may have begun the run without a report of it.
             (ExecutionStatus::Lost, None) => {
                 sentence.map(|sentence| format!("{sentence}; nobody knows whether it began"))
             }
@@ -246,7 +246,7 @@ impl Execution {
     }
 }
 
-/// Of a run that came to its own end; `None`: it is as the kernel said.
+/// Cause of an end that the kernel reported; `None`: its result says all.
 fn end_cause(outcome: &Open<ExecutionOutcome>) -> Option<Open<EndCause>> {
     match outcome {
         Open::Known(ExecutionOutcome::Ok | ExecutionOutcome::Error) => None,

@@ -1,4 +1,4 @@
-//! Kernel sessions and the functions that they have registered.
+//! Kernel sessions, and the functions that they have registered.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub struct KernelNotice {
 }
 
 impl KernelSession {
-    /// Whether new executions may be meant for it.
+    /// Returns true if the session accepts new executions.
     pub fn is_usable(&self) -> bool {
         self.phase != KernelPhase::Ending
     }

@@ -1,4 +1,4 @@
-//! The reply that a prompt cell shows, folded from the events of its turn.
+//! Reply that a prompt cell shows, folded from the events of its turn.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The reply of a turn that has just begun.
+    /// Reply of a turn that has just begun.
     pub fn begin(turn_id: &TurnId, prompt: &str) -> Self {
         Self {
             turn_id: Some(turn_id.clone()),
@@ -53,7 +53,7 @@ impl Reply {
         }
     }
 
-    /// Folds one event of its turn in.
+    /// Folds in one event of its turn.
     pub fn advance(&mut self, event: &Event) {
         match event {
             Event::MessagePosted(event) if event.role == MessageRole::Assistant => self.add(event),
@@ -71,7 +71,7 @@ impl Reply {
         }
     }
 
-    /// What people read of why there is no more of it.
+    /// Sentence for people: why the reply has no more text.
     pub fn end_sentence(&self) -> Option<String> {
         self.cause.as_ref().map(|cause| sentence(cause, self.detail.as_deref()))
     }
@@ -91,7 +91,7 @@ impl Reply {
     }
 }
 
-/// The beginning of a text, `units` UTF-16 code units long at most.
+/// Beginning of a text, at most `units` UTF-16 code units long.
 fn first_units(text: &str, units: usize) -> &str {
     let bytes = str_indices::utf16::to_byte_idx(text, units);
     &text[..text.floor_char_boundary(bytes)]

@@ -1,4 +1,4 @@
-//! A thread of comments.
+//! Threads of comments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct Resolution {
 }
 
 impl Thread {
-    /// The comment of that id.
+    /// The comment with that id.
     pub fn comment(&self, comment_id: &CommentId) -> Option<&Comment> {
         self.comments.iter().find(|comment| comment.comment_id == *comment_id)
     }

@@ -1,4 +1,4 @@
-//! Tool calls that have not ended, and grants for those to come.
+//! Tool calls that have not ended, and grants for future ones.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,39 +1,39 @@
-//! Applying a change to a text.
+//! Applies a change to a text.
 
 use std::ops::Range;
 
 use super::{ChangeSet, TextError, byte_offset, utf16_len};
 
-/// Up to this many edits move the tail of the text once each; with more a rebuilt text is cheaper.
+/// Number of edits up to which each moves the tail of the text. With more, a rebuilt text is cheaper.
 const MAX_EDITS_IN_PLACE: usize = 4;
 
-/// What [`ChangeSet::apply`] made.
+/// Result of [`ChangeSet::apply`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The new text.
     pub text: String,
-    /// What each section that deletes took away, in order.
+    /// Text that each deleting section removed, in order.
     pub removed: Vec<String>,
 }
 
-/// One section that changes something, with its place in bytes.
+/// A section that changes the text, with its range in bytes.
 struct Edit<'a> {
     range: Range<usize>,
     insert: &'a str,
 }
 
 impl ChangeSet {
-    /// The text that `doc` becomes, and what was removed from it.
+    /// Returns the new text, and the texts that were removed from `doc`.
     ///
     /// # Errors
-    /// [`TextError::LengthMismatch`] when `doc` has another length than this change is for,
-    /// [`TextError::InsideSurrogatePair`] when a section would cut one.
+    /// [`TextError::LengthMismatch`] if `doc` has another length than this change is for,
+    /// [`TextError::InsideSurrogatePair`] if a section would cut one.
     pub fn apply(&self, doc: &str) -> Result<Applied, TextError> {
         let edits = self.edits(doc)?;
         Ok(Applied { text: rebuild(doc, &edits), removed: removed(doc, &edits) })
     }
 
-    /// Changes `doc` in place and returns what was removed, as [`ChangeSet::apply`]; on an error `doc` is unchanged.
+    /// Changes `doc` in place and returns the removed texts, like [`ChangeSet::apply`]. On an error `doc` is unchanged.
     ///
     /// # Errors
     /// As [`ChangeSet::apply`].
@@ -52,7 +52,7 @@ impl ChangeSet {
 
     /// The changing sections with their byte ranges in `doc`.
     fn edits<'a>(&'a self, doc: &str) -> Result<Vec<Edit<'a>>, TextError> {
-        // In ASCII units are bytes and need no look-up; the check is several times faster than counting.
+        // ASCII needs no look-up, because units are bytes; the check is several times faster than counting.
         let is_ascii = doc.is_ascii();
         let units = if is_ascii { doc.len() } else { utf16_len(doc) };
         self.expect_length(units)?;

@@ -1,4 +1,4 @@
-//! Building a change section by section, and walking along one: CodeMirror's `addSection` and `SectionIter`.
+//! Builder and cursor for the sections of a change: CodeMirror's `addSection` and `SectionIter`.
 
 use super::{ChangeSet, MAX_SECTIONS, MAX_TEXT_UNITS, Section, TextError, byte_offset};
 
@@ -24,7 +24,7 @@ impl Builder {
         self.replace_joined(length, text, text_length, false);
     }
 
-    /// As `replace`; with `join` it always extends the last section, which must then be a change.
+    /// Replaces like `replace`. With `join` it always extends the last section, which must then be a change.
     pub(super) fn replace_joined(&mut self, length: usize, text: &str, text_length: usize, join: bool) {
         if length == 0 && text.is_empty() {
             return;
@@ -44,7 +44,7 @@ impl Builder {
         self.push(length, Some(text.to_owned()), text_length);
     }
 
-    /// Adds a section that is not empty, never joined with its neighbour.
+    /// Adds a section unless it is empty, and never joins it with its neighbour.
     pub(super) fn push(&mut self, length: usize, insert: Option<String>, insert_length: usize) {
         if length > 0 || insert_length > 0 {
             self.sections.push(Section { length, insert, insert_length });
@@ -56,7 +56,7 @@ impl Builder {
     }
 
     /// # Errors
-    /// When the result is beyond what a reader of its JSON would accept.
+    /// The result exceeds the limits of JSON that is read.
     pub(super) fn finish(self) -> Result<ChangeSet, TextError> {
         let change = self.finish_unchecked();
         if change.sections.len() > MAX_SECTIONS {
@@ -73,15 +73,15 @@ impl Builder {
     }
 }
 
-/// A place in a change: the current section, less what was consumed of it.
+/// A place in a change: the current section, without the part that was consumed.
 pub(super) struct Cursor<'a> {
     sections: &'a [Section],
     index: usize,
-    /// Units left of the old text that the section covers.
+    /// Remaining units of the old text that the section covers.
     pub(super) length: usize,
-    /// Units left of what it inserts; only [`Cursor::take_insert`] consumes them.
+    /// Remaining units of the section's insertion; only [`Cursor::take_insert`] consumes them.
     pub(super) insert_length: usize,
-    /// Whether part of the section was consumed.
+    /// Part of the section was consumed.
     pub(super) started: bool,
     insert_byte: usize,
 }
@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
         self.insert_byte = 0;
     }
 
-    /// Number of the current section.
+    /// Index of the current section.
     pub(super) fn index(&self) -> usize {
         self.index
     }
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         self.sections.get(self.index).is_some_and(|section| section.insert.is_some())
     }
 
-    /// The whole text that the section inserts.
+    /// Whole text that the section inserts.
     pub(super) fn text(&self) -> &'a str {
         self.sections.get(self.index).and_then(|section| section.insert.as_deref()).unwrap_or_default()
     }
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         self.load();
     }
 
-    /// Consumes `length` units of the old text; moves on when none are left, also for `length` 0.
+    /// Consumes `length` units of the old text. Advances to the next section if none are left, also for `length` 0.
     pub(super) fn advance(&mut self, length: usize) {
         if length >= self.length {
             self.next();
@@ -139,7 +139,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next `length` units of what the section inserts, without consuming them; `None` when they end inside a
+    /// Returns the next `length` units of the section's insertion without consuming them. `None`: they end inside a
     /// surrogate pair.
     pub(super) fn insert_piece(&self, length: usize) -> Option<&'a str> {
         let rest = &self.text()[self.insert_byte..];
@@ -147,7 +147,7 @@ impl<'a> Cursor<'a> {
         Some(&rest[..end])
     }
 
-    /// Consumes `length` units, `bytes` bytes, of what the section inserts.
+    /// Consumes `length` units (`bytes` bytes) of the section's insertion.
     pub(super) fn take_insert(&mut self, bytes: usize, length: usize) {
         if length >= self.insert_length {
             self.next();

@@ -1,5 +1,5 @@
-//! Agreement with `@codemirror/state` on recorded cases: always the golden sample (200 cases, seed 7), and as many
-//! as one likes from `tests/interop/text/generate.mjs`, whose head says how.
+//! Compares this module with `@codemirror/state` on recorded cases: always the golden sample (200 cases, seed 7). More
+//! cases come from `tests/interop/text/generate.mjs`, whose head explains how.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use super::build::Builder;
 
 const GOLDEN: &str = include_str!("../../../protocol/golden/text/codemirror-cases.jsonl");
 
-/// What CodeMirror answered; the fields are explained in the generator.
+/// Inputs and CodeMirror's answers; the generator explains the fields.
 #[derive(Deserialize)]
 struct Case<'a> {
     doc: String,
@@ -61,7 +61,7 @@ fn normal(change: &ChangeSet) -> ChangeSet {
     builder.finish_unchecked()
 }
 
-/// The same sections: to the byte when the inputs were in normal form, else normalised.
+/// Compares sections: byte by byte if the inputs were in normal form, else normalised.
 fn assert_same(ours: &ChangeSet, theirs: &RawValue, exact: bool) {
     if exact {
         assert_eq!(serde_json::to_string(ours).expect("JSON"), theirs.get());

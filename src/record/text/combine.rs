@@ -1,14 +1,14 @@
-//! Compose and map, which follow `composeSets` and `mapSet` of `@codemirror/state` step by step.
+//! Compose and map, step by step like `composeSets` and `mapSet` of `@codemirror/state`.
 
 use super::build::{Builder, Cursor};
 use super::{ChangeSet, TextError};
 
 impl ChangeSet {
-    /// One change that does what `self` and then `next` do.
+    /// Returns one change with the effect of `self` and then `next`.
     ///
     /// # Errors
-    /// [`TextError::LengthMismatch`] when `next` does not start where `self` ends, [`TextError::InsideSurrogatePair`]
-    /// when it cuts a pair that `self` inserts, [`TextError::TooManySections`].
+    /// [`TextError::LengthMismatch`] if `next` does not start where `self` ends, [`TextError::InsideSurrogatePair`] if
+    /// it cuts a pair that `self` inserts, [`TextError::TooManySections`].
     pub fn compose(&self, next: &ChangeSet) -> Result<ChangeSet, TextError> {
         next.expect_length(self.length_after())?;
         if self.is_plain_identity() {
@@ -20,14 +20,14 @@ impl ChangeSet {
         Composition::new(self, next).run()
     }
 
-    /// `self`, made for the same text as `over`, as a change of the text that `over` leads to.
+    /// Maps `self` over `over`, which is for the same text: the result is a change of the text to which `over` leads.
     ///
-    /// With `before` false, of two insertions at one place that of `over` stands left; with `before` true that of
-    /// `self`. `a.compose(b.map(a, false))` and `b.compose(a.map(b, true))` lead to the same text.
+    /// The flag decides between two insertions at one place: if `before` is false, that of `over` comes first, else
+    /// that of `self`. `a.compose(b.map(a, false))` and `b.compose(a.map(b, true))` lead to the same text.
     ///
     /// # Errors
-    /// [`TextError::LengthMismatch`] when the two are for texts of different lengths, [`TextError::TooManySections`]
-    /// or [`TextError::TooLong`] when the result exceeds what a change may be.
+    /// [`TextError::LengthMismatch`] if the two are for texts of different lengths, [`TextError::TooManySections`] or
+    /// [`TextError::TooLong`] if the result exceeds a limit.
     pub fn map(&self, over: &ChangeSet, before: bool) -> Result<ChangeSet, TextError> {
         over.expect_length(self.length_before())?;
         if over.is_plain_identity() {
@@ -37,7 +37,8 @@ impl ChangeSet {
     }
 }
 
-/// Never seen: the lengths were compared before. An answer all the same, so that no input can panic or loop.
+/// Unreachable, because the lengths were compared before. It is returned all the same, so that no input can panic or
+/// loop.
 fn mismatch(first: &Cursor<'_>, second: &Cursor<'_>) -> TextError {
     TextError::LengthMismatch { expected: first.length, actual: second.length }
 }
@@ -46,7 +47,7 @@ struct Composition<'a> {
     first: Cursor<'a>,
     second: Cursor<'a>,
     result: Builder,
-    /// Whether the last section of `result` continues with the next piece.
+    /// The last section of `result` continues with the next piece.
     open: bool,
     /// Offset in the text between the two changes.
     offset: usize,
@@ -76,7 +77,7 @@ impl<'a> Composition<'a> {
         }
     }
 
-    /// Takes the next stretch of the text between the changes that is of one kind in both.
+    /// Takes the next stretch of the text between the changes that is of one kind in both changes.
     fn piece(&mut self) -> Result<(), TextError> {
         let keeps = self.first.is_keep();
         let left = if keeps { self.first.length } else { self.first.insert_length };
@@ -114,7 +115,7 @@ impl<'a> Composition<'a> {
         self.result.replace_joined(deleted, text, text_length, self.open);
     }
 
-    /// What the second change inserts here, unless an earlier piece of the same section has written it.
+    /// Insertion of the second change here, unless an earlier piece of the same section has written it.
     fn unwritten_replacement(&self) -> (&'a str, usize) {
         if self.second.started { ("", 0) } else { (self.second.text(), self.second.insert_length) }
     }
@@ -125,7 +126,7 @@ struct Mapping<'a> {
     over: Cursor<'a>,
     before: bool,
     result: Builder,
-    /// The section of `change` whose insertion is already in `result`, when it is taken piece by piece.
+    /// The section of `change` whose insertion is already in `result`, if the section is taken piece by piece.
     inserted: Option<usize>,
 }
 
@@ -154,7 +155,7 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// Changes are ordered by where they start, then by length, then by `before`.
+    /// Orders changes by their start, then by length, then by `before`.
     fn over_comes_first(&self) -> bool {
         self.over.is_change() && (!self.change.is_change() || self.has_inserted() || self.over_is_shorter())
     }
@@ -168,7 +169,7 @@ impl<'a> Mapping<'a> {
         self.inserted == Some(self.change.index())
     }
 
-    /// Passes the current section of `over`, and whatever `change` does to the units that it deletes.
+    /// Passes the current section of `over`, with all that `change` does to the units that the section deletes.
     fn consume_section(&mut self) -> Result<(), TextError> {
         self.result.keep(self.over.insert_length);
         let mut left = self.over.length;
@@ -208,7 +209,7 @@ impl<'a> Mapping<'a> {
         self.change.advance(self.change.length - left);
     }
 
-    /// Deletes `length` units and inserts what the current section of `change` inserts, if that is not yet done.
+    /// Deletes `length` units, and inserts the text of the current section of `change` unless that is done.
     fn write_insertion(&mut self, length: usize) {
         let (text, text_length) =
             if self.has_inserted() { ("", 0) } else { (self.change.text(), self.change.insert_length) };

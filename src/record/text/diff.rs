@@ -1,18 +1,18 @@
-//! From two texts to a change: lines first, then words within the lines that differ, so that a whole new source
-//! touches no more than it must and other people's concurrent edits survive.
+//! Diff of two texts as a change: lines first, then words within lines that differ. A whole new source thus changes as
+//! little as possible, and concurrent edits of others survive.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::build::Builder;
 use super::{ChangeSet, MAX_SECTIONS, utf16_len};
 
-/// Comparisons (old × new, lines or words) that one diff may spend. The worst inputs take some 3 ms.
+/// Comparisons (old × new, lines or words) that one diff may make. The worst inputs take some 3 ms.
 const MAX_COMPARISONS: usize = 1_000_000;
 
-/// A change from `old` to `new`, the same on every machine and every run.
+/// Returns a change from `old` to `new`, the same on every machine and in every run.
 ///
-/// Neither text may contain `\r` (see [`super::check_source`]). Where a fine diff would take too long, a larger
-/// stretch is replaced as a whole.
+/// Neither text may contain `\r` (see [`super::check_source`]). If a fine diff would take too long, a larger stretch is
+/// replaced as a whole.
 pub fn diff(old: &str, new: &str) -> ChangeSet {
     let mut fine = Differ { builder: Builder::default(), comparisons_left: MAX_COMPARISONS };
     fine.lines(old, new);
@@ -40,7 +40,7 @@ impl Differ {
         });
     }
 
-    /// Keeps what both texts begin and end with, and gives the rest to `middle`.
+    /// Keeps the common start and end of both texts, and gives the rest to `middle`.
     fn trimmed(&mut self, old: &str, new: &str, middle: impl FnOnce(&mut Self, &str, &str)) {
         let start = common_prefix(old, new);
         let (old_rest, new_rest) = (&old[start..], &new[start..]);
@@ -89,7 +89,7 @@ impl Differ {
     }
 }
 
-/// Splits `pieces`, which `text` begins with, off it.
+/// Splits `text` after `pieces`, with which it begins.
 fn take<'t>(text: &'t str, pieces: &[&str]) -> (&'t str, &'t str) {
     text.split_at(pieces.iter().map(|piece| piece.len()).sum())
 }
@@ -98,7 +98,7 @@ fn split_lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Words (letters, digits, underscores) and, one by one, all characters between them.
+/// Splits a text into words (letters, digits, underscores) and single characters between them.
 fn split_words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -116,7 +116,7 @@ fn word_end(text: &str) -> usize {
     end.max(text.chars().next().map_or(0, char::len_utf8))
 }
 
-/// Bytes of the longest common start that ends between characters in both.
+/// Length in bytes of the longest common start that ends between characters in both.
 fn common_prefix(old: &str, new: &str) -> usize {
     let pairs = old.bytes().zip(new.bytes());
     let mut end = pairs.take_while(|(left, right)| left == right).count();
@@ -126,7 +126,7 @@ fn common_prefix(old: &str, new: &str) -> usize {
     end
 }
 
-/// Bytes of the longest common end that starts between characters in both.
+/// Length in bytes of the longest common end that starts between characters in both.
 fn common_suffix(old: &str, new: &str) -> usize {
     let pairs = old.bytes().rev().zip(new.bytes().rev());
     let mut length = pairs.take_while(|(left, right)| left == right).count();

@@ -1,4 +1,4 @@
-//! A change as CodeMirror's JSON, read strictly.
+//! CodeMirror's JSON of a change, read strictly.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -59,8 +59,8 @@ impl JsonSchema for ChangeSet {
     }
 }
 
-/// Reads a change. Neighbouring sections stay apart, as in CodeMirror's `fromJSON`: joined they would map differently.
-/// Only empty ones are dropped, which CodeMirror never writes and partly cannot compose.
+/// Reads a change. Neighbouring sections are not joined, as in CodeMirror's `fromJSON`: joined they would map
+/// differently. Only empty sections are dropped, which CodeMirror never writes and partly cannot compose.
 struct Sections;
 
 impl<'de> Visitor<'de> for Sections {
@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for Sections {
     }
 }
 
-/// A section: a number or an array, of which the first part is a number too.
+/// A section: a number, or an array whose first part is a number.
 #[derive(Clone, Copy)]
 struct Part {
     may_replace: bool,
@@ -145,7 +145,7 @@ impl<'de> Visitor<'de> for Part {
     }
 }
 
-/// One inserted line, added to `text`.
+/// Appends one inserted line to `text`.
 struct LineSeed<'t> {
     separator: &'static str,
     text: &'t mut String,

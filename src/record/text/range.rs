@@ -1,4 +1,4 @@
-//! Stretches of a text that move with it.
+//! Ranges of a text that move with it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::{ChangeSet, TextError, byte_offset, utf16_len};
 pub struct TextRange {
     /// The first unit, from 0.
     pub start: usize,
-    /// The unit behind the last.
+    /// The unit after the last.
     pub end: usize,
 }
 
@@ -29,18 +29,18 @@ impl From<TextRange> for [usize; 2] {
 }
 
 impl TextRange {
-    /// Whether it holds no text.
+    /// Returns true if the range holds no text.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 
-    /// Where the stretch is after a change. Text that is inserted at its edges stays outside, and what was emptied stays empty.
+    /// Maps the range over a change. Text that is inserted at its edges stays outside, and an empty range stays empty.
     pub fn map(self, change: &ChangeSet) -> Self {
         let start = change.map_position(self.start, true);
         Self { start, end: change.map_position(self.end, false).max(start) }
     }
 
-    /// The text of the stretch.
+    /// Text of the range.
     ///
     /// # Errors
     /// [`TextError::OutOfBounds`] or [`TextError::InsideSurrogatePair`].
@@ -55,9 +55,9 @@ impl TextRange {
 }
 
 impl ChangeSet {
-    /// Where an offset in the old text is in the new one, as CodeMirror's `mapPos`: what is inserted at the offset stands before
-    /// it with `after`, else behind it. An offset inside a replaced text goes to that side of what replaces it. One behind the
-    /// end of the old text goes to the end of the new one.
+    /// Maps an offset of the old text to the new one, as CodeMirror's `mapPos`. Text that is inserted at the offset
+    /// comes before it with `after`, else behind it. An offset inside a replaced text moves to that side of the
+    /// replacement. An offset after the end of the old text moves to the end of the new one.
     pub fn map_position(&self, offset: usize, after: bool) -> usize {
         let (mut old, mut new) = (0, 0);
         for section in &self.sections {

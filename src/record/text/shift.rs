@@ -1,8 +1,8 @@
-//! Mapping without walking: of two changes that each touch one place, one mostly just moves.
+//! Fast mapping: if two changes each touch one place, one of them mostly just moves.
 
 use super::{ChangeSet, MAX_TEXT_UNITS, Section, TextError};
 
-/// The one place that a change touches: what it keeps before and after it.
+/// The only place that a change touches, with the lengths that it keeps before and after.
 struct Place {
     before: usize,
     length: usize,
@@ -11,7 +11,7 @@ struct Place {
 }
 
 impl Place {
-    /// `None`: it touches no place, or several, or is not in normal form.
+    /// Returns `None` if the change touches no place, or several, or is not in normal form.
     fn of(change: &ChangeSet) -> Option<Self> {
         let kept = |section: &Section| section.insert.is_none().then_some(section.length);
         let (before, touched, after) = match change.sections.as_slice() {
@@ -31,8 +31,8 @@ impl Place {
         self.before + self.length
     }
 
-    /// What the place keeps before and after it once `over` has happened. `None`: they touch each other, and it must be
-    /// walked.
+    /// Returns the kept lengths before and after the place once `over` is applied. `None`: the places touch each other,
+    /// and [`ChangeSet::map`] must do it.
     fn moved(&self, over: &Place) -> Option<(usize, usize)> {
         let both_insert = self.length == 0 && over.length == 0 && self.before == over.before;
         if both_insert || over.end() < self.before {
@@ -46,8 +46,8 @@ impl Place {
 }
 
 impl ChangeSet {
-    /// Maps the change over each of `overs`, one after the other, as [`ChangeSet::map`] with `before` false does; of two
-    /// insertions at one place this one's then stands right. Never over their composition: that puts some insertions elsewhere,
+    /// Maps the change over each of `overs` in sequence, as [`ChangeSet::map`] with `before` false. Of two insertions
+    /// at one place this one's then comes second. Their composition is never used: it puts some insertions elsewhere,
     /// and clients map over one event after the other.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl ChangeSet {
         Ok(self)
     }
 
-    /// Whether the change has been mapped in place.
+    /// Maps the change in place if that is possible; returns true if so.
     fn shift(&mut self, over: &ChangeSet) -> bool {
         let (Some(place), Some(other)) = (Place::of(self), Place::of(over)) else { return false };
         let fits = place.end() + place.after == other.end() + other.after;
