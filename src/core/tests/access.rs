@@ -1,4 +1,4 @@
-//! Roles and operations, scopes, grants, and who is refused whatever its role.
+//! Access: roles and operations, scopes, grants, and refusals by kind of actor.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ fn name_of(role: Role) -> String {
     serde_json::to_value(role).unwrap().as_str().unwrap().to_owned()
 }
 
-/// Somebody of a role: by grant, but agents and owners by what comes from outside.
+/// An actor of the role: by grant; agents and owners by other ways.
 fn somebody(role: Role) -> Who {
     match role {
         Role::Agent => agent("gpu"),
@@ -178,7 +178,7 @@ fn what_a_workspace_is_granted_its_members_may() {
         "a runner edits nothing"
     );
     world.step(&bo, request("c", "r"));
-    // It adds up with a grant of one's own, and goes with its revocation.
+    // The workspace's role adds up with an own grant, and ends with its revocation.
     world.step(&user("ann"), grant("user", "bo", "author"));
     world.step(&bo, insert("d", "code", "2"));
     world.step(&bo, request("d", "s"));
@@ -192,7 +192,7 @@ fn the_server_itself_may_act_but_not_in_a_notebook_that_is_not_there() {
     assert_eq!(World::new().try_do(&system(), &json!({"StopAll": {}})).unwrap_err().code, Code::UnknownNotebook);
 }
 
-/// As the accounts say of those who have left, and of ids that are nobody's.
+/// A world with ended and unknown accounts, links, agents and workspaces.
 fn left() -> World {
     let mut world = shared();
     let subject = |kind: &str, id: &str| serde_json::from_value(json!({"kind": kind, "id": id})).unwrap();
@@ -206,7 +206,7 @@ fn left() -> World {
     world
 }
 
-/// Ann has left.
+/// A world in which Ann's account has ended.
 pub fn orphaned() -> World {
     let mut world = left();
     let ended = Standing::Ended { name: "Ann".to_owned() };
@@ -324,7 +324,7 @@ fn the_access_list_is_bounded() {
     world.step(&user("ann"), grant("user", "bo", "editor"));
 }
 
-/// `protocol/roles.md`, as the code has it.
+/// `protocol/roles.md` as the code prints it.
 fn document() -> String {
     let mut text = String::from(
         "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the call does: `confirm_edit` is for calls whose risk is\nread or edit, `confirm` for sensitive and destructive ones. An assistant has the roles of the person it acts for, and\nof that person's scopes read, edit and run alone. Of redaction and erasure there are the rights so far, no\ncommands.\n\n| operation | scope |",

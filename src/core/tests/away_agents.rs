@@ -1,4 +1,4 @@
-//! Runs that are asked for while the agent of their kernel is away: they wait, and no kernel runs them twice.
+//! Runs that are requested while the agent of their kernel is away: they wait, and no kernel runs them twice.
 
 use crate::support::*;
 use notarium_core::{Event, ExecutionStatus as Status, KernelSessionId};
@@ -20,7 +20,7 @@ fn kernel(world: &World) -> KernelSessionId {
     world.names["kernel"].trim_matches('"').parse().unwrap()
 }
 
-/// Its agent is away, for a moment so far.
+/// The kernel's agent is away, for a short time so far.
 fn away(mut world: World) -> World {
     world.away.insert(kernel(&world));
     world
@@ -32,7 +32,7 @@ fn back(mut world: World) -> World {
     world
 }
 
-/// … for so long that people are told.
+/// The kernel's agent has been away so long that people are notified.
 fn unreachable(mut world: World) -> World {
     world.unreachable.insert(kernel(&world));
     world

@@ -1,4 +1,4 @@
-//! Batches: all or nothing. And: every command has its cases.
+//! Batches: all or nothing. Also checks that every command has cases.
 
 use std::collections::BTreeSet;
 

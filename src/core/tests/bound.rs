@@ -1,4 +1,4 @@
-//! What a person said yes to, and for whom.
+//! Confirmations and grants are bound to what the person saw, and to the person for whom the assistant acts.
 
 use crate::support::*;
 use notarium_core::{Event, RejectionCode as Code};
@@ -46,14 +46,14 @@ fn a_grant_of_the_second_speaker_is_not_the_firsts() {
     assert!(asks(&mut world, "editor", "second").is_none());
 }
 
-/// When the call would expire that waits for a person; `None`: it passes.
+/// Expiry of the requested call if it waits for a person; `None`: it passes.
 fn asks(world: &mut World, person: &str, turn: &str) -> Option<u64> {
     let (events, _) = world.try_do(&reactor_of(person), &create(turn, turn)).unwrap();
     let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
     event.gate.until()
 }
 
-/// One of Ann's cells, made by her assistant, then another.
+/// Two cells of Ann, made by her assistant.
 fn with_two() -> World {
     talking()
         .with(&assistant_of("ann"), call("first", "create_cell", json!({"source": "1"})))

@@ -1,4 +1,4 @@
-//! Which event led to which.
+//! Causation: the event that led to each event.
 
 use crate::support::*;
 use notarium_core::*;
@@ -45,7 +45,7 @@ fn a_turn_is_a_chain_of_events_each_led_to_by_the_one_that_its_reactor_went_on_f
         ("MessagePosted", Some("TurnModelCallFinished")),
         ("ToolCallRequested", Some("MessagePosted")),
         ("ToolCallRequested", Some("MessagePosted")),
-        // A person's own.
+        // A person's own command has no cause.
         ("ToolCallConfirmed", None),
         ("ToolCallStarted", Some("ToolCallConfirmed")),
         ("CellDeleted", Some("ToolCallStarted")),

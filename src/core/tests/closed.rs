@@ -1,10 +1,10 @@
-//! Commands are closed, also where they carry values that are open in events.
+//! Commands reject unknown fields and words, also in values that are open in events.
 
 use crate::support::*;
 use notarium_core::{Command, RejectionCode as Code};
 use serde_json::{Value, json};
 
-/// A command of each kind that carries a value of the record, and where in it an unknown field is planted.
+/// Commands that carry a value of the record, with the place for an unknown field.
 fn carriers() -> Vec<(Value, &'static str)> {
     let output =
         json!({"content": {"output_type": "stream"}, "blobs": [{"pointer": "/text", "sha256": "00", "size_bytes": 1}]});
@@ -97,7 +97,7 @@ fn an_unknown_word_is_refused_where_the_record_keeps_one() {
     assert!(Command::decode(&grant.to_string()).is_err());
 }
 
-/// Whoever lets a command carry another open value must refuse its unknown words where that command is decided.
+/// Fails if a command carries another open value: its unknown words must be refused where the command is decided.
 #[test]
 fn commands_carry_no_open_words_but_those_that_are_refused_when_they_are_decided() {
     let schema = schemars::schema_for!(Command).to_value();

@@ -51,7 +51,7 @@ fn batch<const N: usize>(commands: [Value; N]) -> Value {
 }
 
 impl World {
-    /// Posts a comment; its id is `$name` from then on, that of its thread `$t_name`.
+    /// Posts a comment and names its id `$name`, and that of its thread `$t_name`.
     fn comment(&mut self, who: &Who, command: Value, name: &str) {
         let outcome = self.step(who, command);
         self.name(name, json!(outcome.comment.unwrap()));
@@ -63,7 +63,7 @@ impl World {
         self.notebook.threads.get(&id).map(|thread| &**thread)
     }
 
-    /// Which cell a thread is on, and what of its text it is about.
+    /// Cell of a thread, and the text that the thread covers.
     fn covered(&self, name: &str) -> (&str, &str) {
         let thread = self.thread(name).unwrap();
         let range = thread.range.unwrap();
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// For the laws: a command about a thread, or about its first comment.
+/// A command about a thread or its first comment, for the property tests.
 pub fn about_thread(command: &str, (id, thread): (&ThreadId, &Arc<Thread>)) -> Value {
     let mut body = json!({"thread_id": id});
     match command {
@@ -82,7 +82,7 @@ pub fn about_thread(command: &str, (id, thread): (&ThreadId, &Arc<Thread>)) -> V
     json!({command: body})
 }
 
-/// A range is of its cell's text, however that was edited.
+/// Checks that ranges fit their cell's text, however it was edited.
 pub fn check_threads(notebook: &Document) {
     for thread in notebook.threads.values() {
         assert!(!thread.comments.is_empty());
@@ -109,7 +109,7 @@ fn archived_talk() -> World {
     talked().with(&user("ann"), json!({"ArchiveNotebook": {}}))
 }
 
-/// Bo has an account, Cy had one; nobody knows Di.
+/// A world in which Bo has an account, Cy's has ended, and Di has none.
 fn with_accounts() -> World {
     let mut world = talked();
     let account = |id: &str| Subject::User { id: id.parse().unwrap() };
@@ -118,7 +118,7 @@ fn with_accounts() -> World {
     world
 }
 
-/// All that can happen to comments, for the golden files.
+/// Every event of comments, for the golden files.
 pub fn commented() -> World {
     let (ann, bo) = (user("ann"), user("editor"));
     let mut world = talked();

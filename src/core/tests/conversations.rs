@@ -1,4 +1,4 @@
-//! Conversations and turns: begun by people, carried on by the server's reactor, stopped by people, ended once.
+//! Conversations and turns: begun by people, advanced by the server's reactor, stopped by people, ended once.
 
 use crate::support::*;
 use notarium_core::{Event, MAX_MODEL_CALLS, RejectionCode as Code, Scope};
@@ -59,12 +59,12 @@ fn edits_only() -> Who {
     user("ann").with_scopes(&[Scope::Read, Scope::Edit, Scope::Confirm, Scope::Manage])
 }
 
-/// Begun with a token that runs nothing.
+/// A turn that was begun with a token without the scope `run`.
 fn without_run() -> World {
     started().with(&edits_only(), turn("talk", "turn", "Hi"))
 }
 
-/// Where the first message of the conversation is `$message`.
+/// A world in which the conversation's first message is `$message`.
 fn with_message() -> World {
     let mut world = talking();
     let message = world.notebook.turns.values().next().unwrap().message_id.clone();

@@ -210,7 +210,7 @@ fn an_sql_cell_is_recorded_with_the_line_that_says_so_and_needs_a_python_kernel(
     let (events, _) = world.clone().try_do(&user("editor"), &request("sql", "run")).unwrap();
     let Event::ExecutionRequested(event) = &events[0] else { panic!("{events:?}") };
     assert_eq!(event.subject.source(), "%%notarium_sql\nSELECT 1");
-    // Whatever becomes of the cell, this is what runs.
+    // The run keeps this text, whatever happens to the cell.
     world.step(&user("editor"), request("sql", "run"));
     assert!(!world.notebook.is_stale(&cell_id("sql")), "the line is no change of the cell");
     world.step(&user("ann"), json!({"ChangeCellType": {"cell_id": "sql", "cell_type": "code"}}));

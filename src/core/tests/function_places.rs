@@ -1,4 +1,4 @@
-//! Functions by their places: people call them, a new kernel gets them again, and two of one name are told apart.
+//! Functions by their places: calls by people, restoration in a new kernel, clashes of one name.
 
 use crate::support::*;
 use notarium_core::{Event, Open, Risk};
@@ -18,7 +18,7 @@ fn place(name: &str, cell: &str) -> serde_json::Value {
     json!({"name": name, "cell_id": cell, "line": 2})
 }
 
-/// The cell runs for Ann, or for her assistant, and has said that it began.
+/// Runs the cell for Ann, or for her assistant, until the kernel has begun it.
 fn run(world: &mut World, cell: &str, by_assistant: bool) -> String {
     let id = format!("run-{cell}-{}", world.version());
     match by_assistant {
@@ -34,7 +34,7 @@ fn ended(world: &mut World, run: &str) {
     world.step(&agent("gpu"), report(run, 2, json!({"completed": {"outcome": "ok"}})));
 }
 
-/// Ann has run the cell `define`, which registered `load`.
+/// A world in which Ann has run the cell `define`, which registered `load`.
 fn defined(by_assistant: bool) -> World {
     let mut world = talking().with(&user("ann"), insert("define", "code", CODE));
     let id = run(&mut world, "define", by_assistant);
@@ -43,7 +43,7 @@ fn defined(by_assistant: bool) -> World {
     world
 }
 
-/// The kernel is restarted; what its start led to.
+/// Restarts the kernel; returns the events of its start.
 fn restarted(world: &mut World) -> Vec<Event> {
     let next =
         world.step(&user("ann"), json!({"RestartKernel": {"kernel_session": "$kernel"}})).kernel_session.unwrap();
@@ -68,7 +68,7 @@ fn calling(arguments: serde_json::Value, confirmed: bool) -> serde_json::Value {
     json!({"RequestExecution": {"execution_id": "call", "target": target}})
 }
 
-// --- people call ---
+// --- calls by people ---
 
 #[test]
 fn a_person_calls_a_function_as_a_recorded_run_on_its_kernel() {

@@ -18,7 +18,7 @@ fn registration() -> serde_json::Value {
     register(json!([function("load", "edit"), function("wipe", "destructive")]))
 }
 
-/// The kernel has `load` (edit) and `wipe` (destructive).
+/// A world whose kernel has `load` (edit) and `wipe` (destructive).
 pub fn registered() -> World {
     talking().with(&agent("gpu"), registration())
 }
@@ -27,7 +27,7 @@ fn kernel_gone() -> World {
     registered().with(&agent("gpu"), end_kernel())
 }
 
-/// A new kernel in place of the one that ended.
+/// A world with a new kernel in place of the ended one.
 pub fn again() -> World {
     let mut world = kernel_gone();
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
@@ -71,7 +71,7 @@ pub fn cases() -> Vec<Case> {
         case(registered, gpu(), register(json!([])), events(["KernelFunctionsRegistered"])),
         case(talking, gpu(), register(json!([])), nothing()),
         case(again, gpu(), registration(), events(["KernelFunctionsRegistered"])),
-        // In the record it would count as destructive; nobody may write it there.
+        // An unknown risk: in the record it would count as destructive; commands must not have it.
         case(talking, gpu(), with("risk", json!("odd")), rejected(Code::InvalidValue)),
         // by its own agent alone
         case(talking, user("ann"), registration(), rejected(Code::Forbidden)),
@@ -80,7 +80,7 @@ pub fn cases() -> Vec<Case> {
         case(talking, agent("other"), registration(), rejected(Code::StaleFence)),
         case(talking, gpu(), stale, rejected(Code::StaleFence)),
         case(kernel_gone, gpu(), registration(), rejected(Code::UnknownKernelSession)),
-        // what cannot be registered
+        // invalid functions
         case(talking, gpu(), one(function("delete_cell", "read")), rejected(Code::InvalidValue)),
         case(talking, gpu(), one(function("await_confirmation", "read")), rejected(Code::InvalidValue)),
         case(talking, gpu(), one(function("", "read")), rejected(Code::InvalidValue)),
@@ -254,7 +254,7 @@ fn many_kernels_leave_a_bounded_number_of_functions() {
     assert!(world.notebook.functions.contains_key("f3_0") && !world.notebook.functions.contains_key("f0_0"));
 }
 
-/// Cell `load` runs in the kernel, for Ann or for her assistant.
+/// Runs the cell `load` in the kernel, for Ann or for her assistant.
 fn while_running(mut world: World, by_assistant: bool, source: &str) -> World {
     world.step(&user("ann"), insert("load", "code", source));
     match by_assistant {

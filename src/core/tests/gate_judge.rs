@@ -1,5 +1,5 @@
-//! A judge of tool calls that knows nothing of `decide`: it reads the log beside the state, keeps what each call was asked
-//! as, and has rules and tables of its own for what may follow.
+//! Judge of tool calls that does not use `decide`: it reads the log beside the state, remembers each request, and has
+//! its own rules and tables.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use notarium_core::{
     ToolCallRequested, ToolCallStarted, TurnId, Version, arguments_hash, granted_role,
 };
 
-/// The one person that is in a workspace, and that workspace: who edits by the one and runs by the other confirms edits.
+/// The only member of a workspace, and that workspace. The member edits by an own grant and runs by the workspace, and
+/// so confirms edits.
 pub const MEMBER: &str = "author";
 pub const WORKSPACE: &str = "lab";
 
-/// How far a call is.
+/// Stage of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Waiting,
@@ -23,12 +24,12 @@ enum Stage {
     Ended,
 }
 
-/// What the log says of one call.
+/// A call as the log shows it.
 #[derive(Debug)]
 struct Call {
     asked: ToolCallRequested,
     requester: Actor,
-    /// All code cells, where the call runs all of them.
+    /// All code cells, if the call runs all of them.
     code: Vec<(CellId, Version)>,
     stage: Stage,
     confirmed_by: Option<Actor>,
@@ -38,7 +39,7 @@ struct Call {
 struct Moment<'a> {
     before: &'a Notebook,
     recorded: &'a Recorded,
-    /// The people whose authority the sender brings along.
+    /// People whose authority the sender brings along.
     delegated: &'a [Actor],
 }
 
@@ -46,11 +47,11 @@ struct Moment<'a> {
 #[derive(Default)]
 pub struct Judge {
     calls: BTreeMap<ToolCallId, Call>,
-    /// Who issued which grant.
+    /// Issuer and content of each grant.
     grants: BTreeMap<GrantId, (Actor, GrantIssued)>,
-    /// What the token allows with which each turn was begun.
+    /// Scopes of the token with which each turn was begun.
     turns: BTreeMap<TurnId, Scopes>,
-    /// What happened how often: a walk that never gets through the gate would prove nothing.
+    /// Counts by event: a walk that never passes the gate would prove nothing.
     pub tally: BTreeMap<String, usize>,
 }
 
@@ -82,7 +83,7 @@ impl Judge {
         }
     }
 
-    /// The one end of a world: every request has ended, or stands in the state as the log has it.
+    /// Checks at the end of a world that every request has ended or is in the state as in the log.
     pub fn close(&self, notebook: &Notebook) {
         let open = self.calls.iter().filter(|(_, call)| call.stage != Stage::Ended);
         let open = open.map(|(id, call)| (id.clone(), call.stage, call.confirmed_by.clone()));
@@ -99,7 +100,8 @@ impl Judge {
         *self.tally.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// Takes the call to its next stage, from one of these and from no other: so nothing happens twice, and each has one end.
+    /// Moves the call to its next stage from one of these and no other. So each step happens once, and each call ends
+    /// once.
     fn advance(&mut self, moment: &Moment<'_>, from: &[Stage], to: Stage) -> &mut Call {
         let what = &moment.recorded.envelope.event_type;
         self.count(what);
@@ -181,7 +183,7 @@ impl Judge {
         self.count(&format!("{:?} by {by}", asked.risk.judged()));
     }
 
-    /// No call of a turn goes beyond the token.
+    /// Checks that a call stays within the scopes of its turn's token.
     fn check_token(&self, asked: &ToolCallRequested) {
         let Some(scopes) = asked.turn_id.as_ref().and_then(|turn_id| self.turns.get(turn_id)) else { return };
         let (edits, runs) = needs(asked);
@@ -203,7 +205,7 @@ impl Judge {
         moment.check_stands_for(issuer, asked);
     }
 
-    /// Whatever an assistant does stands inside a call that has started and not ended.
+    /// Checks that all effects of an assistant belong to a call that has started and not ended.
     fn see_other(&self, moment: &Moment<'_>) {
         let Moment { recorded, .. } = moment;
         let is_own = matches!(
@@ -237,7 +239,7 @@ impl Moment<'_> {
         self.recorded.envelope.recorded_at
     }
 
-    /// What the person is by its own name, and as a member of the workspace.
+    /// Roles of the person, by own grants and as a member of the workspace.
     fn roles(&self, actor: &Actor) -> Vec<Role> {
         let mut subjects = match actor {
             Actor::User { id } | Actor::Assistant { for_user: id, .. } => vec![Subject::User { id: id.clone() }],
@@ -250,13 +252,13 @@ impl Moment<'_> {
         subjects.iter().filter_map(|subject| granted_role(self.before, subject, self.now())).collect()
     }
 
-    /// The role is enough for the thing itself.
+    /// Checks that the actor's roles allow what the call does.
     fn check_may(&self, actor: &Actor, asked: &ToolCallRequested, what: &str) {
         let roles = self.roles(actor);
         assert!(may_do(&roles, asked), "{roles:?} {what} {}, {}", asked.call_id, asked.function);
     }
 
-    /// A person whose role is enough to decide on such a call, and for the thing itself.
+    /// Checks that a person's roles allow the decision on such a call, and what the call does.
     fn check_decides(&self, actor: &Actor, asked: &ToolCallRequested) {
         assert!(matches!(actor, Actor::User { .. } | Actor::Guest { .. }), "{actor:?} decides, and is no person");
         let roles = self.roles(actor);
@@ -264,7 +266,7 @@ impl Moment<'_> {
         self.check_may(actor, asked, "decides on");
     }
 
-    /// … and can still answer for it, when the call starts.
+    /// Checks that the person can still decide when the call starts, and that the sender brought that authority along.
     fn check_stands_for(&self, person: &Actor, asked: &ToolCallRequested) {
         assert!(
             self.delegated.contains(person),
@@ -274,14 +276,14 @@ impl Moment<'_> {
         self.check_decides(person, asked);
     }
 
-    /// All that the call touches is there as the log says that it was seen.
+    /// Checks that the targets of the call are as the request says.
     fn check_targets(&self, asked: &ToolCallRequested) {
         let Document { cells, kernels, functions, .. } = &*self.before.document;
         let changed = known(asked).find(|target| match target {
             Target::Cell { cell_id, cell_version } => {
                 cells.get(cell_id).is_none_or(|cell| cell.cell_version != *cell_version)
             }
-            // Judged by the cells themselves.
+            // The code cells themselves are checked elsewhere.
             Target::Code { .. } => false,
             Target::Kernel { kernel_session } => !kernels.contains_key(kernel_session),
             Target::Function { name, registered_version } => functions
@@ -292,7 +294,7 @@ impl Moment<'_> {
         assert_eq!(changed, None, "{} is not what it was for {}", asked.function, asked.call_id);
     }
 
-    /// … and that is all that it touches.
+    /// Checks that the call has no other targets.
     fn check_touched(&self, asked: &ToolCallRequested) {
         let arguments: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
         let kinds: Vec<&str> = known(asked).map(kind).collect();
@@ -317,7 +319,7 @@ impl Moment<'_> {
         assert_eq!(kinds, expected, "{}: {}", asked.call_id, asked.function);
     }
 
-    /// All code cells from top to bottom, as they are.
+    /// All code cells in page order, in their present versions.
     fn code_to_run(&self, asked: &ToolCallRequested) -> Vec<(CellId, Version)> {
         let code = self.code().filter(|_| asked.function == "run_all");
         code.map(|(id, _)| (id.clone(), self.before.cells[id].cell_version)).collect()
@@ -328,7 +330,7 @@ impl Moment<'_> {
         code.map(|(id, cell)| (id, cell.content.source.as_str()))
     }
 
-    /// Code that removes files runs only as what destroys, whenever it came to stand there.
+    /// Checks that code which removes files runs only as destructive, whenever it was written.
     fn check_code(&self, asked: &ToolCallRequested) {
         let named: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
         let runs = |id: &CellId| match asked.function.as_str() {
@@ -336,7 +338,7 @@ impl Moment<'_> {
             "execute_cell" => named["cell_id"] == id.as_str(),
             _ => false,
         };
-        // What `tidy` is, another cell says.
+        // Another cell defines `tidy`.
         let is_tidy_bound = self.code().any(|(_, source)| source.contains("remove as tidy"));
         let removes = |source: &str| source.contains("os.remove") || is_tidy_bound && source.contains("tidy(");
         let removes = self.code().any(|(id, source)| runs(id) && removes(source));
@@ -375,7 +377,7 @@ fn least_risk(function: &str) -> Risk {
     }
 }
 
-/// Whether it edits, and whether it runs something.
+/// Returns whether the call edits, and whether it runs code.
 fn needs(asked: &ToolCallRequested) -> (bool, bool) {
     match asked.function.as_str() {
         "create_cells" => (true, asked.arguments.get().contains(r#""run":true"#)),

@@ -1,6 +1,5 @@
-//! Golden files in `protocol/golden`: what is in a log stays readable, by us and by clients in other languages.
-//!
-//! `NOTARIUM_BLESS=1` rewrites them. An event file that exists must never change but by a new schema number.
+//! Golden files in `protocol/golden`: logs stay readable, by us and by clients in other languages. `NOTARIUM_BLESS=1`
+//! rewrites them. An existing event file must never change without a new schema number.
 #![allow(clippy::disallowed_methods)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +16,7 @@ pub fn protocol() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocol")
 }
 
-/// Compares a file under `protocol/` with what the code makes of it, or writes it when blessing.
+/// Compares a file under `protocol/` with the code's output, or writes it when blessing.
 pub fn check_file(path: &str, text: &str) {
     let full = protocol().join(path);
     if std::env::var_os("NOTARIUM_BLESS").is_some() {
@@ -37,7 +36,7 @@ fn names_in(folder: &str) -> Vec<String> {
     names
 }
 
-/// A notebook's life in which every type of event happens.
+/// A notebook in which every type of event happens.
 fn life() -> World {
     let (ann, gpu) = (user("ann"), agent("gpu"));
     let mut world = World::new();
@@ -262,19 +261,19 @@ fn prompt_cell(world: &mut World, ann: &Who, reactor: &Who) {
     world.step(ann, json!({"InsertCell": {"cell_id": "why", "cell_type": "prompt", "source": "Why?", "reply": reply}}));
 }
 
-/// On one line: a payload's text is what was hashed, so it may not be laid out anew.
+/// Renders on one line: a payload's text was hashed, so its layout must not change.
 fn line(value: &impl serde::Serialize) -> String {
     format!("{}\n", serde_json::to_string(value).unwrap())
 }
 
-/// Writes a file that is not there yet. One that is there stays as it is for ever.
+/// Writes a missing file; an existing one is never changed.
 fn bless_missing(path: &str, text: &str) {
     if !protocol().join(path).exists() {
         check_file(path, text);
     }
 }
 
-/// What there is no room for goes by an event: an idle conversation, functions of a dead kernel, an expired grant.
+/// Events that make room: an idle conversation, functions of an ended kernel, an expired grant.
 fn making_room() -> World {
     let mut world = crate::functions::again();
     world.limits.max_outside_conversations = 1;
@@ -334,7 +333,7 @@ fn every_event_type_has_a_golden_file() {
     }
 }
 
-/// Events with fields that were added later. The files of the same schema without them stay as they are.
+/// Events with fields that were added later. Files of the same schema without these fields stay unchanged.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
     let worlds = [life(), assistance(), making_room(), taken_over(), story()];
@@ -351,7 +350,7 @@ fn every_field_that_was_added_later_has_a_golden_file() {
 
 type IsEvent = fn(&Event) -> bool;
 
-/// By name, sorted: the file, and which event it is of.
+/// Files of added fields, sorted by name, with a test for the event.
 const ADDED: &[(&str, IsEvent)] = &[
     (
         "AccessGranted.1.taken_over_from",
@@ -383,7 +382,7 @@ fn every_golden_event_decodes_re_encodes_to_its_bytes_and_has_its_hash() {
     }
 }
 
-/// A client that is written by the document alone must not meet anything that the document does not know.
+/// Checks that the protocol's document names everything, because a client may be written from the document alone.
 #[test]
 fn the_protocol_names_every_event_and_every_command() {
     let text = std::fs::read_to_string(protocol().join("README.md")).unwrap();
@@ -419,12 +418,12 @@ fn every_golden_command_decodes_and_re_encodes_to_its_bytes() {
     }
 }
 
-/// A log and the state that it leads to, for clients in other languages to check their `apply` with.
+/// A log and its state, with which clients in other languages check their `apply`.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Scenario {
     about: String,
     events: Vec<Stored>,
-    /// Of the state after each event.
+    /// Digest of the state after each event.
     digests: Vec<Hash>,
     state: Document,
 }

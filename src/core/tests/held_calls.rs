@@ -1,4 +1,4 @@
-//! Calls of one message: put before the person all at once, done one after the other. And the conversations of outside
+//! Calls of one message: all wait for confirmation together and run one after the other. Also conversations of outside
 //! assistants, which begin with a call.
 
 use crate::support::*;
@@ -15,7 +15,7 @@ fn create_after(other: &str) -> serde_json::Value {
     after(other, "new", "create_cell", json!({"source": "1"}))
 }
 
-/// `new` is to come after `del`, which waits for a person.
+/// The call `new` comes after `del`, which waits for a person.
 fn held() -> World {
     waiting().with(&assistant_of("ann"), create_after("del"))
 }
@@ -52,7 +52,7 @@ fn with_outside() -> World {
     with_cells().with(&assistant_in("mcp"), from_outside("first", Some(" Zed ")))
 }
 
-/// As many outside assistants as there may be, each with a call.
+/// The largest number of outside assistants, each with a call.
 fn crowded() -> World {
     let mut world = with_cells();
     world.limits.max_tool_calls_per_minute = 1_000;
@@ -179,7 +179,7 @@ fn the_longest_idle_outside_assistant_makes_room_and_people_are_not_counted_with
     let mut world = crowded();
     world.now += 60_000;
     world.limits.max_conversations = 1;
-    // All have a call that has not ended: none can be forgotten.
+    // Each has an unfinished call, so none can be closed.
     let refused = world.try_do(&assistant_in("one-more"), &from_outside("x", None)).unwrap_err();
     assert!(refused.message.contains("confirm or deny"), "{refused}");
     for id in ["mcp-3", "mcp-4"] {

@@ -1,4 +1,4 @@
-//! What code could do is judged elsewhere: what the answer is for, and that nothing passes without one.
+//! Judgements of code: the code for which a judgement counts, and refusals without one.
 
 use crate::support::*;
 use notarium_core::{Event, Risk, decide, required_judgement};
@@ -33,7 +33,7 @@ fn a_name_that_another_cell_bound_is_seen_through() {
     assert_eq!(event.risk, Risk::Destructive, "{:?}", event.reasons);
 }
 
-/// The risk and the reasons of a call by Ann's assistant.
+/// Risk and reasons of a call by Ann's assistant.
 fn judged(world: &mut World, function: &str, arguments: serde_json::Value) -> (Risk, Vec<String>) {
     let (events, _) = world.try_do(&assistant_of("ann"), &call("judged", function, arguments)).unwrap();
     let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };

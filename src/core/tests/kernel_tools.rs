@@ -1,4 +1,4 @@
-//! Tools of the kernel: what is refused before anything runs, what the start of a call begins, and how its end is read.
+//! Tools of the kernel: refusals before the run, the run that a start begins, and the answer read from its end.
 
 use std::sync::Arc;
 

@@ -269,7 +269,7 @@ fn an_archived_notebook_still_lets_its_runs_end() {
     assert!(world.notebook.kernels.is_empty());
 }
 
-/// The agent of the kernel cannot be reached.
+/// The kernel's agent is unreachable.
 fn cut_off(mut world: World) -> World {
     let id = world.names["kernel"].trim_matches('"').parse().unwrap();
     world.unreachable.insert(id);
@@ -338,7 +338,7 @@ fn the_first_launch_after_a_loss_says_what_is_gone_and_the_next_does_not() {
     let said = lost(&mut world);
     assert_eq!((&said["cause"], &said["detail"]), (&json!("died"), &json!("why")));
     assert_eq!(lost(&mut world), json!(null), "once");
-    // Nothing had run there; people had asked for the end.
+    // The kernel had run nothing; then people had requested the end.
     assert_eq!(lost(&mut started().with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));
     let asked = running().with(&user("ann"), on_kernel("ShutDownKernel"));
     assert_eq!(lost(&mut asked.with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));

@@ -1,4 +1,4 @@
-//! Large notebooks: short order keys, and undo of thousands of cells. What each costs is measured by `notarium-bench core`.
+//! Large notebooks: short order keys, and undo of thousands of cells. `notarium-bench core` measures their costs.
 
 use crate::support::*;
 

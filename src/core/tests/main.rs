@@ -1,5 +1,5 @@
-//! The core's tests by its public API alone: state is built by commands, then one command is judged by its events or
-//! its rejection.
+//! Tests of the core by its public API: commands build the state, then one command is judged by its events or its
+//! rejection.
 
 mod support;
 

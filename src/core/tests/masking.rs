@@ -1,4 +1,4 @@
-//! Keys: recorded as they are where a person's run shows them, and never of what assistants ask for.
+//! Keys in outputs: recorded unchanged for a person's run, masked for an assistant's.
 
 use crate::support::*;
 use notarium_core::mask::MASK;

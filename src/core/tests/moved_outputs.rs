@@ -1,4 +1,4 @@
-//! Outputs whose large values leave the state for blobs.
+//! Outputs whose large values move from the state to blobs.
 
 use crate::support::*;
 use notarium_core::{ExecutionOutputsMoved, MovedOutputs, Output, RejectionCode as Code};
@@ -28,7 +28,7 @@ fn moves(output_seq: u64, moved: &[Value]) -> Value {
     json!({"MoveOutputs": {"execution_id": "run-a", "output_seq": output_seq, "moved": moved}})
 }
 
-/// What a run printed in pieces leaves the state for a blob.
+/// Moves outputs that a run printed in pieces to a blob.
 pub fn moved(world: &mut World, ann: &Who) {
     let pieces = ["x", "y"].map(|letter| text_output(&letter.repeat(200)));
     world.step(ann, json!({"RecordExecution": {"cell_id": "a", "outputs": pieces}}));
@@ -53,9 +53,10 @@ pub fn cases() -> Vec<Case> {
         case(printed, system(), unknown, rejected(Code::UnknownExecution)),
         case(forgotten, system(), one(stands(0, 2)), rejected(Code::UnknownExecution)),
         case(still_running, system(), moves(2, &[stands(0, 2)]), rejected(Code::ExecutionState)),
-        // More has come since it was read.
+        // More output has come since the outputs were read.
         case(printed, system(), moves(2, &[stands(0, 2)]), rejected(Code::ExecutionState)),
-        // A display that is updated, another kind, beyond the end, none, twice the same, and what is no shorter.
+        // A display that is updated, another kind, beyond the end, none, twice the same, in the wrong order, and one
+        // that is not shorter.
         case(printed, system(), one(stands(2, 1)), rejected(Code::InvalidValue)),
         case(printed, system(), one(stands(1, 3)), rejected(Code::InvalidValue)),
         case(printed, system(), one(stands(3, 2)), rejected(Code::InvalidValue)),

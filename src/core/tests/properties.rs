@@ -1,4 +1,4 @@
-//! Laws that hold for whatever anybody sends, in whatever order.
+//! Properties that hold for all commands in any order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use crate::support::*;
 use notarium_core::*;
 use serde_json::Value;
 
-/// Something that somebody tries. Indices are into what is there at that moment.
+/// An attempt. Indices refer to the state at the time of the attempt.
 #[derive(Debug, Clone)]
 enum Try {
     Send(&'static str, Value),
-    /// An edit at a place, against a base that is some versions old; deletes up to so many characters.
+    /// An edit at a place, against a base some versions old. It deletes up to `delete` characters.
     Edit {
         who: &'static str,
         cell: Index,
@@ -26,13 +26,13 @@ enum Try {
     Undo(&'static str, u32),
     Redo(&'static str, u32),
     UndoGroup(&'static str, Index),
-    /// About the kernel session of that index.
+    /// A command about the kernel session at an index.
     Kernel {
         who: &'static str,
         command: &'static str,
         session: Index,
     },
-    /// About the execution of that index: number is relative to the last one.
+    /// A report on the execution at an index; its number is relative to the last one.
     Report {
         who: &'static str,
         execution: Index,
@@ -44,9 +44,9 @@ enum Try {
         command: &'static str,
         execution: Index,
     },
-    /// Its connection breaks. It is back when it says which kernels it has.
+    /// The agent's connection breaks, until the agent reports its kernels.
     Leave(&'static str),
-    /// About the thread of that index, and its first comment.
+    /// A command about the thread at an index, and its first comment.
     Thread(&'static str, &'static str, Index),
 }
 
@@ -179,7 +179,7 @@ fn change_of(text: &str, at: &Index, delete: usize, insert: &str) -> Value {
     Value::Array(sections)
 }
 
-/// The command that is tried now, if there is anything to try it on.
+/// The command of an attempt now; `None` if there is nothing for it.
 fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
     Some(match attempt {
         Try::Send(name, command) => (who(name), command.clone()),
@@ -246,7 +246,7 @@ fn sessions_of(world: &World, agent: &str) -> BTreeSet<KernelSessionId> {
     world.notebook.kernels.iter().filter(|(_, session)| is_its(session)).map(|(id, _)| id.clone()).collect()
 }
 
-/// Tries everything; gives the world back after each accepted command.
+/// Submits all attempts; passes the world on after each accepted command.
 fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
     let mut world = with_cells();
     for attempt in attempts {
@@ -335,7 +335,7 @@ fn check_ends(world: &World) {
     }
 }
 
-/// What undo and redo must bring back: everything that people see, but no versions and stacks.
+/// State that undo and redo must restore: all that people see, without versions and stacks.
 fn seen(notebook: &Notebook) -> String {
     let cells: Vec<_> = notebook
         .ordered_cells()
@@ -344,7 +344,7 @@ fn seen(notebook: &Notebook) -> String {
     serde_json::to_string(&json!([cells, notebook.title, notebook.metadata])).unwrap()
 }
 
-/// The life of the cell `n`, for a failure's message.
+/// Log of the cell `n`, for the message of a failure.
 fn told(world: &World) -> String {
     let is_it = |stored: &&Stored| stored.envelope.version > 12;
     let line = |stored: &Stored| {
@@ -380,7 +380,7 @@ proptest! {
         let middle = middle.index(world.log.len() + 1);
         let snapshot = serde_json::to_string(&replay(&world.log[..middle])).unwrap();
         let mut restored: Notebook = serde_json::from_str(&snapshot).unwrap();
-        // The tail overlaps the snapshot: what was applied counts once.
+        // The tail overlaps the snapshot: events already applied have no effect.
         world.recorded[middle.saturating_sub(3)..].iter().for_each(|recorded| restored.apply(recorded));
         prop_assert_eq!(&restored, &world.notebook);
     }
@@ -409,7 +409,7 @@ proptest! {
         let text = flipped(&serde_json::to_string(&log[index]).unwrap(), &at);
         if let Ok(forged) = serde_json::from_str(&text) {
             log[index] = forged;
-            // A flip that reads back as the same (the case of a hex digit) is no forgery.
+            // A flip that reads back as the same value (the case of a hex digit) is not a forgery.
             let same = serde_json::to_string(&log[index]).unwrap() != text;
             prop_assert!(same || verify_chain(Head::START, &log).is_err(), "{}", text);
         }
@@ -464,8 +464,8 @@ proptest! {
                 }
             };
             let judged = world.try_do(&user(name), &command);
-            // Text that was deleted, whose writing was undone meanwhile, and whose deletion is undone then: it is back by
-            // the hand of who undid last, and theirs.
+            // Exception: text was deleted, then its insertion undone, then its deletion undone. The last undo restores
+            // it, and it is the text of that actor.
             if judged.is_ok_and(|(events, _)| types(&events).contains(&"UndoSkipped")) && deletes {
                 break;
             }

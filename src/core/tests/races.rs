@@ -1,4 +1,4 @@
-//! The classic races, by name. The fourth, a dependency graph that changes while a run is planned, is in `reactive`.
+//! Classic races, by name. The fourth, a dependency graph that changes while a run is planned, is in `reactive`.
 
 use crate::edits::edit;
 use crate::support::*;

@@ -1,11 +1,11 @@
-//! Reactive notebooks: which runs follow from one that somebody asks for, and what becomes of them.
+//! Reactive notebooks: the runs that follow a requested one, and their ends.
 
 use crate::support::*;
 use notarium_core::reactivity::{CellReport, NotebookGraph, Standing, notebook_graph};
 use notarium_core::{Event, ExecutionStatus, RejectionCode as Code};
 use serde_json::Value;
 
-/// Cells with these sources, in a notebook of this mode whose kernel is idle.
+/// A notebook of this mode with these sources and an idle kernel.
 fn reactive(mode: &str, cells: &[(&str, &str)]) -> World {
     let mut world = started();
     for id in ["a", "c"] {
@@ -19,7 +19,7 @@ fn reactive(mode: &str, cells: &[(&str, &str)]) -> World {
 
 const CHAIN: &[(&str, &str)] = &[("one", "x = 1"), ("two", "y = x"), ("three", "z = y"), ("other", "w = 1")];
 
-/// "cell waits_for cell, cell" for each run that was asked for, "removes …" for a removal.
+/// Lines "cell waits_for cell, cell" for each requested run, "removes …" for a removal.
 fn plan(world: &World, events: &[Event]) -> Vec<String> {
     let cell = |id: &notarium_core::ExecutionId| {
         let run = world.recorded.iter().find_map(|recorded| match &recorded.event {
@@ -54,7 +54,7 @@ fn edit_to(world: &mut World, cell: &str, source: &str) {
     world.step(&user("editor"), json!({"ReplaceSource": {"cell_id": cell, "cell_version": version, "source": source}}));
 }
 
-/// The kernel ends what it has, run by run, until its queue is empty. Cells named here fail.
+/// Ends the runs of the kernel one by one until its queue is empty. The named cells fail.
 fn work(world: &mut World, failing: &[&str]) -> Vec<String> {
     let mut done = Vec::new();
     loop {
@@ -75,14 +75,14 @@ fn cell_of(graph: &NotebookGraph, cell: &str) -> CellReport {
     graph.cells.iter().find(|report| report.cell_id.as_str() == cell).unwrap().clone()
 }
 
-/// "cell: why" of all that is not fresh.
+/// Lines "cell: why" for all cells that are not fresh.
 fn stale(world: &World) -> Vec<String> {
     let cells = graph(world).cells;
     let told = cells.iter().filter_map(|cell| Some(format!("{}: {}", cell.cell_id, cell.why.as_ref()?)));
     told.collect()
 }
 
-/// Every event and field that reactive notebooks alone have.
+/// Every event and field that only reactive notebooks have.
 pub fn story() -> World {
     let mut world = reactive("eager", CHAIN);
     world.step(&user("ann"), request("one", "first"));
@@ -297,7 +297,7 @@ fn editing_while_the_plan_runs_makes_cells_stale_and_mixes_nothing() {
 
 #[test]
 fn the_dependency_graph_changing_while_a_run_is_planned_is_planned_at_one_version() {
-    // The names were found out of the cells as they were before: whoever decides meets other cells.
+    // The names were read from earlier cells; the decision meets other ones.
     let mut world = reactive("eager", CHAIN);
     let names = names_of_all(&world.notebook);
     edit_to(&mut world, "three", "w");
@@ -315,7 +315,8 @@ fn the_dependency_graph_changing_while_a_run_is_planned_is_planned_at_one_versio
             _ => None,
         })
         .collect();
-    // The plan is of what was known (the room asks again before it decides), the sources are those of this version.
+    // The plan uses the names that were known (the room asks again before it decides). The sources are those of this
+    // version.
     assert_eq!(sources, ["x = 1", "(", "w"]);
     let mut fresh = world.clone();
     assert_eq!(run(&mut fresh, "one"), ["one", "late after one"], "with the names of this version");

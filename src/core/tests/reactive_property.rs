@@ -1,4 +1,4 @@
-//! Whatever cells read and leave: a plan runs each cell once, behind what it reads, and leaves nothing near it stale.
+//! Properties of plans for all cells: each cell runs once, after its inputs, and nothing near it stays stale.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ enum Step {
     Edit(usize, String),
     Delete(usize),
     Move(usize, usize),
-    /// The kernel ends a run, well or badly.
+    /// The kernel ends a run, as a success or a failure.
     Work(bool),
 }
 
@@ -66,7 +66,7 @@ fn command(world: &World, step: &Step) -> Option<Value> {
     })
 }
 
-/// The next run of the kernel ends.
+/// Ends the next run of the kernel.
 fn work(world: &mut World, ok: bool) -> bool {
     let under_way = world.notebook.executions.iter().find(|(_, run)| run.status == ExecutionStatus::Assigned);
     let Some(id) = under_way.map(|(id, _)| id.to_string()) else { return false };
@@ -75,7 +75,8 @@ fn work(world: &mut World, ok: bool) -> bool {
     true
 }
 
-/// Each run once, behind what it waits for, with the source of this version; what it reads runs before it, or is fresh.
+/// Checks that each run comes once, after those for which it waits, with the source of this version. Its inputs run
+/// before it or are fresh.
 fn check_plan(world: &World, before: &World, events: &[Event]) {
     let graph = Graph::of(names_of_all(&before.notebook));
     let place = |cell: &notarium_core::CellId| graph.ids().position(|id| id == cell);
@@ -121,7 +122,7 @@ proptest! {
             }
         }
         prop_assert_eq!(&replay(&world.log), &world.notebook);
-        // When the kernel has done everything well, an eager run leaves nothing stale that reads from it or is read.
+        // If all runs succeed, an eager run leaves no stale cell among its inputs and dependents.
         while work(&mut world, true) {}
         let Some(root) = world.notebook.order.iter().find(|id| id.as_str().starts_with("cell")).cloned() else { return Ok(()) };
         let run = json!({"RequestExecution": {"target": {"cell": {"cell_id": root.as_str()}}}});
@@ -139,7 +140,7 @@ proptest! {
         }
     }
 
-    /// What is kept and brought up to date is what is made anew; but for texts that do not parse.
+    /// Cached names equal freshly read ones, except for texts that do not parse.
     #[test]
     fn names_that_are_kept_are_those_of_the_cells(sources in prop::collection::vec(source(), 4..8), steps in prop::collection::vec(step(), 1..30)) {
         let mut world = world("lazy", &sources);

@@ -1,4 +1,4 @@
-//! Prompt cells: the reply stays with its prompt, through deletion and restoration, and says how it stands.
+//! Prompt cells: the reply stays with its prompt through deletion and restoration, with its status.
 
 use crate::support::*;
 use notarium_core::{MAX_REPLY_UNITS, RejectionCode as Code, Reply, ReplyStatus, StopReason};

@@ -1,4 +1,4 @@
-//! What agents report of executions: fences, numbers, outputs, and what comes late.
+//! Reports of agents on executions: fences, numbers, outputs, late reports.
 
 use crate::support::*;
 use notarium_core::{ExecutionStatus as Status, RejectionCode as Code};

@@ -1,4 +1,5 @@
-//! What came by a token that was revoked is taken back; how many calls a person's token is good for; whose runs an interrupt ends.
+//! Tokens behind requests: withdrawal after a revocation, the rate limit of a person's token, and interrupts of runs of
+//! others.
 
 use crate::support::*;
 use notarium_core::{RejectionCode as Code, Risk, TokenId};
@@ -8,7 +9,7 @@ fn with_token(mut who: Who, token: &str) -> Who {
     who
 }
 
-/// An assistant of Ann's from outside, in a session of its own.
+/// An outside assistant of Ann in its own session.
 fn outside(session: &str) -> Who {
     let mut who = reactor_of("ann");
     who.actor =
@@ -24,8 +25,8 @@ fn revoked(what: serde_json::Value) -> serde_json::Value {
     json!({"WithdrawRevoked": {"revoked": what}})
 }
 
-/// Ann's assistant is at work by the session `page`, one from outside by the token `mcp`; both wait for a person, and `other`
-/// waits by another token.
+/// Waiting calls: of Ann's assistant by the session `page`, of an outside one by the token `mcp`, and `other` by
+/// another token.
 fn all_wait() -> World {
     let mut world = started();
     let turn = json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "Tidy up"}});
@@ -134,7 +135,7 @@ fn an_interrupt_asks_where_it_ends_what_others_run() {
     assert!(asked.reasons[0].contains("run-a"), "{:?}", asked.reasons);
     let hash = asked.arguments_hash;
     world.name("hash", format!("\"{hash}\""));
-    // The yes was for that run, and not for the next.
+    // The confirmation was for that run, and not for the next.
     world.step(&user("editor"), confirm("stop"));
     world.step(&agent("gpu"), report("run-a", 1, completed(true)));
     world.step(&user("editor"), request("c", "run-c"));

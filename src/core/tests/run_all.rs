@@ -1,11 +1,11 @@
-//! A confirmed `run_all` runs the cells that were there when it was asked for, or nothing.
+//! A confirmed `run_all` runs the cells that existed at its request, or nothing.
 
 use crate::support::*;
 use notarium_core::{CellType, Event, Target};
 
 const WIPES: &str = "import os\nos.remove('tmp.csv')";
 
-/// `all` is to run all cells, and waits for a person.
+/// The call `all` would run all cells and waits for a person.
 fn waiting_for_all() -> World {
     let world =
         talking().with(&user("ann"), insert("one", "code", WIPES)).with(&user("ann"), insert("two", "code", "1"));
@@ -28,7 +28,7 @@ fn change(world: &World, cell: &str) -> serde_json::Value {
     json!({"ReplaceSource": {"cell_id": cell, "cell_version": version, "source": "os.remove('thesis.docx')"}})
 }
 
-/// What anybody may do between the question and the answer, or between the answer and the start.
+/// Changes that may happen between request and confirmation, or between confirmation and start.
 fn changes(world: &World) -> Vec<serde_json::Value> {
     let retyped = |cell: &str, to: &str| json!({"ChangeCellType": {"cell_id": cell, "cell_version": world.cell(cell).cell_version, "cell_type": to}});
     vec![

@@ -63,7 +63,7 @@ fn issuer_left() -> World {
     with_grant().with(&user("ann"), grant("user", "editor", "viewer"))
 }
 
-/// Ann is the owner no more: her assistant may do what an author may.
+/// Ann is a viewer now, so her assistant may only read.
 fn demoted() -> World {
     confirmed()
         .with(&user("ann"), grant("user", "editor", "owner"))
@@ -74,7 +74,7 @@ fn decider_left() -> World {
     confirmed().with(&user("ann"), grant("user", "editor", "viewer"))
 }
 
-/// The call `run`, confirmed, goes on in the kernel.
+/// The confirmed call `run` is running in the kernel.
 fn executing() -> World {
     let mut world = talking().with(&user("ann"), insert("rm", "code", "import os\nos.remove('x')"));
     world.step(&assistant_of("ann"), call("run", "execute_cell", json!({"cell_id": "rm"})));
@@ -117,7 +117,7 @@ pub fn cases() -> Vec<Case> {
     let no_confirm = || user("editor").with_scopes(&[notarium_core::Scope::Read, notarium_core::Scope::Edit]);
     let big = json!({"ReportToolCall": {"call_id": "vars", "end": "ok", "result": "x".repeat((256 << 10) + 1)}});
     vec![
-        // what may be asked, and by whom
+        // requests, by kind of sender
         case(talking, mcp(), create(), events(RUN)),
         case(talking, ann(), create(), rejected(Code::Forbidden)),
         case(talking, agent("gpu"), create(), rejected(Code::Forbidden)),

@@ -1,5 +1,5 @@
-//! The promise of the gate, walked at random: people, assistants, agents, the reactor and forgers try everything, and the
-//! log is judged by [`Judge`], which knows nothing of `decide`.
+//! Random walk against the gate: people, assistants, agents, the reactor and forgers try everything. [`Judge`], which
+//! does not use `decide`, judges the log.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::support::*;
 use notarium_core::{Actor, DelegatedAuthority, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Scope};
 use serde_json::Value;
 
-/// Steps of the walk in `make test`; `NOTARIUM_GATE_STEPS` says another number (`make soak`: a million).
+/// Steps of the walk in `make test`; `NOTARIUM_GATE_STEPS` sets another number (`make soak`: a million).
 const STEPS: usize = 10_000;
-/// A world is thrown away after so many steps, so that logs stay short.
+/// Steps after which a world is discarded, so that logs stay short.
 const STEPS_OF_A_WORLD: usize = 500;
-/// How often each of these must have happened in 100,000 steps, and once at least in any walk: one that never gets through
-/// the gate would prove nothing.
+/// Minimum count of each in 100,000 steps, and at least once in any walk. A walk that never passes the gate would prove
+/// nothing.
 const AT_LEAST: &[(&str, usize)] = &[
     ("accepted", 10_000),
     ("ToolCallDenied", 100),
@@ -32,7 +32,7 @@ const AT_LEAST: &[(&str, usize)] = &[
     ("a prompt cell shows a reply", 1_000),
 ];
 
-/// A small generator of its own: the same walk every time.
+/// A small random generator, so that the walk is the same every time.
 struct Dice(u64);
 
 impl Dice {
@@ -71,7 +71,7 @@ fn person(name: &str) -> Who {
     if name == MEMBER { user(name).member_of(WORKSPACE) } else { user(name) }
 }
 
-/// The server sends people's authority along as it is; sometimes one less, because an account was closed.
+/// Brings people's authority along, as the server does. Sometimes one is missing, because an account was closed.
 fn delegate(dice: &mut Dice, who: &mut Who) {
     let Some(DelegatedAuthority(people)) = &mut who.authority.reactor else { return };
     for (actor, authority) in people.iter_mut() {
@@ -95,7 +95,7 @@ fn anything(dice: &mut Dice, world: &World) -> Value {
     }
 }
 
-/// One of the calls that the state has, now and then another one.
+/// A call of the state, sometimes another one.
 fn some_call(dice: &mut Dice, world: &World) -> String {
     let known: Vec<String> = world.notebook.tool_calls.keys().map(ToString::to_string).collect();
     match known.is_empty() || dice.roll(8) == 0 {
@@ -179,7 +179,7 @@ fn of_cells(dice: &mut Dice, world: &World) -> Value {
     }
 }
 
-/// What its agent says of the notebook's kernel: the old one ends, the next one starts, functions are registered.
+/// Report of the kernel's agent: the old kernel ends, the next one starts, functions are registered.
 fn of_the_kernel(dice: &mut Dice, world: &World) -> Value {
     let Some((id, session)) = world.notebook.kernels.iter().next() else { return json!({"LaunchKernel": {}}) };
     match session.phase {
@@ -221,7 +221,8 @@ fn a_request(dice: &mut Dice, world: &World) -> Value {
         "function": function, "arguments": arguments}})
 }
 
-/// A reply is shown as running exactly while its turn goes on. Whether the prompt cell shows one.
+/// Checks that a reply is shown as running exactly while its turn is open. Returns whether the prompt cell shows a
+/// reply.
 fn has_true_reply(world: &World) -> bool {
     let cell = world.notebook.cells.get(&cell_id("ask"));
     let Some(reply) = cell.and_then(|cell| cell.reply.as_ref()) else { return false };
@@ -245,7 +246,7 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     assert_eq!(missed, None, "{tally:#?}");
 }
 
-/// One world, from its first step to its last.
+/// Walks through one world.
 fn walk(dice: &mut Dice) -> Judge {
     let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
     world.step(&user("ann"), grant("workspace", WORKSPACE, "runner"));
@@ -257,7 +258,7 @@ fn walk(dice: &mut Dice) -> Judge {
         }
         world.now += 1_000 * dice.roll(8) as u64;
         let command = anything(dice, &world);
-        // Half of the steps by who may do it, so that the walk gets somewhere.
+        // Half of the steps are by an actor who may do it, so that the walk advances.
         let mut who = if dice.roll(2) == 0 { rightful(dice, &command) } else { anybody(dice) };
         delegate(dice, &mut who);
         if command.get("StartTurn").is_some() && dice.roll(3) == 0 {

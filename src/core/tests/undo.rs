@@ -12,7 +12,7 @@ fn redo() -> serde_json::Value {
     json!({"Redo": {}})
 }
 
-/// The editor has made the cell `e` with text, in one group, and typed more in another.
+/// The editor has made the cell `e` with text in one group, and typed more in another.
 fn typed() -> World {
     let mut world = with_cells();
     world.step(&user("editor"), insert("e", "code", "one"));

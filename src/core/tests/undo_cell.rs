@@ -1,4 +1,4 @@
-//! Undo in the editor of one cell; and what a notebook was made with, which only its id undoes.
+//! Undo in the editor of one cell, and undo of what a notebook was made with, by its id alone.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::*;
 use notarium_core::RejectionCode as Code;
 use serde_json::Value;
 
-/// A change of a text of letters that are one unit each.
+/// A change of a text whose letters are one unit each.
 fn replaced(place: usize, count: usize, length: usize, insert: &str) -> Value {
     let replacement = if insert.is_empty() { json!([count]) } else { json!([count, insert]) };
     let sections = [json!(place), replacement, json!(length - place - count)];
@@ -25,7 +25,7 @@ fn redo(cell: &str) -> Value {
     json!({"Redo": {"cell_id": cell}})
 }
 
-/// An edit that the editor says takes something back, under a group of that name.
+/// Sends an edit that the editor marks as an undo or redo, in a group of that name.
 fn telling(world: &mut World, who: &Who, group: &'static str, what: &str, of: &str, change: Value) {
     world.correlation = Some(group);
     world.step(who, json!({"EditSource": {"cell_id": "a", "base": world.version(), "change": change, what: of}}));
@@ -180,23 +180,23 @@ fn a_new_notebook_keeps_its_first_cell_and_what_comes_later_under_its_group_is_u
     assert_eq!(world.order(), ["a"]);
 }
 
-// --- whatever people do in one cell ---
+// --- all edits of people in one cell ---
 
-/// A letter of the cell, of which there is no second: whose group wrote it, and which have deleted it.
+/// A unique letter of the cell: the group that wrote it, and those that have deleted it.
 struct Letter {
     letter: char,
     by: usize,
     deleted_by: BTreeSet<usize>,
 }
 
-/// What each group did, as if nothing were known of places: a letter is there when its group stands and none that stands has
-/// deleted it.
+/// Groups without places: a letter is shown if its group is not undone, and no group that has deleted it is in effect.
 #[derive(Default)]
 struct Oracle {
     letters: Vec<Letter>,
     standing: BTreeSet<usize>,
     groups: usize,
-    /// A writing was undone that others had deleted: whether it is back when they undo that, places decide.
+    /// An undone insertion had been deleted by others. Places decide whether its text is back when they undo that
+    /// deletion.
     has_strayed: bool,
     undo: [Vec<usize>; 4],
     redo: [Vec<usize>; 4],
@@ -216,7 +216,7 @@ impl Oracle {
         self.groups
     }
 
-    /// Takes back groups, or undos, until one has an effect.
+    /// Undoes or redoes groups until one has an effect.
     fn step(&mut self, writer: usize, is_redo: bool) -> bool {
         let before = self.shown();
         loop {
@@ -243,7 +243,7 @@ fn letter(number: usize) -> char {
     char::from_u32(0x4e00 + u32::try_from(number).unwrap()).unwrap()
 }
 
-/// One writer types, deletes, undoes or redoes; `it` is an assistant and writes whole sources.
+/// One writer types, deletes, undoes or redoes. `it` is an assistant and writes whole sources.
 fn act(world: &mut World, oracle: &mut Oracle, (writer, at, kind): (usize, Index, u8)) -> bool {
     let is_assistant = writer == 3;
     let text: Vec<char> = world.source("n").chars().collect();

@@ -1,11 +1,12 @@
-//! Words in the record that this version does not know: kept as they are, and on the safe side where they decide anything.
+//! Words in the record that this version does not know: kept unchanged, and judged on the safe side where they decide
+//! anything.
 
 use crate::support::*;
 use notarium_core::offered::offered;
 use notarium_core::{Document, Open, RawJson, RejectionCode as Code, Risk, ToolCallPhase};
 use serde_json::Value;
 
-/// The world as it would be if the last event of that type said something else.
+/// The world with another payload in the last event of that type.
 fn as_if(mut world: World, event_type: &str, change: impl Fn(&mut Value)) -> World {
     let mut log = world.log.clone();
     let meant = log.iter_mut().rfind(|stored| stored.envelope.event_type == event_type).unwrap();
@@ -16,7 +17,7 @@ fn as_if(mut world: World, event_type: &str, change: impl Fn(&mut Value)) -> Wor
     world
 }
 
-/// A call that passed, and waits for its start; it is recorded with another value.
+/// A call that passed and waits for its start; it is recorded with another value.
 fn passed(field: &'static str, value: Value) -> World {
     let world = talking().with(&assistant_of("ann"), call("vars", "get_variables", json!({})));
     as_if(world, "ToolCallRequested", |payload| payload[field] = value.clone())

@@ -1,4 +1,4 @@
-//! Text that a model has written of its answer is kept when the turn ends before the answer is whole.
+//! Partial answers: the text that a model has written is kept when the turn ends early.
 
 use crate::support::*;
 use notarium_core::{Actor, Command, Event, MessageBlock, MessagePosted, MessageRole, RejectionCode as Code};
@@ -22,12 +22,12 @@ fn written(mut world: World, texts: &[&str]) -> World {
     world
 }
 
-/// The model is in the middle of its answer.
+/// The model has written part of its answer.
 fn writing() -> World {
     written(talking().with(&reactor_of("ann"), model_call()), &["Half of ", " \n", "an answer"])
 }
 
-/// It has only thought, or begun a call.
+/// The model has only thought, or begun a call.
 fn thinking() -> World {
     written(talking().with(&reactor_of("ann"), model_call()), &["", "\n"])
 }
@@ -85,7 +85,7 @@ fn each_command_is_judged_as_the_table_says() {
     check_all("unposted", &cases());
 }
 
-/// The partial message and who posted it.
+/// The partial message and its actor.
 fn kept(world: &World) -> (MessagePosted, Actor) {
     let found = world.recorded.iter().find_map(|recorded| match &recorded.event {
         Event::MessagePosted(event) if event.is_partial => Some((event.clone(), recorded.envelope.actor.clone())),
@@ -131,7 +131,7 @@ fn nobody_may_say_that_a_message_is_partial() {
 
 #[test]
 fn of_a_text_that_is_longer_than_a_message_the_beginning_is_kept() {
-    // A control character takes six bytes as JSON, one of the others two or four.
+    // A control character takes six bytes as JSON, the others one to four.
     for text in ["x".repeat(500), "ü🎵".repeat(100), "\u{1}".repeat(200)] {
         let mut world = written(writing(), &["first", &text, "never"]);
         world.limits.max_message_bytes = 300;

@@ -1,4 +1,4 @@
-//! What widgets showed last, in the notebook's metadata.
+//! States of widgets, saved in the notebook's metadata.
 
 use crate::support::*;
 use notarium_core::RejectionCode as Code;

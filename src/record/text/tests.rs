@@ -1,4 +1,4 @@
-//! The laws of changes on random texts, and examples of every refusal.
+//! Laws of changes on random texts, and examples of every refusal.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::build::Builder;
 use super::*;
 
-/// Steps through a text: keep so many characters, delete so many, insert a text.
+/// Steps through a text: characters to keep, characters to delete, text to insert.
 type Script = Vec<(usize, usize, String)>;
 
 fn piece() -> impl Strategy<Value = String> {
@@ -34,7 +34,7 @@ fn script() -> impl Strategy<Value = Script> {
     vec((0..6_usize, 0..5_usize, insert), 0..6)
 }
 
-/// The change that `script` makes of `doc`; every section is added by itself, so that neighbours stay apart.
+/// The change that `script` makes of `doc`. Each section is added separately, so that neighbours are not joined.
 fn change(doc: &str, script: &Script) -> ChangeSet {
     let mut builder = Builder::default();
     let mut characters = doc.chars();
@@ -51,7 +51,7 @@ fn applied(change: &ChangeSet, doc: &str) -> String {
     change.apply(doc).expect("the change is for this text").text
 }
 
-/// Applies in UTF-16, section by section, with none of the module's arithmetic.
+/// Applies a change in UTF-16, section by section, without the module's arithmetic.
 fn applied_naively(change: &ChangeSet, doc: &str) -> String {
     let units: Vec<u16> = doc.encode_utf16().collect();
     let (mut result, mut position) = (Vec::new(), 0);
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(read(&written(&change)), Ok(change));
     }
 
-    /// Random shapes against random texts and each other: an error or a result, never a panic or a split pair.
+    /// Applies random shapes to random texts and to each other: an error or a result, never a panic or a split pair.
     #[test]
     fn no_json_panics(sections in vec(section(), 0..8), other in vec(section(), 0..8), doc in text()) {
         if let (Ok(a), Ok(b)) = (read(&json!(sections).to_string()), read(&json!(other).to_string())) {
@@ -182,7 +182,7 @@ proptest! {
         let _ = read(&json);
     }
 
-    /// Changes whose sections may lie inside pairs are refused exactly then.
+    /// Refuses changes exactly if a section lies inside a pair.
     #[test]
     fn pairs_are_never_split(doc in text(), at in 0..40_usize, length in 0..5_usize) {
         let units: Vec<u16> = doc.encode_utf16().collect();
@@ -203,7 +203,7 @@ proptest! {
     }
 }
 
-/// A section of any shape, mostly of the right one.
+/// A section of any shape, mostly of a valid one.
 fn section() -> impl Strategy<Value = serde_json::Value> {
     prop_oneof![
         6 => (0..4_u64).prop_map(|length| json!(length)),
@@ -220,7 +220,7 @@ fn section() -> impl Strategy<Value = serde_json::Value> {
     ]
 }
 
-/// An error as its sentence.
+/// Reads a change; an error as its sentence.
 fn read(json: &str) -> Result<ChangeSet, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
@@ -381,7 +381,7 @@ fn line_breaks_are_normalised() {
 #[test]
 fn to_map_over_two_changes_is_not_to_map_over_both_at_once() {
     let read = |json: &str| serde_json::from_str::<ChangeSet>(json).expect("a change");
-    // "A" comes before "abc", then "B" takes the place of "Aa"; somebody typed "L" at the beginning meanwhile.
+    // First "A" is inserted before "abc", then "B" replaces "Aa". A concurrent change inserts "L" at the beginning.
     let (first, second, late) = (read(r#"[[0,"A"],3]"#), read(r#"[[2,"B"],2]"#), read(r#"[[0,"L"],3]"#));
     let one_by_one = late.map(&first, false).and_then(|late| late.map(&second, false)).expect("in order");
     let at_once = first.compose(&second).and_then(|both| late.map(&both, false)).expect("in order");

@@ -1,5 +1,6 @@
-//! What a case expects: a rejection's code, or its events in whole. The types of the events stand in the case, all that is in
-//! them in `tests/expected/SLICE.txt`, which a person reads when it changes: `NOTARIUM_BLESS=1 cargo test -p notarium-core` rewrites these files.
+//! Expectation of a case: a rejection's code, or its events. The case has the types of the events,
+//! `tests/expected/SLICE.txt` their content. `NOTARIUM_BLESS=1 cargo test -p notarium-core` rewrites these files; a
+//! person reads the changes.
 #![allow(clippy::disallowed_methods)]
 
 use std::fmt::Write as _;
@@ -18,7 +19,7 @@ pub fn events<const N: usize>(types: [&'static str; N]) -> Expect {
     Expect::Events(types.into())
 }
 
-/// Accepted, because it is so already.
+/// Accepted without events: the state already is as requested.
 pub fn nothing() -> Expect {
     Expect::Events(Vec::new())
 }
@@ -27,10 +28,10 @@ pub fn rejected(code: RejectionCode) -> Expect {
     Expect::Rejected(code)
 }
 
-/// Given a world, when somebody sends a command, then …
+/// A case: a world, a sender, a command, and the expectation.
 pub struct Case {
     pub given: Box<dyn Fn() -> World>,
-    /// The function's name.
+    /// Name of the function `given`.
     given_name: &'static str,
     pub who: Who,
     pub command: Value,
@@ -43,7 +44,7 @@ pub fn case<F: Fn() -> World + 'static>(given: F, who: Who, command: Value, expe
     Case { given: Box::new(given), given_name, who, command, expect }
 }
 
-/// Judges all cases of a slice; what the accepted ones lead to is in the slice's file.
+/// Judges all cases of a slice, and compares the effects of accepted ones with the slice's file.
 pub fn check_all(slice: &str, cases: &[Case]) {
     let text: String = cases.iter().filter_map(check).collect();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/expected/{slice}.txt"));
@@ -60,7 +61,7 @@ pub fn check_all(slice: &str, cases: &[Case]) {
     );
 }
 
-/// What the case leads to, if it is accepted.
+/// Effects of the case, if it is accepted.
 fn check(case: &Case) -> Option<String> {
     let mut world = (case.given)();
     let before = world.clone();
@@ -90,7 +91,7 @@ fn short(text: &str) -> String {
 }
 
 impl World {
-    /// The events after a version in whole, and what the sender was told. Named values stand as `$name`.
+    /// The events after a version with all fields, and the outcome for the sender. Named values are shown as `$name`.
     fn consequences(&self, after: Version, outcome: &Outcome) -> String {
         let mut text = String::new();
         for recorded in self.recorded.iter().filter(|recorded| recorded.envelope.version > after) {
@@ -111,7 +112,7 @@ impl World {
         format!("{} {}", event.event_type(), self.named(&text.to_string()))
     }
 
-    /// Which group the event belongs to, which one it undoes, and which event led to it, where that goes beyond its command.
+    /// Group of the event, the group that it undoes, and its cause, where these differ from those of its command.
     fn envelope(&self, envelope: &Envelope) -> String {
         let mut text = String::new();
         if envelope.correlation_id.as_str() != envelope.command_id.as_str() {
@@ -127,7 +128,7 @@ impl World {
         text
     }
 
-    /// `$name` in place of named ids and hashes.
+    /// Replaces named ids and hashes by `$name`.
     fn named(&self, text: &str) -> String {
         let ids = self.names.iter().filter(|(_, value)| value.starts_with('"'));
         ids.fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("\"${name}\"")))

@@ -1,4 +1,4 @@
-//! Worlds that tests begin with. Each builds on the one before, by commands alone.
+//! Worlds with which tests begin. Each builds on an earlier one, by commands alone.
 
 use super::*;
 
@@ -11,7 +11,7 @@ pub fn grant(kind: &str, id: &str, role: &str) -> Value {
     json!({"GrantAccess": {"subject": {"kind": kind, "id": id}, "role": role}})
 }
 
-/// Shared with one person of each role, named after it, and with an editor by share link.
+/// A notebook shared with one person of each role, named after it, and with an editor by share link.
 pub fn shared() -> World {
     let mut world = created();
     for role in ["viewer", "commenter", "runner", "author", "editor"] {
@@ -42,7 +42,7 @@ pub fn archived() -> World {
     with_cells().with(&user("ann"), json!({"ArchiveNotebook": {}}))
 }
 
-/// A kernel that nobody has claimed: `$kernel`.
+/// A kernel that no agent has claimed: `$kernel`.
 pub fn launched() -> World {
     let mut world = with_cells();
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
@@ -50,12 +50,12 @@ pub fn launched() -> World {
     world
 }
 
-/// The agent `gpu` starts it.
+/// The agent `gpu` has claimed the kernel.
 pub fn claimed() -> World {
     launched().with(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}))
 }
 
-/// It answers: `$fence`.
+/// The kernel has started: `$fence`.
 pub fn started() -> World {
     let mut world = claimed();
     world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
@@ -84,12 +84,12 @@ pub fn running() -> World {
     started().with(&user("ann"), request("a", "run-a")).with(&agent("gpu"), report("run-a", 1, json!({"started": {}})))
 }
 
-/// … and cell `c` waits behind it as `run-c`.
+/// Like `running`; cell `c` waits as `run-c`.
 pub fn queued() -> World {
     running().with(&user("ann"), request("c", "run-c"))
 }
 
-/// `run-a` asks a question.
+/// `run-a` requests input.
 pub fn asking() -> World {
     running().with(&agent("gpu"), report("run-a", 2, json!({"input_request": {"prompt": "name?", "password": false}})))
 }
@@ -127,7 +127,7 @@ pub fn call(call_id: &str, function: &str, arguments: Value) -> Value {
     json!({"RequestToolCall": {"call_id": call_id, "turn_id": "turn", "function": function, "arguments": arguments}})
 }
 
-/// The call `del` waits: it would delete cell `a`. `$hash`: what a confirmation names.
+/// The call `del` waits: it would delete cell `a`. `$hash` is the hash for a confirmation.
 pub fn waiting() -> World {
     let mut world = talking();
     let version = world.cell("a").cell_version;
@@ -145,7 +145,7 @@ pub fn start(call_id: &str) -> Value {
     json!({"StartToolCall": {"call_id": call_id}})
 }
 
-/// … an editor has confirmed it.
+/// An editor has confirmed the call `del`.
 pub fn confirmed() -> World {
     waiting().with(&user("editor"), confirm("del"))
 }
@@ -157,7 +157,7 @@ pub fn calling() -> World {
         .with(&reactor_of("ann"), start("vars"))
 }
 
-/// A judge of few words: `os.remove` deletes files, and so does `tidy` where a cell says so.
+/// A simple judge: `os.remove` deletes files, and so does `tidy` if a cell binds it.
 pub fn judgement(query: JudgementQuery) -> Judgement {
     let is_tidy_bound = query.earlier.iter().chain(&query.codes).any(|source| source.contains("as tidy"));
     let deletes = |line: &str| line.contains("os.remove(") || is_tidy_bound && line.contains("tidy(");

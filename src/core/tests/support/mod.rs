@@ -1,4 +1,4 @@
-//! Given, when, then. [`World`] is a little driver: decide → seal → typed → apply, with a counted clock and ids.
+//! Test driver: [`World`] does decide → seal → typed → apply, with a counted clock and ids.
 
 mod expected;
 mod fixtures;
@@ -14,7 +14,7 @@ pub use fixtures::*;
 pub use serde_json::json;
 pub use small_names::*;
 
-/// A connection: who, with which rights.
+/// A connection: actor and authority.
 #[derive(Debug, Clone)]
 pub struct Who {
     pub actor: Actor,
@@ -37,14 +37,14 @@ impl Who {
         self
     }
 
-    /// With a token that is good for some notebooks only.
+    /// Binds the token to some notebooks.
     pub fn bound(mut self) -> Who {
         self.authority.is_bound = true;
         self
     }
 }
 
-/// As the server says of a session that came in at a door.
+/// A session that came in at a door, as the server describes it.
 pub fn at(mut who: Who, door: Door) -> Who {
     let (credential, label) = ("session".to_owned(), "notarium up".to_owned());
     who.authority.means = Some(Means { door: door.into(), credential, label });
@@ -60,7 +60,7 @@ pub fn assistant_of(name: &str) -> Who {
     Who { actor: Actor::Assistant { for_user, conversation }, authority: Authority::session() }
 }
 
-/// The server's reactor in the name of an assistant; it brings along the authority of the people of the fixtures.
+/// The server's reactor in the name of an assistant, with the authority of the people of the fixtures.
 pub fn reactor_of(name: &str) -> Who {
     let mut who = assistant_of(name);
     let people = ["ann", "editor", "author", "viewer"].map(user).into_iter().chain([guest("link")]);
@@ -80,7 +80,7 @@ pub fn system() -> Who {
     Who { actor: Actor::System, authority: Authority::default() }
 }
 
-/// A notebook with its whole log, and a clock that goes on by one millisecond a command.
+/// A notebook with its whole log. Its clock advances by one millisecond with each command.
 #[derive(Debug, Clone)]
 pub struct World {
     pub notebook: Notebook,
@@ -91,20 +91,20 @@ pub struct World {
     pub limits: Limits,
     /// Values that commands name as `$name`.
     pub names: BTreeMap<String, String>,
-    /// The undo group of the next commands; each its own when absent.
+    /// Undo group of the next commands; absent: each is its own group.
     pub correlation: Option<&'static str>,
-    /// Kernel sessions whose agent cannot be reached.
+    /// Kernel sessions whose agent is unreachable.
     pub unreachable: BTreeSet<KernelSessionId>,
-    /// … and those whose agent is away.
+    /// Kernel sessions whose agent is away.
     pub away: BTreeSet<KernelSessionId>,
     /// Texts that models have written and no message holds.
     pub unposted: BTreeMap<TurnId, Vec<String>>,
-    /// Subjects that are not as all others are: active.
+    /// Account status of subjects; all others are active.
     pub standings: BTreeMap<Subject, Standing>,
     count: u64,
 }
 
-/// What a command came to.
+/// Result of a command.
 pub type Judged = Result<(Vec<Event>, Outcome), Rejection>;
 
 impl World {
@@ -130,7 +130,7 @@ impl World {
         self.notebook.version
     }
 
-    /// A command from JSON; `"$name"` stands for a named value.
+    /// Reads a command from JSON; `"$name"` is replaced by the named value.
     pub fn command(&self, command: &Value) -> Command {
         let text = self
             .names
@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// Decides and, if accepted, records and applies. A refusal must leave nothing behind.
+    /// Decides a command; if it is accepted, records and applies it. A refusal must leave the world unchanged.
     pub fn submit(&mut self, who: &Who, expected: Option<Version>, command: Command) -> Judged {
         let mut context = self.context(who, expected);
         let queries = required_history(&self.notebook, &context, &command);
@@ -185,7 +185,7 @@ impl World {
         Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
     }
 
-    /// What the server reads from the accounts for `required_standings`.
+    /// Answers `required_standings`, as the server does from the accounts.
     fn look_up(&self, command: &Command) -> Standings {
         let standing = |subject: &Subject| self.standings.get(subject).cloned().unwrap_or(Standing::Active);
         Standings::new(required_standings(command).into_iter().map(|subject| (subject.clone(), standing(&subject))))
@@ -196,7 +196,7 @@ impl World {
         self.submit(who, None, command)
     }
 
-    /// A step of a test's beginning: it must be accepted.
+    /// Submits a command that must be accepted, to prepare a test.
     pub fn step(&mut self, who: &Who, command: Value) -> Outcome {
         self.try_do(who, &command).unwrap_or_else(|rejection| panic!("{command}: {rejection:?}")).1
     }
@@ -210,7 +210,7 @@ impl World {
         self.names.insert(name.to_owned(), value.to_string());
     }
 
-    /// What the server reads from its store for `required_history`.
+    /// Answers `required_history`, as the server does from its store.
     pub fn answer(&self, queries: &[HistoryQuery]) -> History {
         let select = |wanted: &Selection| {
             let holds = |one: &&Recorded| wanted.holds(one.envelope.version, one.event.subject());
@@ -221,7 +221,7 @@ impl World {
         past.into()
     }
 
-    // --- looking ---
+    // --- access to the state ---
 
     pub fn cell(&self, id: &str) -> &Cell {
         self.notebook.cells.get(&cell_id(id)).unwrap_or_else(|| panic!("no cell {id}"))
@@ -255,7 +255,7 @@ impl World {
     }
 }
 
-/// Folds a log from nothing.
+/// Folds a log from the beginning.
 pub fn replay(log: &[Stored]) -> Notebook {
     let mut notebook = Notebook::new(NotebookId::new("nb").unwrap());
     log.iter().for_each(|stored| notebook.apply(&stored.typed().unwrap()));

@@ -1,4 +1,5 @@
-//! Names of a language of one line: `x y = a b` leaves `x y` and reads `a b`; `*` leaves anything, `(` does not parse.
+//! Names in a small language of one line: `x y = a b` leaves `x y` and reads `a b`. `*` leaves any name, `(` does not
+//! parse.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub fn small_names(source: &str) -> Option<CodeNames> {
     Some(CodeNames { reads: words(right), leaves, imported, has_star: source.contains('*') })
 }
 
-/// What the server finds out for `needs_names`.
+/// Answers `needs_names`, as the server does.
 pub fn names_of_all(notebook: &Document) -> Arc<KnownNames> {
     let mut names = KnownNames::default();
     learn(&mut names, notebook);
