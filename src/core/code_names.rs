@@ -44,7 +44,7 @@ pub(crate) struct Known {
     source_version: Version,
     /// Source version of the text that was read last; `None`: none was read.
     read_version: Option<Version>,
-    /// That text parsed; otherwise `names` are those of an earlier text.
+    /// True if that text parsed; otherwise `names` are those of an earlier text.
     parses: bool,
     pub(crate) names: CellNames,
 }
