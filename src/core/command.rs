@@ -14,23 +14,23 @@ use notarium_record::{
     Subject, ThreadId, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
-/// What somebody wants. The actor is the connection's; there is no field for it.
+/// A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub enum Command {
     // --- the notebook ---
-    /// Makes the notebook that the command is addressed to. The sender becomes its owner.
+    /// Creates the notebook that the command is addressed to. The sender becomes its owner.
     CreateNotebook {
         /// 1 to 255 characters on one line.
         title: String,
-        /// As in nbformat, at most 1 MiB.
+        /// The notebook's metadata, as in nbformat; at most 1 MiB.
         #[serde(default)]
         metadata: RawObject,
-        /// Where the content comes from that follows in the same batch.
+        /// The notebook and version that were copied; the content follows in the same batch. Absent: not a fork.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forked_from: Option<ForkOrigin>,
     },
-    /// Gives the notebook another title. Needs the right to edit.
+    /// Changes the notebook's title. Needs the right to edit.
     RenameNotebook {
         /// 1 to 255 characters on one line.
         title: String,
@@ -40,20 +40,21 @@ pub enum Command {
         /// The whole metadata, as in nbformat; at most 1 MiB.
         metadata: RawObject,
     },
-    /// From here on the notebook is read, exported and forked, and neither changed nor run.
+    /// Archives the notebook: it can be read, exported and forked, but neither changed nor run.
     ArchiveNotebook {},
     /// Ends the archiving.
     UnarchiveNotebook {},
-    /// Gives a version a name, so that people find it again. A notebook has at most 1,000 names.
+    /// Names a version, so that people find it again. A notebook has at most 1,000 named versions.
     NameVersion {
-        /// 1 up to the notebook's own version (`version_in_future` above it).
+        /// A version from 1 to the notebook's present one (`version_in_future` otherwise).
         version: Version,
         /// 1 to 255 characters on one line; replaces the name that the version has.
         name: String,
     },
-    /// Gives a subject a role in place of the one it has. Needs the right to share.
+    /// Gives a subject a role, which replaces its present one. Needs the right to share.
     GrantAccess {
-        /// A user, share link, workspace or agent that there is (`unknown_subject`) and that can use it (`subject_ended`).
+        /// An existing user, share link, workspace or agent (`unknown_subject` otherwise) that is still active
+        /// (`subject_ended` otherwise).
         subject: Subject,
         /// `agent` for agents only, and for them no other.
         role: Role,
@@ -61,56 +62,57 @@ pub enum Command {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         expires_at: Option<Millis>,
     },
-    /// Takes a subject off the access list. The last owner stays (`last_owner`).
+    /// Removes a subject from the access list. The last owner cannot be removed (`last_owner`).
     RevokeAccess {
-        /// As it stands in the list.
+        /// The subject of an entry of the list. Another subject changes nothing.
         subject: Subject,
     },
 
-    /// An administrator puts somebody in the place of an owner who left. The notebook need not be the administrator's; what is
-    /// needed is the scope `admin`. The account of `from` is deactivated, or gone (`forbidden` otherwise).
+    /// Replaces an owner who has left. Needs the scope `admin`, and no role in the notebook. The account of `from` must
+    /// be deactivated or deleted (`forbidden` otherwise).
     TakeOverNotebook {
         /// An owner of the notebook (`invalid_value` otherwise). Loses the role.
         from: UserId,
-        /// Becomes an owner; the administrator too may.
+        /// The new owner: any active account, also the administrator's own.
         to: UserId,
     },
 
     // --- cells ---
-    /// Makes a cell. Needs the right to edit.
+    /// Inserts a cell. Needs the right to edit.
     InsertCell(InsertCell),
-    /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
+    /// Changes a cell's text as it was at `base`. The server transforms the change over later edits, so no edit is lost.
     EditSource(EditSource),
-    /// A whole new text by a program that read the cell at `cell_version`; refused when the cell has moved on.
+    /// Replaces a cell's whole text, for programs that have read it at `cell_version`. Refused with `conflict` if the
+    /// cell has changed since.
     ReplaceSource {
         /// A live cell.
         cell_id: CellId,
-        /// The `cell_version` that was read; `conflict` names another one.
+        /// The `cell_version` that the sender has read. A `conflict` carries the present one.
         cell_version: Version,
         /// At most 1 MiB, with `\n` line breaks only.
         source: String,
     },
-    /// Gives a cell another place. Needs the right to edit.
+    /// Moves a cell. Needs the right to edit.
     MoveCell {
         /// A live cell.
         cell_id: CellId,
-        /// Not before or after itself (`invalid_place`).
+        /// The new place; not before or after the cell itself (`invalid_place`).
         place: Place,
         /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
-    /// Makes a cell one of another type. Needs the right to edit.
+    /// Changes a cell's type. Needs the right to edit.
     ChangeCellType {
         /// A live cell.
         cell_id: CellId,
-        /// Its source, metadata and outputs stay.
+        /// The new type. Source, metadata and outputs stay.
         cell_type: CellType,
         /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
-    /// Moves a cell to the trash, with what it shows. Needs the right to edit.
+    /// Moves a cell to the trash, with its outputs or reply. Needs the right to edit.
     DeleteCell {
         /// A live cell.
         cell_id: CellId,
@@ -118,7 +120,7 @@ pub enum Command {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
-    /// Brings a cell in the trash back where it was.
+    /// Restores a cell from the trash to its former place. Needs the right to edit.
     RestoreCell {
         /// A cell in the trash (`cell_not_deleted` for a live one).
         cell_id: CellId,
@@ -134,155 +136,157 @@ pub enum Command {
     SetCellAttachments {
         /// A live cell.
         cell_id: CellId,
-        /// File name to MIME bundle, as in nbformat, at most 16 MiB; absent: none any more.
+        /// File name to MIME bundle, as in nbformat, at most 16 MiB. Absent: removes all attachments.
         attachments: Option<RawObject>,
     },
-    /// Sets and clears marks of a cell. Needs the right to edit.
+    /// Sets and clears flags of a cell. Needs the right to edit.
     SetCellFlags {
         /// A live cell.
         cell_id: CellId,
-        /// Those that change.
+        /// The flags to change.
         flags: CellFlagChanges,
     },
-    /// Clears the shown outputs of a cell. The executions stay in the record.
+    /// Clears the outputs that a cell shows. The executions stay in the record. Needs the right to edit.
     ClearOutputs {
         /// A live cell.
         cell_id: CellId,
     },
-    /// Undoes the sender's last undoable groups, or one group by its id. What the notebook was made with (an import, a fork, a
-    /// template) is undone by its id alone.
+    /// Undoes the sender's last undoable groups, or one group by its id. The content with which the notebook was
+    /// created (import, fork, template) is undone by its id only.
     Undo {
-        /// How many groups, 1 to 100. Without effect beside `correlation_id` or `turn_id`.
+        /// Number of groups, 1 to 100. Ignored beside `correlation_id` or `turn_id`.
         #[serde(default = "one")]
         steps: u32,
-        /// A group of anybody's: of a tool call it is the call's id.
+        /// The id of a group of any actor. The group of a tool call has the call's id.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         correlation_id: Option<CorrelationId>,
-        /// All that an assistant did in one turn.
+        /// All groups of one turn of an assistant.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         turn_id: Option<TurnId>,
-        /// Of the sender's groups those that changed text and touch this cell: undo as an editor of the cell does it.
+        /// Only groups of the sender that changed text of this cell, as undo in an editor does. Ignored beside
+        /// `correlation_id` or `turn_id`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_id: Option<CellId>,
     },
     /// Undoes the sender's last undos.
     Redo {
-        /// How many groups, 1 to 100.
+        /// Number of groups, 1 to 100.
         #[serde(default = "one")]
         steps: u32,
-        /// As in `Undo`.
+        /// Only groups of the sender that changed text of this cell, as redo in an editor does.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_id: Option<CellId>,
     },
 
     // --- comments ---
-    /// Begins a thread of comments, or replies in one. Needs the right to comment.
+    /// Begins a thread of comments, or replies in a thread. Needs the right to comment.
     AddComment(AddComment),
-    /// Changes a comment of the sender's.
+    /// Changes a comment of the sender. Needs the right to comment.
     EditComment(EditComment),
-    /// Takes a comment away: one of the sender's, or with the right to moderate anybody's. With the last one the thread goes.
+    /// Deletes a comment of the sender; with the right to moderate, of any author. A thread without comments is removed.
     DeleteComment {
         /// Named by ThreadStarted.
         thread_id: ThreadId,
         /// Named by CommentPosted.
         comment_id: CommentId,
     },
-    /// Says that what a thread was about is settled. Needs the right to comment.
+    /// Marks a thread as resolved. Needs the right to comment.
     ResolveThread {
         /// Named by ThreadStarted.
         thread_id: ThreadId,
     },
-    /// Opens a resolved thread again. Needs the right to comment.
+    /// Reopens a resolved thread. Needs the right to comment.
     ReopenThread {
         /// Named by ThreadStarted.
         thread_id: ThreadId,
     },
-    /// For who splits or merges cells, in the same batch, before the text goes from where it was: the thread follows its text.
+    /// Moves a thread along with its text when cells are split or merged. Send it in the same batch, before the text is
+    /// removed from its former place. Needs the right to edit.
     MoveThread {
         /// Named by ThreadStarted.
         thread_id: ThreadId,
-        /// Where its text is now.
+        /// The cell and range that have the thread's text now.
         place: CommentPlace,
     },
 
     // --- executions ---
-    /// Asks for a run, which queues behind those of its kernel. Needs the right to run.
+    /// Requests a run, which is queued after earlier runs of its kernel. Needs the right to run.
     RequestExecution(RequestExecution),
-    /// Queued: it will not run. Running: its kernel is interrupted.
+    /// Cancels a run. A queued run never begins; for a running one, the kernel is interrupted. Needs the right to run.
     CancelExecution {
-        /// One that has not ended.
+        /// An execution that has not ended (`execution_state` otherwise).
         execution_id: ExecutionId,
     },
-    /// A person gives an unreachable execution up. Where the kernel's agent cannot be reached, the kernel goes with it: what waits
-    /// for it is cancelled, and the next request launches another.
+    /// Gives up an execution, whose status becomes `lost`. If the kernel's agent is unreachable, the kernel ends too,
+    /// and runs that are queued on it are cancelled. The next request launches another kernel. Needs the right to run.
     GiveUpExecution {
-        /// One that is assigned or running (`execution_state` otherwise). It is lost from then on.
+        /// An execution that is assigned or running (`execution_state` otherwise). Its status becomes `lost`.
         execution_id: ExecutionId,
     },
-    /// Answers the question that running code asks on stdin. The first answer counts (`no_input_requested` after it).
+    /// Answers a request of running code for input on stdin. The first answer counts (`no_input_requested` for later ones).
     AnswerInput {
-        /// A run with a `pending_input`.
+        /// An execution with a `pending_input`.
         execution_id: ExecutionId,
-        /// At most 64 KiB, without the line break. Of a password the record keeps nothing.
+        /// The answer, at most 64 KiB, without the line break. Answers to a password request are not recorded.
         value: String,
     },
-    /// An execution that happened elsewhere, as an imported file tells it.
+    /// Records an execution that an imported file brings: it ran elsewhere. Needs the right to edit.
     RecordExecution {
-        /// A live cell, which shows these outputs from here on.
+        /// A live cell, which then shows these outputs.
         cell_id: CellId,
-        /// At most 64 MiB together.
+        /// The run's outputs, at most 64 MiB together.
         outputs: Vec<Output>,
-        /// The number in `In [3]:`.
+        /// The number in `In [3]:`. Absent: not known.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
     },
 
     // --- kernels ---
-    /// Launches a kernel, without running anything. A notebook has at most 8.
+    /// Launches a kernel, without running anything. A notebook has at most 8 kernels. Needs the right to run.
     LaunchKernel {
-        /// Absent: the notebook's own, else `python3`.
+        /// The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kernelspec: Option<String>,
     },
-    /// Interrupts what the kernel is executing; its queue goes on. Needs the right to control kernels.
+    /// Interrupts the run that the kernel executes. Queued runs stay queued. Needs the right to control kernels.
     InterruptKernel {
-        /// One that has started.
+        /// A session that has started (`kernel_state` otherwise).
         kernel_session: KernelSessionId,
     },
-    /// Ends the kernel and all that its code has made, and begins a new session. What is queued is cancelled. Where the kernel's agent
-    /// cannot be reached, any agent that offers the kernelspec may start the new one.
+    /// Ends the kernel with all its variables, and begins a new session. Queued runs are cancelled. If the kernel's
+    /// agent is unreachable, any agent that offers the kernelspec may start the new session.
     RestartKernel {
-        /// One that has started, or whose agent cannot be reached.
+        /// A session that has started, or whose agent is unreachable (`kernel_state` otherwise).
         kernel_session: KernelSessionId,
     },
-    /// Ends the kernel and all that its code has made. What is queued is cancelled. Where its agent cannot be reached, it counts
-    /// as ended at once.
+    /// Ends the kernel with all its variables. Queued runs are cancelled. If its agent is unreachable, the session ends
+    /// with this command.
     ShutDownKernel {
-        /// One that has not ended.
+        /// A session that has not ended.
         kernel_session: KernelSessionId,
     },
-    /// Stop: cancels everything that waits and interrupts what runs.
+    /// Cancels all queued runs and interrupts all running ones. Needs the right to control kernels.
     StopAll {},
 
     // --- from agents ---
-    /// A runtime agent takes a launch for itself; `already_claimed` tells all others.
+    /// Claims a launch for the sender, a runtime agent. Other agents get `already_claimed`.
     ClaimKernelLaunch {
-        /// One in phase `requested`.
+        /// A session in phase `requested`.
         kernel_session: KernelSessionId,
     },
-    /// The kernel of a claimed session runs. The version of the resulting event is the session's fence.
+    /// Reports that the kernel of a claimed session has started. The version of the resulting event is the session's fence.
     ReportKernelStarted {
-        /// One that the sender has claimed.
+        /// A session that the sender has claimed.
         kernel_session: KernelSessionId,
-        /// As the kernel's `kernel_info_reply` has it.
+        /// The `language_info` of the kernel's `kernel_info_reply`.
         language_info: RawObject,
-        /// What keeps the kernel's code from the rest of its machine.
+        /// The isolation of the kernel's code from the rest of its machine, by kind and means. Absent: no isolation is known.
         #[serde(skip_serializing_if = "RawObject::is_empty", default)]
         sandbox: RawObject,
     },
-    /// The kernel of a claimed session could not be started.
+    /// Reports that the kernel of a claimed session could not be started.
     ReportKernelLaunchFailed {
-        /// One that the sender has claimed.
+        /// A session that the sender has claimed.
         kernel_session: KernelSessionId,
         /// Why.
         cause: KernelCause,
@@ -290,9 +294,9 @@ pub enum Command {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
-    /// A kernel is gone, whether that was asked for or not. Its unfinished runs are lost.
+    /// Reports that a kernel has ended, requested or not. Its running executions are lost, or cancelled if the end was requested.
     ReportKernelEnded {
-        /// One of the sender's.
+        /// A session of the sender.
         kernel_session: KernelSessionId,
         /// Why.
         cause: KernelCause,
@@ -300,178 +304,181 @@ pub enum Command {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
-    /// `seq` counts 1, 2, 3 … per execution; a number that was seen is accepted and changes nothing.
+    /// Reports progress of one execution. A report whose `seq` is already recorded is accepted and changes nothing.
     ReportExecution {
-        /// One that was assigned to the sender's session.
+        /// An execution that was assigned to a session of the sender.
         execution_id: ExecutionId,
-        /// The version of the session's KernelSessionStarted; `stale_fence` where the session has ended.
+        /// The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
         fence: Version,
-        /// From 1, counted for each run.
+        /// Number of the report: 1, 2, 3 … for each execution.
         seq: u64,
-        /// What happened.
+        /// The content of the report.
         report: ExecutionReport,
     },
-    /// After a reconnect: these sessions of mine are alive; any other of mine is not.
+    /// Reports, after a reconnect, all living sessions of the sender. Its other sessions count as ended.
     ReconcileKernels {
-        /// At most what the notebook has; ids that it does not know change nothing.
+        /// Sessions of this notebook that are alive. Ids that the notebook does not know change nothing.
         alive: Vec<KernelSessionId>,
     },
 
-    /// What the widgets of a kernel show: kept in the notebook's metadata (`widgets`, as nbformat has it), for files and for when the
-    /// kernel is gone. Only what outputs show is kept, beside what other kernels' widgets showed last.
+    /// Saves widget states in the notebook's metadata (`widgets`, as in nbformat), for files and for pages after the
+    /// kernel has ended. Keeps only states of widgets that outputs show, also those of earlier kernels.
     SaveWidgets {
-        /// One of the sender's.
+        /// A session of the sender.
         kernel_session: KernelSessionId,
-        /// By model id, as `application/vnd.jupyter.widget-state+json` has its `state`; at most 512 KiB with what is kept of others.
+        /// States by model id, as in `state` of `application/vnd.jupyter.widget-state+json`. At most 512 KiB together
+        /// with the states already saved.
         state: RawObject,
     },
-    /// The functions that a kernel has registered, all of them: they replace what it had registered before.
+    /// Registers all functions of a kernel. They replace those that it registered before.
     RegisterFunctions {
-        /// One of the sender's.
+        /// A session of the sender.
         kernel_session: KernelSessionId,
         /// The version of the session's KernelSessionStarted.
         fence: Version,
-        /// At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
+        /// At most 64 functions with different names. A malformed one refuses the whole command (`invalid_value`).
         functions: Vec<UserFunction>,
-        /// Where they stand, as far as the kernel knows.
+        /// Places in the code that define the functions, as far as the kernel knows them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         places: Vec<FunctionPlace>,
     },
 
     // --- assistants: commands of people ---
-    /// Asks an assistant. Needs the right to converse.
+    /// Sends a message to an assistant, which begins a turn. Needs the right to converse.
     StartTurn(StartTurn),
-    /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
+    /// Stops a turn: nothing more of it starts, and its waiting calls are withdrawn. Needs the right to converse.
     CancelTurn {
-        /// One that has not ended.
+        /// A turn that has not ended (`turn_state` otherwise).
         turn_id: TurnId,
     },
-    /// Pins a message (it is always in the assistant's context) or skips it (never). What is absent stays.
+    /// Sets flags of a message: pinned (always in the assistant's context) or skipped (never). Absent flags stay. Needs
+    /// the right to edit.
     FlagMessage(FlagMessage),
-    /// Says whether running a cell brings the cells that hang together with it up to date. For editors and owners.
+    /// Sets whether a run of a cell also updates the cells that it reads from or that read from it. For editors and owners.
     SetReactivity {
-        /// `off`, `lazy` or `eager`, for runs that are requested from then on.
+        /// `off`, `lazy` or `eager`. It applies to runs that are requested afterwards.
         reactivity: Reactivity,
     },
-    /// Says what assistants may do unasked. For owners.
+    /// Sets which tool calls of assistants need no confirmation. For owners.
     SetPolicy {
-        /// For all conversations of the notebook, from the next call on.
+        /// The policy for all conversations of the notebook, from the next call on.
         policy: Policy,
     },
-    /// A person's decision on a call that waits, bound to the arguments that the person saw.
+    /// Confirms a waiting tool call, for exactly the arguments that the person has seen.
     ConfirmToolCall {
-        /// A call that waits (`tool_call_state` otherwise).
+        /// A call that waits for a person (`tool_call_state` otherwise).
         call_id: ToolCallId,
-        /// Of the call as it was shown; `conflict` where the call has another.
+        /// The hash of the call that was shown. `conflict`: the waiting call has another hash.
         arguments_hash: Hash,
     },
-    /// A person says no. The assistant reads the detail.
+    /// Denies a waiting tool call. The assistant reads the detail.
     DenyToolCall {
-        /// A call that waits.
+        /// A call that waits for a person (`tool_call_state` otherwise).
         call_id: ToolCallId,
-        /// Why, at most 2,000 characters.
+        /// The reason, at most 2,000 characters; the rest is cut off.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
-    /// Takes a call back that has not started.
+    /// Withdraws a tool call that has not started (`tool_call_state` otherwise).
     WithdrawToolCall {
-        /// One that the sender's assistant requested, or any call for who may edit.
+        /// A call of the sender or of the sender's assistant. With the right to edit: any call.
         call_id: ToolCallId,
-        /// Why, at most 2,000 characters.
+        /// The reason, at most 2,000 characters; the rest is cut off.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
-    /// Lets a conversation's calls pass for a while; never what destroys.
+    /// Lets calls of one conversation pass without confirmation for a limited time. Destructive calls still wait.
     IssueGrant {
-        /// Chosen by the client, or by the server.
+        /// The id that the client chooses. Absent: the server chooses one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         grant_id: Option<GrantId>,
-        /// The only one that it is for, and in it the calls for the person whom the assistant serves now.
+        /// The conversation that the grant covers: only calls for the person whom its assistant serves now.
         conversation_id: ConversationId,
-        /// Empty: every function.
+        /// Names of the functions that the grant covers. Empty: every function.
         #[serde(default)]
         functions: Vec<String>,
-        /// Milliseconds since 1970, at most seven days ahead.
+        /// Time at which the grant ends, in milliseconds since 1970; at most seven days ahead.
         expires_at: Millis,
     },
-    /// Ends a grant before its time. Nothing happens where it has ended.
+    /// Revokes a grant. Changes nothing if it has ended already.
     RevokeGrant {
-        /// As `IssueGrant` named it, or the event.
+        /// The id of the grant, from `IssueGrant` or GrantIssued.
         grant_id: GrantId,
     },
 
     // --- assistants: their own commands ---
-    /// An assistant's wish to call a tool. It passes, waits for a person, or is refused.
+    /// Requests a tool call, for an assistant. The call passes, waits for a person, or is refused.
     RequestToolCall(RequestToolCall),
 
     // --- assistants: commands of the server's reactor ---
-    /// Starts a call whose gate is open; what is core commands happens with it.
+    /// Starts a tool call that has passed or is confirmed. If the core executes the tool, its effects are recorded in
+    /// the same append.
     StartToolCall {
-        /// One that is `passed` or `confirmed`, and whose `after` has ended.
+        /// A call in phase `passed` or `confirmed`, whose `after` has ended.
         call_id: ToolCallId,
     },
-    /// How a call that had started has ended.
+    /// Reports the end of a tool call that had started.
     ReportToolCall {
-        /// One that has started.
+        /// A call that has started (`tool_call_state` otherwise).
         call_id: ToolCallId,
-        /// Never `ok` where it is not known.
+        /// The end of the call; `outcome_unknown` if it is not known.
         end: ToolCallEnd,
-        /// What the assistant reads; at most 256 KiB.
+        /// The result that the model reads; at most 256 KiB.
         result: String,
     },
-    /// Closes calls that waited too long or whose targets have changed.
+    /// Ends waiting calls that have expired or whose targets have changed.
     SweepToolCalls {},
-    /// Takes back the calls that have not started and ends the turns that came by a token or person who is let in no more.
+    /// Ends turns and withdraws calls that have not started, if they came by a revoked token or from a closed account.
     WithdrawRevoked {
-        /// Whose calls and turns.
+        /// The revoked token, or the person whose account is closed.
         revoked: Revoked,
     },
-    /// Takes large values of a run's outputs out of the state: they are blobs already. What the run shows stays the same.
+    /// Replaces large values in a run's outputs by references to blobs, which exist already. The outputs show the same.
     MoveOutputs(MoveOutputs),
-    /// The reactor is about to ask a model: it does so only if this command wins.
+    /// Claims a model call. The reactor calls the model only after this command is accepted.
     StartModelCall {
-        /// One that has not ended.
+        /// A turn that has not ended (`turn_state` otherwise).
         turn_id: TurnId,
-        /// The name of the provider, as in `anthropic`.
+        /// The provider's name, such as `anthropic`.
         provider: String,
         /// The provider's name of the model.
         model: String,
     },
-    /// The model has answered, or failed to.
+    /// Reports that a model call has ended, with or without an answer.
     ReportModelCall {
-        /// One whose model call has not been answered.
+        /// A turn whose model call is under way (`turn_state` otherwise).
         turn_id: TurnId,
-        /// Why there is no answer. Absent: there is one.
+        /// The cause if there is no answer. Absent: the model has answered.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         failure: Option<TurnFailure>,
         /// More about the failure, in a sentence.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
-        /// What the call took.
+        /// Tokens that the call used.
         #[serde(default)]
         usage: Usage,
     },
-    /// What the assistant or its tools have said becomes a message of the conversation.
+    /// Posts a message of the assistant, or the results of its tools, to the conversation.
     PostReply {
-        /// One that has not ended.
+        /// A turn that has not ended (`turn_state` otherwise).
         turn_id: TurnId,
         /// `assistant` or `tool`.
         role: MessageRole,
-        /// At most 1 MiB together.
+        /// The message's content, at most 1 MiB as JSON.
         blocks: Vec<MessageBlock>,
     },
-    /// Nothing more of the turn comes.
+    /// Ends a turn. Its calls that have not started are withdrawn.
     EndTurn {
-        /// One that has not ended.
+        /// A turn that has not ended (`turn_state` otherwise).
         turn_id: TurnId,
-        /// Finished or failed; people cancel with `CancelTurn`.
+        /// The end: finished or failed. People use `CancelTurn` instead.
         end: TurnEnd,
     },
 
     // --- many at once ---
-    /// All or nothing, as one command and one undo group. Batches do not nest.
+    /// Decides several commands as one: all of them or none, in one undo group. Batches do not nest.
     Batch {
-        /// At most 60,000, each decided on what those before it led to. No Batch, Undo or Redo among them.
+        /// At most 60,000 commands, each decided on the state after the one before. Batch, Undo and Redo are not allowed.
         commands: Vec<Command>,
     },
 }

@@ -10,13 +10,13 @@ use notarium_record::{
     TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
-/// Where a cell goes.
+/// A place for a cell, in page order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Above all others.
+    /// Above all other cells.
     Start,
-    /// Below all others.
+    /// Below all other cells.
     End,
     /// Directly above this live cell.
     Before(CellId),
@@ -24,7 +24,7 @@ pub enum Place {
     After(CellId),
 }
 
-/// Flags to change; absent ones stay.
+/// Flags of a cell to change. Absent flags stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CellFlagChanges {
@@ -40,33 +40,32 @@ pub struct CellFlagChanges {
     /// Only the source is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs_hidden: Option<bool>,
-    /// Of a heading: the cells below it, up to the next heading, are not shown.
+    /// For a heading: the cells below it, up to the next heading, are not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading_collapsed: Option<bool>,
-    /// A mark for exporters; Notarium itself keeps it and does nothing with it.
+    /// A flag for exporters. Notarium stores it and does not use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exported: Option<bool>,
-    /// 1 to 9; 0 removes it.
+    /// Number of a bookmark, 1 to 9. 0 removes the bookmark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<u8>,
 }
 
-/// A change of a cell's text by somebody who may be behind.
+/// A change of a cell's text, made at a version that may be older than the notebook's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditSource {
     /// A live cell (`cell_deleted` for one in the trash).
     pub cell_id: CellId,
-    /// The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came since.
+    /// The version of the notebook at which the change was made. `base_too_old`: the cell has had more than 10,000 edits since.
     pub base: Version,
-    /// Over the text as it was at `base`.
+    /// The change of the text as it was at `base`.
     pub change: ChangeSet,
-    /// The sender's group in this cell that the sender's editor takes back with this change. Recorded as that group's undo.
-    /// An ordinary edit where the group is another's, or touches more than this cell.
+    /// Id of the sender's group that the editor undoes with this change; it is recorded as that group's undo. A group
+    /// of another actor, or one that touches other cells: an ordinary edit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub undoes: Option<CorrelationId>,
-    /// The sender's undo that the sender's editor takes back with this change. An ordinary edit where there is nothing to
-    /// redo under that id.
+    /// Id of the sender's undo that the editor takes back with this change. If that id has nothing to redo: an ordinary edit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub redoes: Option<CorrelationId>,
 }
@@ -77,97 +76,99 @@ pub struct EditSource {
 pub struct CommentPlace {
     /// A live cell (`cell_deleted` for one in the trash).
     pub cell_id: CellId,
-    /// `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell.
+    /// `[start, end]` in the cell's source, in UTF-16 code units; not empty for a new thread. Absent: the whole cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
-    /// The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+    /// The version of the notebook to whose text the range refers; later edits move the range. Absent: the server's present text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base: Option<Version>,
 }
 
-/// Where a comment goes.
+/// The place of a new comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommentTarget {
-    /// It begins a thread there. A notebook holds at most 2,000, with 10,000 comments and 8 MiB of text together.
+    /// The comment begins a thread at this place. A notebook has at most 2,000 threads, with 10,000 comments and 8 MiB
+    /// of text together.
     Cell(CommentPlace),
-    /// It is a reply, also where the thread is resolved. A thread holds at most 500 comments.
+    /// The comment is a reply in this thread, resolved or not. A thread has at most 500 comments.
     Thread {
         /// Named by ThreadStarted.
         thread_id: ThreadId,
     },
 }
 
-/// What `AddComment` says, and where.
+/// A new comment, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddComment {
-    /// A new thread, or one that there is.
+    /// The place of a new thread, or an existing thread.
     pub target: CommentTarget,
-    /// Markdown, 1 to 10,000 characters. Blanks at its ends go.
+    /// Markdown, 1 to 10,000 characters. Blanks at both ends are removed.
     pub text: String,
-    /// The accounts that it names, at most 50 (`unknown_subject`, `subject_ended`). A mention gives nobody a right.
+    /// Accounts that the comment mentions, at most 50 active ones (`unknown_subject` or `subject_ended` otherwise). A
+    /// mention gives no right.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mentions: Vec<UserId>,
 }
 
-/// What `EditComment` makes of a comment.
+/// The new text and mentions of a comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditComment {
     /// Named by ThreadStarted.
     pub thread_id: ThreadId,
-    /// One of the sender's own (`forbidden` otherwise).
+    /// A comment of the sender (`forbidden` otherwise).
     pub comment_id: CommentId,
-    /// As in `AddComment`.
+    /// The whole new text: Markdown, 1 to 10,000 characters. Blanks at both ends are removed.
     pub text: String,
-    /// All that it names from then on; those that it named already may have left.
+    /// All accounts that the comment then mentions, at most 50. Accounts that it mentioned before need not be active.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mentions: Vec<UserId>,
 }
 
-/// What an agent reports of one execution.
+/// One step of an execution, as its runtime agent reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExecutionReport {
-    /// The kernel has begun with it.
+    /// The kernel has begun the execution.
     Started {},
-    /// New outputs, after those reported before.
+    /// New outputs, appended to those reported before.
     Output {
-        /// In order. At most 4 MiB in one report; a part above 8 KiB is uploaded as a blob first.
+        /// The outputs in order, at most 4 MiB in one report. Upload a part above 8 KiB as a blob first.
         outputs: Vec<Output>,
     },
-    /// New content for every output with this `display_id`.
+    /// New content for every output of the notebook with this `display_id`.
     UpdateDisplay {
-        /// As the kernel chose it.
+        /// The id that the kernel has chosen.
         display_id: String,
-        /// Replaces the whole content.
+        /// The output whose content replaces the present one.
         output: Output,
     },
-    /// The outputs so far are to go.
+    /// The outputs of the execution are cleared.
     Clear {
-        /// True: not now, but when the next output comes.
+        /// True: they are cleared when the next output comes. False: now.
         wait: bool,
     },
-    /// The code asks for a line of text.
+    /// The code requests a line of input.
     InputRequest {
-        /// What it asks, as it is to be shown.
+        /// The question, as shown to people.
         prompt: String,
-        /// The answer is to be hidden while it is typed, and is not recorded.
+        /// True: hide the answer while it is typed. It is not recorded.
         password: bool,
     },
-    /// It has ended with a result.
+    /// The execution has ended with a result.
     Completed {
-        /// How it ended.
+        /// The result: ok, or the kind of failure.
         outcome: ExecutionOutcome,
-        /// The number in `In [3]:`; absent where the kernel gave none.
+        /// The number in `In [3]:`. Absent: the kernel gave none.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
-        /// A sentence for people about the outputs: that some were cut off, for instance.
+        /// A sentence for people about the outputs, for example that some were cut off.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         notice: Option<String>,
     },
-    /// The agent did not run it, or knows that it ended without a result.
+    /// The agent did not run the execution, or it ended without a result.
     Lost {
         /// Why.
         cause: EndCause,
@@ -177,122 +178,122 @@ pub enum ExecutionReport {
     },
 }
 
-/// What `InsertCell` makes.
+/// A new cell, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InsertCell {
-    /// Named by the client when it shows the cell before the ack; else by the server.
+    /// The id that the client chooses, to show the cell before the ack. Absent: the server chooses one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
-    /// May be changed later.
+    /// The cell's type. `ChangeCellType` changes it later.
     pub cell_type: CellType,
-    /// At most 1 MiB, with `\n` line breaks only.
+    /// The cell's source, at most 1 MiB, with `\n` line breaks only.
     #[serde(default)]
     pub source: String,
-    /// Absent: at the end.
+    /// The cell's place. Absent: at the end.
     #[serde(default = "end")]
     pub place: Place,
-    /// As in nbformat; at most 1 MiB.
+    /// The cell's metadata, as in nbformat; at most 1 MiB.
     #[serde(default)]
     pub metadata: RawObject,
     /// File name to MIME bundle, as in nbformat; at most 16 MiB.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attachments: Option<RawObject>,
-    /// Those that are set from the start.
+    /// Flags that are set from the start.
     #[serde(default)]
     pub flags: CellFlagChanges,
-    /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
+    /// The reply of a prompt cell that comes from a file or another notebook. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<Box<CellReply>>,
 }
 
-/// What `RequestExecution` runs, and where.
+/// A request for a run: its code and its kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestExecution {
-    /// Chosen by the client, or by the server.
+    /// The id that the client chooses. Absent: the server chooses one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution_id: Option<ExecutionId>,
-    /// A cell, or code of no cell.
+    /// The code to run: a cell, other code, or a function.
     pub target: ExecutionTarget,
-    /// Absent: the notebook's first kernel; one is launched where there is none.
+    /// The kernel for the run. Absent: the notebook's oldest kernel, or a new one if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
-    /// The kernel is interrupted after so many milliseconds of running; absent: never.
+    /// Running time in milliseconds after which the kernel is interrupted; above 0. Absent: no limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<Millis>,
-    /// When this run fails, those of the same batch behind it are blocked.
+    /// True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
     #[serde(default)]
     pub stop_on_error: bool,
 }
 
-/// Says something to an assistant and begins its turn. A conversation that does not exist begins.
+/// A message to an assistant, which begins a turn. A conversation that does not exist is created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartTurn {
-    /// The conversation to go on in, or the id of a new one.
+    /// The conversation to continue, or the id of a new one.
     pub conversation_id: ConversationId,
-    /// Chosen by the client, or by the server.
+    /// The id that the client chooses. Absent: the server chooses one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
-    /// What is asked; absent for a prompt cell, whose source it is.
+    /// The message. Absent for a prompt cell, whose source is the message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text: Option<String>,
-    /// A prompt cell: its source is what is asked, and it shows the reply.
+    /// A prompt cell: its source is the message, and the cell shows the reply.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
-    /// `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
+    /// The model: `PROVIDER`, `PROVIDER/MODEL`, or a model of the first provider. Absent: the server's default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
-    /// Pictures and files that go with it, at most 8: blobs that were uploaded for this notebook. Pictures (PNG, JPEG, GIF, WebP) of
-    /// at most 3,750,000 bytes, text of at most 256 KiB.
+    /// At most 8 pictures and files, uploaded as blobs of this notebook. Pictures (PNG, JPEG, GIF, WebP) have at most
+    /// 3,750,000 bytes, text files at most 256 KiB.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub attachments: Vec<Attachment>,
 }
 
-/// The only way in which an assistant acts.
+/// A request of an assistant to call a tool. Assistants cannot send the commands of people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestToolCall {
-    /// Chosen by the sender, or by the server.
+    /// The id that the sender chooses. Absent: the server chooses one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub call_id: Option<ToolCallId>,
-    /// The turn that it is part of; absent for outside assistants, which have none.
+    /// The turn of the call. Absent for outside assistants, which have no turns.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
-    /// A built-in tool, or a function that a user has registered (`unknown_tool` otherwise).
+    /// The name of a built-in tool or of a registered function (`unknown_tool` otherwise).
     pub function: String,
-    /// By the tool's schema; unknown and missing ones are refused with `invalid_arguments`.
+    /// Arguments that fit the tool's schema. Unknown and missing ones are refused with `invalid_arguments`.
     #[serde(default)]
     pub arguments: RawObject,
-    /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+    /// A call of the same conversation that must end first, with any result. An ended call has no effect.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<ToolCallId>,
-    /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+    /// Title of the conversation if it begins with this call, for outside assistants.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conversation_title: Option<String>,
-    /// The token that the outside assistant's client has shown to the server, by its id. Of a call in a turn it is the turn's.
+    /// Id of the token that the outside assistant's client has used. For a call in a turn, the turn's token counts instead.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
-/// What holds no more.
+/// A credential or account that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Revoked {
     /// A token or session, by its id.
     Token(TokenId),
-    /// A person's account, with all that was asked for in that person's name.
+    /// A person's account, with all turns and calls in that person's name.
     User(UserId),
 }
 
-/// How the reactor ends a turn.
+/// The end of a turn, as the reactor reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TurnEnd {
-    /// The model has said what it had to say, or had to stop.
+    /// The model has finished or had to stop, for this reason.
     Finished(StopReason),
-    /// No answer could be had.
+    /// The turn failed without a complete answer.
     Failed {
         /// Why.
         cause: TurnFailure,
@@ -302,32 +303,32 @@ pub enum TurnEnd {
     },
 }
 
-/// What to execute. A request for a cell names it and never carries code.
+/// The code of a run. A request for a cell names the cell and carries no code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExecutionTarget {
-    /// A cell's source, as the server has it then.
+    /// A cell's source, as the server has it when it decides.
     Cell {
-        /// A live code cell (`not_runnable` otherwise).
+        /// A live code or SQL cell (`not_runnable` otherwise).
         cell_id: CellId,
         /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
-    /// Code that belongs to no cell: `purpose` says in words what for.
+    /// Code that belongs to no cell.
     Scratch {
-        /// In the kernel's language, at most 1 MiB.
+        /// Code in the kernel's language, at most 1 MiB.
         source: String,
-        /// In a few words, for people; at most 255 characters.
+        /// The purpose of the run, for people; 1 to 255 characters on one line.
         purpose: String,
     },
-    /// A function that a kernel has registered, on that kernel: the run's code is the call.
+    /// A call of a registered function, on the kernel that has it. The run's code is the call.
     Function {
-        /// By which it is registered.
+        /// The function's name.
         name: String,
-        /// As its schema says (`invalid_arguments` otherwise).
+        /// Arguments that fit the function's schema (`invalid_arguments` otherwise).
         arguments: RawObject,
-        /// A function that is registered as destructive is called only if this is true: somebody has seen what is called with what.
+        /// True: a person has seen the function and its arguments. Required for functions that are registered as destructive.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         confirmed: bool,
     },
@@ -337,13 +338,13 @@ fn end() -> Place {
     Place::End
 }
 
-/// What becomes of a message in the assistant's context; what is absent stays.
+/// Flags of a message for the assistant's context. Absent flags stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlagMessage {
     /// The message's conversation.
     pub conversation_id: ConversationId,
-    /// One that was posted (`unknown_message` otherwise). At most 500 of a conversation have a flag.
+    /// A posted message (`unknown_message` otherwise). At most 500 messages of a conversation have flags.
     pub message_id: MessageId,
     /// Always in the assistant's context. Not together with `skipped`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -357,10 +358,10 @@ pub struct FlagMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MoveOutputs {
-    /// One that has ended, and that a cell shows.
+    /// An execution that has ended and that a cell shows.
     pub execution_id: ExecutionId,
-    /// As it was when the outputs were read: no others have come since.
+    /// The execution's `output_seq` when the outputs were read (`execution_state` if it is higher now).
     pub output_seq: u64,
-    /// In the order of the outputs, none over another.
+    /// The replacements, in the order of the outputs, without overlaps.
     pub moved: Vec<MovedOutputs>,
 }

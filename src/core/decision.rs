@@ -30,32 +30,32 @@ impl<E: Into<Event>> From<E> for Decided {
     }
 }
 
-/// What the sender learns with the ack: ids that the server chose, and what could not be done in full.
+/// Information for the sender in the ack: ids that the server chose, and notices about effects that are incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Outcome {
     /// Cells that the command made or restored, in the order of its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellId>,
-    /// The runs that it requested, in the order of its parts.
+    /// Executions that the command requested, in the order of its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionId>,
-    /// The session that it launched, or in which its run is queued.
+    /// The session that the command launched, or in which its run is queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
-    /// The thread that it began or replied in.
+    /// The thread that the command began, or in which it replied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<ThreadId>,
-    /// The comment that it posted.
+    /// The comment that the command posted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<CommentId>,
-    /// The turn that it started.
+    /// The turn that the command started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
-    /// The tool call that it requested or decided on.
+    /// The tool call that the command requested or decided on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<ToolCallId>,
-    /// Sentences for people: parts of an undo that others had overwritten, and the like.
+    /// Sentences for people, for example about parts of an undo that other edits had overwritten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }

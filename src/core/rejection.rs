@@ -4,45 +4,45 @@ use notarium_record::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
+/// Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionCode {
     /// The role or the token's scopes do not allow it. 403
     Forbidden,
-    /// No such notebook, or it is not for this actor's eyes. 404
+    /// No such notebook, or the actor may not read it. 404
     UnknownNotebook,
     /// The notebook exists already. 409
     NotebookExists,
     /// The notebook is archived: unarchive it first. 409
     NotebookArchived,
-    /// `expected_version`, a cell's version or a base does not match. 409
+    /// `expected_version`, a cell's version, a range or a hash does not match. 409
     Conflict,
-    /// A base version that is not reached yet. 400
+    /// The notebook has not reached this version. 400
     VersionInFuture,
-    /// A base version before what is kept: take a snapshot, offer the text as a conflict copy. 409
+    /// The base version is too old to merge: take a snapshot, offer the text as a conflict copy. 409
     BaseTooOld,
     /// No such thread of comments, or its comments were deleted. 404
     UnknownThread,
     /// No such comment in the thread, or it was deleted. 404
     UnknownComment,
-    /// No such cell, ever. 404
+    /// No cell of this id exists or has existed. 404
     UnknownCell,
     /// The cell is in the trash: restore it first. 410
     CellDeleted,
     /// The cell is not in the trash: nothing to restore. 409
     CellNotDeleted,
-    /// A cell of that id exists or existed. 409
+    /// A cell of this id exists or has existed. 409
     CellExists,
-    /// A cell cannot stand before or after itself. 400
+    /// A cell cannot be placed before or after itself. 400
     InvalidPlace,
     /// The change does not fit the text. 400
     InvalidChange,
-    /// Only code cells run, and the kernel's tools only in Python kernels. 400
+    /// Only code and SQL cells run, and only prompt cells ask. SQL and the kernel's tools need a Python kernel. 400
     NotRunnable,
-    /// In a reactive notebook cells read from each other in a circle; the message names it. 409
+    /// Cells of a reactive notebook read from each other in a cycle; the message names it. 409
     DependencyCycle,
-    /// No such execution, or it is over and out of the state. 404
+    /// No such execution, or it has ended and left the state. 404
     UnknownExecution,
     /// The execution is not in a state for this. 409
     ExecutionState,
@@ -50,19 +50,19 @@ pub enum RejectionCode {
     UnknownKernelSession,
     /// The kernel session is not in a state for this. 409
     KernelState,
-    /// Another agent was first. 409
+    /// The launch, tool call or model call is claimed already. 409
     AlreadyClaimed,
     /// The writer's kernel session is over: its fence is stale. 409
     StaleFence,
     /// A report is missing before this one: send from `expected_seq` on. 409
     ReportGap,
-    /// The run, or its runtime agent in an hour, has written all that the server records: report its end. 413
+    /// The run, or its runtime agent within an hour, has reached its output quota: report the run's end. 413
     OutputLimit,
-    /// No question is open. 409
+    /// The run has no open request for input. 409
     NoInputRequested,
     /// Nothing to undo or redo. 409
     NothingToUndo,
-    /// The same command id with another body. 409
+    /// The command id was used with another body. 409
     CommandIdReused,
     /// A limit was reached; the message names it. 413
     LimitExceeded,
@@ -72,9 +72,9 @@ pub enum RejectionCode {
     UnknownTool,
     /// The tool does not take these arguments; the message names what is missing, unknown or wrong. 400
     InvalidArguments,
-    /// No such message in a conversation of that id. 404
+    /// No such message in a conversation of this id. 404
     UnknownMessage,
-    /// No conversation of that id has begun in this notebook. 404
+    /// No conversation of this id has begun in this notebook. 404
     UnknownConversation,
     /// No such turn in this notebook. 404
     UnknownTurn,
@@ -86,15 +86,15 @@ pub enum RejectionCode {
     TurnState,
     /// Too many calls in a short time; the message says how long to wait. 429
     RateLimited,
-    /// Access must keep at least one owner. 409
+    /// The notebook must keep at least one owner. 409
     LastOwner,
-    /// No account, share link, workspace or runtime agent of that id: nobody would have the right. 404
+    /// No account, share link, workspace or runtime agent has this id. 404
     UnknownSubject,
-    /// The account is deactivated, the link or token is revoked or has expired: nobody could use the right. 409
+    /// The account is deactivated, or the link or token is revoked or has expired. 409
     SubjectEnded,
-    /// A newer server wrote this notebook: update this one, which serves it read-only until then. 409
+    /// A newer server has written this notebook: update this server, which serves it read-only until then. 409
     ReadOnly,
-    /// The server could not store it; nothing was changed. 503
+    /// The server could not store the command. Nothing was changed, unless the message says that this is not known. 503
     Unavailable,
 }
 
@@ -117,7 +117,7 @@ pub(crate) type Result<T, E = Rejection> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]
 pub struct Rejection {
-    /// For programs.
+    /// The code, for programs.
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,

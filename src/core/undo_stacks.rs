@@ -56,25 +56,25 @@ pub struct UndoStacks {
     pub redo: VecDeque<UndoGroup>,
 }
 
-/// What a person can undo and redo next.
+/// The next undo and the next redo of an actor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextSteps {
-    /// Absent: there is nothing to undo.
+    /// The group that `Undo` takes next. Absent: there is nothing to undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextStep>,
-    /// Absent: there is nothing to redo.
+    /// The group that `Redo` takes next. Absent: there is nothing to redo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo: Option<NextStep>,
 }
 
-/// One undoable group, as its author is told.
+/// One group that can be undone or redone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextStep {
-    /// The group's id: `Undo` takes it.
+    /// The group's id, as `Undo` takes it.
     pub correlation_id: CorrelationId,
-    /// Of its last event.
+    /// The version of the group's last event.
     pub version: Version,
-    /// The cells that it touches; none: it is about the notebook itself.
+    /// The cells that the group touches. Empty: it changes the notebook itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellId>,
 }

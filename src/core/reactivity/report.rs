@@ -14,79 +14,79 @@ use crate::notebook::Notebook;
 use crate::words::word;
 use notarium_record::{CellId, Document, ExecutionStatus, Reactivity, Version};
 
-/// How a cell stands to what is in the kernel.
+/// State of a cell, compared with the variables in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// What it shows is what running it now would give, as far as names tell.
+    /// A run now would give the same outputs, as far as names show.
     Fresh,
-    /// It is not.
+    /// A run now may give other outputs; `why` has the reason.
     Stale,
-    /// It did not run, because a cell before it did not succeed.
+    /// The cell did not run, because a cell from which it reads did not succeed.
     Blocked,
-    /// It reads, over others, from itself: it does not run.
+    /// The cell depends on itself through other cells, so it does not run.
     Cycle,
 }
 
-/// Another cell, and through which names they hang together.
+/// A dependency: another cell, and the names that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkReport {
     /// The other cell.
     pub cell_id: CellId,
-    /// One or more. Of a cell that may leave any name (`from m import *`): those that are looked for there.
+    /// One name or more. For a cell that may define any name (`from m import *`): the names that are read from it.
     pub names: Vec<String>,
 }
 
-/// A name that more than one cell leaves.
+/// A name that several cells define.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClashReport {
     /// The name.
     pub name: String,
-    /// The cells, in the order of the page.
+    /// The cells that define the name, in page order.
     pub cells: Vec<CellId>,
 }
 
-/// One code or query cell.
+/// Dependencies and state of one code or SQL cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellReport {
     /// The cell.
     pub cell_id: CellId,
-    /// Names that it reads from other cells, sorted.
+    /// Names that the cell reads from other cells, sorted.
     pub reads: Vec<String>,
-    /// Names that it leaves to other cells, sorted.
+    /// Names that the cell defines for other cells, sorted.
     pub writes: Vec<String>,
-    /// Its text does not parse (or is too long): the names are those of an earlier one.
+    /// True: the names are those of an earlier text, because the present one does not parse or is too long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outdated: bool,
-    /// From which cells it reads.
+    /// Cells from which this one reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<LinkReport>,
-    /// Which cells read from it.
+    /// Cells that read from this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<LinkReport>,
-    /// How it stands.
+    /// The cell's state.
     pub standing: Standing,
-    /// A sentence: why it is not fresh.
+    /// The reason, in a sentence for people. Absent: the cell is fresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The cell of which the sentence speaks.
+    /// The other cell that `why` is about. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because_of: Option<CellId>,
-    /// Names that it reads and no cell leaves.
+    /// Names that the cell reads and no cell defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
 
-/// How the cells of a notebook hang together.
+/// Dependencies between the cells of a notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookGraph {
-    /// Of the notebook of which it tells.
+    /// Version of the notebook that this graph describes.
     pub version: Version,
-    /// Whether runs follow it.
+    /// The notebook's setting: which cells a run of a cell also updates.
     pub reactivity: Reactivity,
-    /// In the order of the page.
+    /// Code and SQL cells, in page order.
     pub cells: Vec<CellReport>,
-    /// Names that several cells leave, but for what all of them import.
+    /// Names that several cells define, except names that all of them only import.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defined_twice: Vec<ClashReport>,
 }
