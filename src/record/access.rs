@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{AgentId, InvalidId, Millis, NotebookId, ShareLinkId, UserId, Version, WorkspaceId};
 
-/// Whom a notebook's access list names.
+/// Holder of a role in a notebook's access list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "FlatSubject")]
 #[schemars(!try_from)]
 pub enum Subject {
     /// A person with an account.
     User {
-        /// As in the actor of the person's events.
+        /// The user's id, as in the actor of the user's events.
         id: UserId,
     },
-    /// All who come by a link, without an account.
+    /// All guests who use one share link, without an account.
     ShareLink {
-        /// As in the actor of their events.
+        /// The share link's id, as in the actor of the guests' events.
         id: ShareLinkId,
     },
-    /// Each member of a workspace.
+    /// All members of a workspace.
     Workspace {
-        /// As in `GET /api/workspaces`.
+        /// The workspace's id, as in `GET /api/workspaces`.
         id: WorkspaceId,
     },
     /// A runtime agent.
     Agent {
-        /// As in the actor of its events.
+        /// The agent's id, as in the actor of its events.
         id: AgentId,
     },
 }
@@ -64,21 +64,21 @@ impl TryFrom<FlatSubject> for Subject {
     }
 }
 
-/// What somebody is in one notebook.
+/// Role of a subject in one notebook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Reads, exports and forks; is seen by others.
+    /// Reads, exports and forks, and is shown to others as present.
     Viewer,
-    /// As a viewer, and comments and talks to assistants, which then can do as little.
+    /// Has a viewer's rights, comments, and talks to assistants, which get no further rights.
     Commenter,
-    /// Runs, interrupts, answers stdin; edits nothing.
+    /// Has a commenter's rights, runs, interrupts and answers input requests. Edits nothing.
     Runner,
-    /// Edits and confirms edits; runs nothing.
+    /// Has a commenter's rights, edits, and confirms edits. Runs nothing.
     Author,
-    /// Edits, runs, confirms, undoes.
+    /// Has the rights of author and runner, confirms all tool calls, and organises the notebook.
     Editor,
-    /// Everything, and policy, sharing, redaction, erasure.
+    /// Has all rights of people: also policy, sharing, moderation, redaction and erasure.
     Owner,
     /// A runtime agent: reports what its kernels do.
     Agent,
@@ -90,36 +90,36 @@ impl Role {
         [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
 }
 
-/// The version of another notebook that a new one was copied from.
+/// The notebook and version from which a new notebook was copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForkOrigin {
     /// The notebook that was copied.
     pub notebook: NotebookId,
-    /// The version of it that was copied.
+    /// The copied version.
     pub version: Version,
 }
 
-/// Right of a subject.
+/// A role and its expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
-    /// What the subject may do.
+    /// The role of the subject.
     pub role: Role,
-    /// Milliseconds since 1970; absent: until it is revoked.
+    /// Time at which the role ends, in milliseconds since 1970. Absent: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
 }
 
-/// One line of the access list. A list, because JSON keys cannot be subjects.
+/// One entry of the access list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessEntry {
-    /// Each stands in the list once.
+    /// The holder of the role. Each subject has at most one entry.
     pub subject: Subject,
     /// Role and expiry. In JSON these fields are beside `subject`.
     #[serde(flatten)]
     pub grant: Grant,
 }
 
-/// What a token is for. An interactive session holds all but `Agent`.
+/// Scope of a token: the operations that it allows at most. An interactive session has all scopes but `agent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {

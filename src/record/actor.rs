@@ -5,30 +5,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{AgentId, ConversationId, ShareLinkId, UserId};
 
-/// The author of an event. Ids are opaque; names live in the accounts.
+/// The author of an event. Ids are opaque; the accounts have the names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Actor {
     /// A person with an account, or a program that holds that person's token.
     User {
-        /// As in `GET /api/people/{user}`, which has the name.
+        /// The user's id. `GET /api/people/{user}` returns the name.
         id: UserId,
     },
-    /// Somebody who came by a share link.
+    /// A guest who uses a share link, without an account.
     Guest {
-        /// The link; it stands for all who came by it.
+        /// The share link's id, the same for all its guests.
         share_link: ShareLinkId,
     },
     /// An assistant that acts for a person, with no more than that person's rights.
     Assistant {
-        /// The person whose rights bound it.
+        /// The person for whom the assistant acts, with at most this person's rights.
         for_user: UserId,
-        /// What it says and does belongs here.
+        /// The conversation in which the assistant acts.
         conversation: ConversationId,
     },
     /// A runtime agent.
     Agent {
-        /// Of its token: the same at every start.
+        /// The id from the agent's token, the same after every start.
         id: AgentId,
     },
     /// The server itself.

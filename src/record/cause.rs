@@ -33,11 +33,11 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Why an execution ended without a result, or before its own end.
+    /// Cause of an execution's end other than its own result.
     EndCause {
-        /// Somebody cancelled it before it began.
+        /// The run was cancelled before it began.
         Requested = "somebody cancelled it",
-        /// Somebody cancelled it while it ran, or interrupted its kernel.
+        /// The run was cancelled while it ran, or its kernel was interrupted.
         Interrupted = "it was interrupted",
         TimedOut = "its time was up",
         CellDeleted = "its cell is in the trash",
@@ -47,32 +47,32 @@ causes! {
         KernelDied = "the kernel died",
         AgentStopped = "its runtime agent was stopped",
         AgentLost = "its runtime agent is gone",
-        /// A person gave it up while its agent could not be reached.
+        /// The run was given up, for example because its agent was unreachable.
         GivenUp = "somebody gave it up",
     }
 
-    /// Why a kernel session is over, or never began.
+    /// Cause of the end of a kernel session, or of a failed launch.
     KernelCause {
-        /// As people asked.
+        /// A shutdown was requested.
         ShutDown = "it was shut down",
         Restarted = "it was restarted",
-        /// It had no work for too long.
+        /// The kernel had no runs for too long.
         Idle = "it had no work",
         Died = "the kernel died",
         AgentStopped = "its runtime agent was stopped",
-        /// Killed, away for too long, or back without this kernel.
+        /// The agent was killed, was away for too long, or came back without this kernel.
         AgentLost = "its runtime agent is gone",
-        /// A person did not wait for its agent, which could not be reached.
+        /// The kernel was given up, because its agent was unreachable.
         GivenUp = "somebody gave it up",
-        /// What the kernelspec names is not on the agent's machine.
+        /// The program that the kernelspec names is not on the agent's machine.
         NotInstalled = "the kernel is not installed",
-        /// The agent's machine does not let it start.
+        /// The kernel could not be started on the agent's machine.
         CannotStart = "the kernel cannot be started",
-        /// It started, and did not answer in time.
+        /// The kernel started and did not answer in time.
         NoAnswer = "the kernel did not answer",
     }
 
-    /// Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+    /// Cause of a model call without an answer, of a failed turn, or of a reply that was cut off.
     TurnFailure {
         WrongKey = "the model's provider does not accept the key",
         QuotaExhausted = "the model's provider says that no credit is left",
@@ -86,44 +86,44 @@ causes! {
         TookTooLong = "the model's answer took too long",
         CutStream = "the model's answer was cut off",
         MalformedStream = "the model's answer cannot be read",
-        /// More than is taken from a provider, or more than a message holds.
+        /// The answer exceeds the limit for a provider's answer or for a message.
         ReplyTooLong = "the model's answer is too long",
         EmptyReply = "the model answered nothing",
-        /// No model is set up, or not the one that was chosen.
+        /// No model is configured, or the chosen one is not.
         NoModel = "there is no such model here",
-        /// The request could not be put together.
+        /// The request to the model could not be made.
         NotAsked = "the model could not be asked",
         ServerStopped = "the server stopped while the model answered",
         /// The notebook refused a step of the turn.
         Refused = "the assistant may not go on",
-        /// Of a reply: it was copied while it was being written.
+        /// The cell was copied while its reply was being written.
         Copied = "the assistant was still answering when this was copied",
-        /// Of a reply: its cell was in the trash when the rest was written.
+        /// The cell was in the trash while the rest of its reply was written.
         CellDeleted = "the cell was moved to the trash meanwhile: the conversation holds the whole reply",
     }
 
-    /// Why a tool call was taken back before it started.
+    /// Cause of the withdrawal of a tool call that had not started.
     WithdrawalCause {
         Requested = "it was taken back",
         TurnCancelled = "the turn was stopped",
         TurnEnded = "the turn has ended",
-        /// A token was revoked, a session ended, or an account closed.
+        /// The token was revoked, the session ended, or the account was closed.
         AccessRevoked = "the session, token or account with which it was asked for has ended",
     }
 
-    /// Why a tool call counts no more, confirmed or not.
+    /// Cause that makes a tool call void, confirmed or not.
     VoidCause {
-        /// What it would touch is not what it was.
+        /// A target of the call has changed.
         TargetChanged = "what it would touch has changed",
-        /// The tool, or a function of the kernel, is gone or takes other arguments.
+        /// The tool or function no longer exists, or takes other arguments.
         ToolChanged = "the tool has changed",
-        /// Code that it would run can do more than it was asked for or confirmed as.
+        /// The code of the call now has a higher risk than when it was requested or confirmed.
         RiskGrew = "it can do more now than when it was asked for",
-        /// The person it is for may not do this any more.
+        /// The person for whom the call is no longer has the right.
         RightLost = "the person it is for may not do this any more",
-        /// Who confirmed it may not confirm it any more.
+        /// The person who confirmed the call no longer has the right to confirm it.
         ConfirmationLost = "who confirmed it may not do so any more",
-        /// Neither policy nor grant lets it pass any more.
+        /// Neither the policy nor a grant lets the call pass any more.
         GateClosed = "it needs a person's confirmation, and has none",
         Archived = "the notebook is archived",
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::RawObject;
 use crate::order_key::OrderKey;
 
-/// What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+/// Type of a cell. `.ipynb` files have `sql` as code and `prompt` as Markdown, with Notarium's mark in the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellType {
@@ -18,9 +18,9 @@ pub enum CellType {
     Markdown,
     /// Text that is neither run nor rendered.
     Raw,
-    /// A query; in `.ipynb` a code cell.
+    /// An SQL query, which the kernel runs; in `.ipynb` a code cell.
     Sql,
-    /// What an assistant is asked; in `.ipynb` a Markdown cell. The cell shows the reply.
+    /// A message to an assistant, whose reply the cell shows; in `.ipynb` a Markdown cell.
     Prompt,
 }
 
@@ -43,7 +43,7 @@ impl CellType {
     }
 }
 
-/// Marks on a cell that change how it is shown or used, never what it says.
+/// Flags of a cell: its display and its use, not its content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CellFlags {
@@ -59,33 +59,33 @@ pub struct CellFlags {
     /// Only the source is shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outputs_hidden: bool,
-    /// Of a heading: the cells below it, up to the next heading, are not shown.
+    /// For a heading: the cells below it, up to the next heading, are not shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub heading_collapsed: bool,
-    /// A mark for exporters; Notarium itself keeps it and does nothing with it.
+    /// A flag for exporters. Notarium stores it and does not use it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exported: bool,
-    /// 1 to 9.
+    /// Number of a bookmark, 1 to 9. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<u8>,
 }
 
-/// A cell as an event carries it.
+/// Content of a cell, as events carry it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellContent {
-    /// Says what the source is, and whether it runs.
+    /// The cell's type.
     pub cell_type: CellType,
-    /// At most 1 MiB, with `\n` line breaks only. May be empty.
+    /// The cell's source, at most 1 MiB, with `\n` line breaks only. May be empty.
     pub source: String,
-    /// The cell's place: cells are sorted by this, then by id.
+    /// The cell's place. Cells are sorted by this key, then by id.
     pub order_key: OrderKey,
-    /// As in nbformat.
+    /// The cell's metadata, as in nbformat. Absent: `{}`.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub metadata: RawObject,
     /// File name to MIME bundle, as in nbformat. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachments: Option<RawObject>,
-    /// Left out where none is set.
+    /// The cell's flags. Absent: none is set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flags: CellFlags,
 }

@@ -25,54 +25,54 @@ use crate::tool_call::Policy;
 /// The document of one notebook at one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// Chosen by the client that made the notebook.
+    /// The notebook's id, which its creator's client has chosen.
     pub notebook_id: NotebookId,
     /// Version of the last applied event; 0 before the notebook exists.
     pub version: Version,
-    /// 1 to 255 characters on one line; empty before the first event.
+    /// The title: 1 to 255 characters on one line; empty before the first event.
     pub title: String,
-    /// True: it is read, exported and forked, and neither changed nor run.
+    /// True: the notebook can be read, exported and forked, but neither changed nor run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
-    /// As in nbformat.
+    /// The notebook's metadata, as in nbformat.
     pub metadata: RawObject,
-    /// When the first event was recorded. Milliseconds since 1970.
+    /// Time of the first event, in milliseconds since 1970.
     #[serde(default)]
     pub created_at: Millis,
-    /// When the last event was recorded. Milliseconds since 1970.
+    /// Time of the last event, in milliseconds since 1970.
     #[serde(default)]
     pub updated_at: Millis,
-    /// Sorted by subject.
+    /// The access list, sorted by subject.
     pub access: Vec<AccessEntry>,
-    /// The live ones. The trash is a projection of the log.
+    /// The live cells by id. The trash is a projection of the log.
     pub cells: BTreeMap<CellId, Arc<Cell>>,
-    /// Cell ids in the order of the page: by order key, then id. Derived from `cells`.
+    /// Cell ids in page order: by order key, then id. Derived from `cells`.
     pub order: Vec<CellId>,
-    /// The latest execution of each live cell (the one whose outputs it shows).
+    /// The latest execution of each live cell, whose outputs the cell shows.
     pub latest: BTreeMap<CellId, ExecutionId>,
-    /// Threads of comments, resolved ones too. One whose cell is in the trash comes back with it.
+    /// Threads of comments, also resolved ones and those of cells in the trash.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub threads: BTreeMap<ThreadId, Arc<Thread>>,
-    /// Latest and unfinished executions.
+    /// Executions that are unfinished, or the latest of a live cell.
     pub executions: BTreeMap<ExecutionId, Arc<Execution>>,
-    /// The sessions that have not ended, or were not claimed yet.
+    /// The kernel sessions that have not ended, also unclaimed ones.
     pub kernels: BTreeMap<KernelSessionId, KernelSession>,
-    /// The last thing that went wrong with a kernel. Absent once one has started.
+    /// The last unrequested end or failed launch of a kernel. Absent: none since a kernel started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_notice: Option<KernelNotice>,
-    /// By name: what users have registered as tools, also of kernels that have ended.
+    /// Functions that kernels have registered as tools, by name; also those of ended kernels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<String, RegisteredFunction>,
-    /// Names given to versions.
+    /// Names of versions, by version.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_versions: BTreeMap<Version, String>,
-    /// What assistants may do unasked. Left out where it is the default.
+    /// The policy: which tool calls of assistants need no confirmation. Absent: `guarded`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
-    /// Whether running a cell brings others up to date. Left out where it is `off`.
+    /// The setting that says which other cells a run of a cell also updates. Absent: `off`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reactivity: Reactivity,
-    /// Without their messages, which are a projection of the log.
+    /// Conversations, without their messages, which are a projection of the log.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conversations: BTreeMap<ConversationId, Conversation>,
     /// Turns that have not ended.
@@ -81,7 +81,7 @@ pub struct Document {
     /// Tool calls that have not ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_calls: BTreeMap<ToolCallId, Arc<ToolCall>>,
-    /// Those that hold, or have expired unnoticed: `expires_at` counts.
+    /// Grants that are not revoked. Expired ones may still be here: check `expires_at`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<GrantId, AssistantGrant>,
 }
@@ -131,7 +131,7 @@ impl Document {
         self.order.iter().filter_map(|id| self.cells.get_key_value(id))
     }
 
-    /// Whether the cell's source changed since its latest execution began, or since what it asks was answered.
+    /// Returns true if the cell's source differs from that of its latest execution or of its reply's prompt.
     pub fn is_stale(&self, cell_id: &CellId) -> bool {
         let Some(cell) = self.cells.get(cell_id) else { return false };
         if cell.reply.as_ref().is_some_and(|reply| *reply.prompt != *cell.content.source) {
@@ -149,7 +149,7 @@ impl Document {
         (self.order.get(index) == Some(cell_id)).then_some(index)
     }
 
-    /// Where a cell of that key and id stands in `order`, or would.
+    /// Index in `order` of a cell with this key and id, or the index at which it would be inserted.
     pub fn place_of(&self, key: &OrderKey, cell_id: &CellId) -> usize {
         let place = (key, cell_id);
         self.order.partition_point(|other| {

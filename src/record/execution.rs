@@ -12,33 +12,33 @@ use crate::ids::{AgentId, CellId, CorrelationId, ExecutionId, KernelSessionId, M
 use crate::open::Open;
 use crate::output::Output;
 
-/// What was executed, word for word.
+/// The exact code of an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExecutionSubject {
     /// A cell's source, as it was when the run was requested.
     Cell {
-        /// The cell, which may be deleted meanwhile.
+        /// The cell, which may have been deleted since.
         cell_id: CellId,
-        /// The `cell_version` that the source is of.
+        /// The `cell_version` that had this source.
         cell_version: Version,
-        /// In full: this text runs, whatever the cell says later.
+        /// The complete text to run. Later edits of the cell do not change it.
         source: Arc<str>,
     },
     /// Code that belongs to no cell.
     Scratch {
-        /// In full.
+        /// The complete text to run.
         source: Arc<str>,
-        /// What for, in a few words for people.
+        /// The purpose of the run, for people.
         purpose: String,
     },
-    /// The code of a tool that an assistant called, by its name and SHA-256; the arguments are the call's.
+    /// The code of a tool that an assistant called, by name and SHA-256. The call has the arguments.
     Tool {
-        /// Its name in the table of tools; `call_function` for functions of users.
+        /// The tool's name; `call_function` for functions of users.
         tool: String,
-        /// Of the code: an agent that has other code refuses to run it.
+        /// SHA-256 of the tool's code. An agent with other code refuses the run.
         digest: Hash,
-        /// The call under way.
+        /// The tool call that this run belongs to.
         call_id: ToolCallId,
     },
 }
@@ -61,61 +61,61 @@ impl ExecutionSubject {
     }
 }
 
-/// Why something was executed.
+/// Cause of an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionCause {
-    /// Somebody asked for it.
+    /// A person or assistant requested the run.
     Requested,
-    /// A file tells that it happened elsewhere.
+    /// The run happened elsewhere; an imported file has it.
     Imported,
-    /// A new kernel is to have the functions again that the one before it had from this very text.
+    /// The run restores functions in a new kernel, which an earlier kernel had registered by the same text.
     FunctionsRestored,
-    /// The notebook is reactive: another run reads what this one leaves, this one reads what another leaves, or it removes
-    /// variables that no cell defines any more.
+    /// The notebook is reactive. The run is an input of another run, depends on another run, or removes variables that
+    /// no cell defines any more.
     Dependency {
-        /// The run that somebody asked for, planned at the same version. Absent: a cell was deleted.
+        /// The requested run of the same plan. Absent: the run follows the deletion of a cell.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<ExecutionId>,
     },
 }
 
-/// Whether running a cell brings the cells that hang together with it up to date.
+/// Setting of a notebook: which other cells a run of a cell also updates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reactivity {
-    /// A run is one cell's, as in Jupyter.
+    /// Only the cell itself runs, as in Jupyter.
     #[default]
     Off,
-    /// Stale cells from which the cell reads run before it. What reads from it is stale afterwards.
+    /// Stale cells from which the cell reads run before it. Cells that read from it become stale.
     Lazy,
-    /// As `lazy`, and what reads from it runs behind it.
+    /// Stale cells from which the cell reads run before it, and cells that read from it run after it.
     Eager,
 }
 
-/// How a run stands. The last five are its end.
+/// Status of an execution. The last five values are ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
-    /// It waits for a kernel, or for the runs before it.
+    /// The run waits for a kernel, or for earlier runs.
     Queued,
-    /// A kernel session has won it and not begun.
+    /// The run is assigned to a kernel session, and the kernel has not begun it.
     Assigned,
-    /// The kernel has begun with it.
+    /// The kernel has begun the run.
     Running,
-    /// It ended without an error.
+    /// The run ended without an error.
     Ok,
-    /// It failed, was interrupted while it ran, or took too long.
+    /// The run failed, was interrupted, or timed out.
     Error,
-    /// It never began, or ended because somebody wanted it.
+    /// The run was cancelled before it began, or ended early on request.
     Cancelled,
-    /// It never began, because one before it did not succeed.
+    /// The run never began, because an earlier run did not succeed.
     Blocked,
-    /// Nobody knows how it ended, or that it ended.
+    /// The run ended without a result, or its end is not known.
     Lost,
 }
 
-/// How a run came to its own end.
+/// Result of a run that the kernel has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionOutcome {
@@ -123,9 +123,9 @@ pub enum ExecutionOutcome {
     Ok,
     /// The kernel reported an error, which is among the outputs.
     Error,
-    /// It failed because its kernel was interrupted.
+    /// The run failed because its kernel was interrupted.
     Interrupted,
-    /// It was interrupted because its time was up.
+    /// The run was interrupted because it reached its time limit.
     TimedOut,
 }
 
@@ -141,53 +141,53 @@ impl ExecutionStatus {
     }
 }
 
-/// An execution that has ended, as it comes back with the cell that showed it.
+/// A finished execution, which is restored together with the cell that showed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastExecution {
-    /// What it ran, word for word.
+    /// The exact code that the execution ran.
     pub subject: ExecutionSubject,
-    /// How it ended.
+    /// The execution's final status.
     pub status: ExecutionStatus,
-    /// Why it was requested.
+    /// The cause of the execution.
     pub cause: Open<ExecutionCause>,
-    /// The person or assistant; of an imported run who imported it.
+    /// The requester. For an imported run: the actor that imported it.
     pub requested_by: Actor,
-    /// Milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub requested_at: Millis,
-    /// The version of its ExecutionRequested.
+    /// The version of the execution's ExecutionRequested.
     pub requested_version: Version,
-    /// Of its request.
+    /// The correlation id of the request.
     pub correlation_id: CorrelationId,
-    /// Where it ran; absent: it never began.
+    /// The kernel session of the run. Absent: the run was imported, or never bound to a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
-    /// Whose kernel ran it; absent: it was never assigned.
+    /// The agent of that session. Absent: the run was never assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Of the assignment.
+    /// The fence of that session. Absent: the run was never assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
-    /// Milliseconds since 1970; absent: it never began.
+    /// Time at which the kernel began the run, in milliseconds since 1970. Absent: it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
-    /// Milliseconds since 1970.
+    /// Time of the end, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
-    /// The number in `In [3]:`.
+    /// The number in `In [3]:`. Absent: the kernel gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
-    /// Why it was cancelled or lost, or has no result of its own.
+    /// The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<Open<EndCause>>,
-    /// The run before it that did not succeed.
+    /// The earlier run that did not succeed, so that this one was blocked. Absent: the run was not blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
-    /// A sentence about an odd end.
+    /// A sentence for people about an unusual end. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The highest write of the agent that is in the log.
+    /// The highest number of the agent's reports in the log. 0: none.
     pub output_seq: u64,
-    /// Those that it showed at the end.
+    /// The outputs at the end, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
 }

@@ -8,47 +8,47 @@ use crate::json::RawObject;
 use crate::open::Open;
 use crate::tool_call::Risk;
 
-/// A function as its kernel describes it.
+/// A registered function, as its kernel describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserFunction {
-    /// An identifier of ASCII letters, digits and `_`.
+    /// The function's name: 1 to 64 ASCII letters, digits and `_`, a letter first.
     pub name: String,
-    /// Any text that changes when the function does.
+    /// A text that changes when the function changes; at most 100 characters.
     #[serde(default)]
     pub version: String,
-    /// What it does and when to use it, for the model and for people.
+    /// Description for the model and for people: what the function does and when to use it. At most 4,000 characters.
     #[serde(default)]
     pub description: String,
-    /// JSON Schema of its arguments, of type object.
+    /// JSON Schema of the arguments, of type object; at most 16 KiB.
     pub schema: RawObject,
-    /// At least this; what else a call would do can raise it.
+    /// The minimum risk of a call; targets and code can raise it. Treat an unknown risk as `destructive`.
     pub risk: Open<Risk>,
 }
 
-/// Where a registered function stands, as its kernel says.
+/// Place in code of a registered function, as its kernel reports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionPlace {
-    /// Of the function.
+    /// The function's name.
     pub name: String,
-    /// The cell whose run registered it; absent: code of no cell did, or the kernel does not say.
+    /// The cell whose run registered the function. Absent: code of no cell did, or the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
-    /// The module that defines it; absent: the notebook does.
+    /// The module that defines the function. Absent: the notebook's code defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// The line there, from 1.
+    /// The line in that cell or module, from 1. Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
-/// Functions that a new kernel does not have, and that nothing registers by itself.
+/// Functions that a new kernel lacks and that are not registered again automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingFunctions {
-    /// By which they are called.
+    /// Names of the functions.
     pub names: Vec<String>,
-    /// The cell that registered them: run it, if that is right. Absent: it is gone, or no cell did.
+    /// The cell that registered the functions; a person can run it. Absent: the cell is in the trash, or no cell registered them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
-    /// Why the cell was not run by itself, in a sentence for people.
+    /// The reason why the cell was not run automatically, for people.
     pub reason: String,
 }

@@ -50,7 +50,7 @@ macro_rules! hex_bytes {
 }
 
 hex_bytes! {
-    /// A SHA-256, lower-case hex in JSON.
+    /// A SHA-256 digest, as lower-case hex in JSON.
     Hash[32],
     /// Random bytes hashed with a payload, so that its digest does not allow guesses of the payload.
     Salt[16]

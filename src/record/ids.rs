@@ -90,15 +90,15 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A notebook. New ones are named by the client, so that a repeated creation is the same creation.
+    /// A notebook. The client chooses the id of a new one, so that a repeated creation has no second effect.
     NotebookId,
-    /// A cell, as in nbformat 4.5.
+    /// Id of a cell, as in nbformat 4.5.
     CellId,
     /// An event.
     EventId,
-    /// A command, named by the client that sends it; a repeat with the same id is applied once.
+    /// A command. The client chooses the id; a command that is repeated with the same id is applied once.
     CommandId,
-    /// A group of commands that is undone as one: a typing burst, a turn, an import.
+    /// A group of commands that is undone as one, such as a typing burst, a tool call or an import.
     CorrelationId,
     /// One execution of some source on a kernel.
     ExecutionId,
@@ -106,28 +106,28 @@ ids! {
     KernelSessionId,
     /// A person with an account.
     UserId,
-    /// A link by which somebody without an account takes part.
+    /// A link by which people without an account take part.
     ShareLinkId,
     /// A runtime agent.
     AgentId,
     /// A thread of comments.
     ThreadId,
-    /// What somebody said in a thread.
+    /// A comment in a thread.
     CommentId,
     /// A conversation with an assistant.
     ConversationId,
-    /// What a person or an assistant said in a conversation.
+    /// A message in a conversation.
     MessageId,
-    /// An assistant's work on one message: model calls and tool calls, until it stops.
+    /// A turn: an assistant's work on one message, with its model calls and tool calls.
     TurnId,
     /// One call of a tool by an assistant.
     ToolCallId,
-    /// A person's leave, given beforehand, for tool calls of a kind.
+    /// A grant: a person's permission, given in advance, for tool calls of one conversation.
     GrantId,
     /// A workspace: a group of notebooks and people.
     WorkspaceId,
     /// A token, without its secret.
     TokenId,
-    /// One life of a server process: who holds a notebook's lease, and whose a claim is.
+    /// One life of a server process, which holds leases of notebooks and makes claims.
     InstanceId,
 }

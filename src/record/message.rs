@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 use crate::ids::ToolCallId;
 use crate::json::RawJson;
 
-/// Who said something.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
     /// A person.
     User,
-    /// The model, tools that it calls included.
+    /// The assistant: the message has the model's text and its tool calls.
     Assistant,
-    /// What tools answered.
+    /// Tools: the message has results of tool calls.
     Tool,
 }
 
-/// A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
+/// One block of a message. In JSON: an object whose only key is the block's kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageBlock {
-    /// What is said.
+    /// Text of the message.
     Text {
         /// Markdown.
         text: String,
     },
-    /// What a provider wants back word for word in the next model call: a signed thought, for instance.
+    /// Data that the provider must get back unchanged in the next model call, for example a signed thought.
     Opaque {
-        /// The provider whose it is: others are not sent it.
+        /// The provider that sent the data. Other providers do not get it.
         provider: String,
-        /// As the provider sent it.
+        /// The provider's data, unchanged.
         #[serde(deserialize_with = "crate::json::compact")]
         data: RawJson,
     },
@@ -39,67 +39,67 @@ pub enum MessageBlock {
     ToolCall {
         /// The model's own name for the call; its result carries it too.
         provider_id: String,
-        /// As in ToolCallRequested.
+        /// The call's id, as in ToolCallRequested.
         call_id: ToolCallId,
-        /// The tool that is called.
+        /// The name of the tool or function.
         function: String,
-        /// As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
-        /// calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
+        /// The arguments as the model wrote them; not always valid JSON. ToolCallRequested has them too, but this
+        /// message is recorded before its calls are requested.
         arguments: String,
-        /// What else the provider attached and wants back word for word.
+        /// Further data of the provider, which it must get back unchanged. Absent: none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<String>,
     },
-    /// What the model is told of a call's end.
+    /// Result of a tool call, for the model.
     ToolResult {
-        /// As in the call.
+        /// The model's own name for the call.
         provider_id: String,
-        /// As in ToolCallRequested.
+        /// The call's id, as in ToolCallRequested.
         call_id: ToolCallId,
-        /// Absent: it is the `result` of the ToolCallExecuted of that call, word for word.
+        /// The result. Absent: the same text as `result` in the call's ToolCallExecuted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// The call failed, was refused, or nobody knows what came of it.
+        /// True: the call failed, was refused, or its outcome is unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-    /// A picture or a file that goes with what a person asks.
+    /// A picture or file that a person attached to the message.
     Attachment(Attachment),
 }
 
-/// A picture or a file that goes with a question: a blob of the notebook.
+/// A picture or file that is attached to a message, stored as a blob of the notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attachment {
-    /// Of its bytes, in lower-case hex: the name of the blob.
+    /// SHA-256 of the bytes, in lower-case hex, which names the blob.
     pub sha256: String,
-    /// How large it is.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// What it is, as in `image/png`.
+    /// Media type, such as `image/png`.
     pub media_type: String,
-    /// As the person's file is called.
+    /// Name of the person's file, 1 to 255 characters.
     pub name: String,
 }
 
-/// What a model call took, in tokens.
+/// Tokens that a model call used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Usage {
-    /// Of what the model read.
+    /// Number of tokens that the model read.
     pub input_tokens: u64,
-    /// Of what the model wrote.
+    /// Number of tokens that the model wrote.
     pub output_tokens: u64,
-    /// The provider did not say: this is our estimate.
+    /// True: the server's estimate, because the provider reported no numbers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
-/// Why a turn came to its end.
+/// Reason why the model stopped, at the end of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The model has said what it had to say.
+    /// The model has finished its answer.
     EndTurn,
-    /// It called tools in the last model call that a turn has.
+    /// The model called tools in the last model call that a turn may have.
     MaxTurns,
     /// The reply reached the length that the model or the request allows.
     MaxTokens,
@@ -107,14 +107,14 @@ pub enum StopReason {
     Refusal,
 }
 
-/// Marks on a message that say whether it is in the assistant's context.
+/// Flags of a message for the assistant's context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MessageFlags {
-    /// Always.
+    /// True: the message is always in the assistant's context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Never.
+    /// True: the message is never in the assistant's context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
 }

@@ -4,7 +4,7 @@
 //! there is always room. After the end counts up, before the start counts down, and between two neighbouring integers a
 //! new level opens. Ten thousand cells appended, or put at one place one before the other, need at most six characters.
 //!
-//! As text an integer is a head letter for sign and number of digits, then its digits in base 62. So keys compare as
+//! An integer is written as a head letter for sign and number of digits, then its digits in base 62. So keys compare as
 //! ASCII text: `Zz` (-1) < `a0` (0) < `a1` < `az` (61) < `b10` (62); `a1a0` is between `a1` and `a2`.
 
 use schemars::JsonSchema;

@@ -5,30 +5,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::RawJson;
 
-/// One part of an output that lives in a blob instead of the event.
+/// One part of an output that is stored in a blob instead of the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlobPart {
-    /// JSON pointer (RFC 6901) into `content`, where the value was taken out.
+    /// JSON pointer (RFC 6901) into `content`, to the place of the missing value.
     pub pointer: String,
     /// Lower-case hex of the SHA-256 of the blob's bytes.
     pub sha256: String,
-    /// Of the blob.
+    /// Size of the blob, in bytes.
     pub size_bytes: u64,
     /// False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub json: bool,
 }
 
-/// One output, as nbformat has it, opaque.
+/// One output of a run, as in nbformat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {
     /// An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`.
     #[serde(deserialize_with = "crate::json::compact")]
     pub content: RawJson,
-    /// What is missing in `content`; a part above 8 KiB is kept as a blob.
+    /// The parts that are missing in `content`: each part above 8 KiB is a blob.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobPart>,
-    /// Of `display_data` that may be updated later.
+    /// The id by which later updates name this `display_data`. Absent: it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_id: Option<String>,
 }

@@ -10,42 +10,42 @@ use crate::ids::TurnId;
 use crate::message::StopReason;
 use crate::open::Open;
 
-/// How a reply stands.
+/// Status of a reply in a prompt cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyStatus {
-    /// The assistant is at work.
+    /// The turn has not ended.
     Running,
     /// The turn has ended by itself; `stop_reason` says why.
     Finished,
-    /// A person stopped it.
+    /// A person stopped the turn, or the reply was cut off; `cause` then says why.
     Stopped,
-    /// `cause` says why.
+    /// The turn failed; `cause` says why.
     Failed,
 }
 
-/// What an assistant has answered to a prompt cell, as far as it had come.
+/// Reply of an assistant in a prompt cell, as far as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellReply {
-    /// The turn that gave it; absent: a file or another notebook brought it.
+    /// The turn that gave the reply. Absent: the reply came from a file or another notebook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// `running` where the cell was deleted or copied meanwhile.
+    /// The reply's status. `running`: the cell was deleted or copied while the turn was running.
     pub status: Open<ReplyStatus>,
-    /// Why the model stopped, when it finished.
+    /// The reason why the model stopped, for the status `finished`. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Open<StopReason>>,
-    /// Why there is no more of it, when it failed or was cut off.
+    /// The cause if the reply failed or was cut off. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
-    /// More about the cause, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The cell's source when it was asked: another one now means that the reply is stale.
+    /// The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
     pub prompt: Arc<str>,
-    /// The texts of the turn's messages so far, with an empty line between them.
+    /// The texts of the turn's messages so far, separated by empty lines.
     pub text: String,
-    /// The conversation's messages hold more than `text`.
+    /// True: the conversation's messages have more text than `text`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }

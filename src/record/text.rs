@@ -138,7 +138,7 @@ impl ChangeSet {
     /// Inserts `text` at offset `at` of a text of `length` units.
     ///
     /// # Errors
-    /// As [`ChangeSet::replace`].
+    /// The errors of [`ChangeSet::replace`].
     pub fn insert(length: usize, at: usize, text: &str) -> Result<Self, TextError> {
         Self::replace(length, at..at, text)
     }
@@ -146,7 +146,7 @@ impl ChangeSet {
     /// Replaces the whole text of `length` units by `text`.
     ///
     /// # Errors
-    /// As [`ChangeSet::replace`].
+    /// The errors of [`ChangeSet::replace`].
     pub fn replace_all(length: usize, text: &str) -> Result<Self, TextError> {
         Self::replace(length, 0..length, text)
     }

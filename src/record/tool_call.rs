@@ -7,44 +7,44 @@ use crate::actor::Actor;
 use crate::ids::{CellId, GrantId, KernelSessionId, Millis, Version};
 use crate::open::Open;
 
-/// What a tool call can do, from harmless to what cannot be taken back.
+/// Risk of a tool call, from harmless to irreversible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Changes nothing.
+    /// The call changes nothing.
     Read,
-    /// Changes what can be undone; runs harmless code.
+    /// The call makes changes that can be undone, or runs harmless code.
     Edit,
-    /// Runs code that reaches outside the notebook, though it destroys nothing.
+    /// The call runs code that reaches outside the notebook and destroys nothing.
     Sensitive,
-    /// Deletes, clears, restarts, overwrites, or runs code that might.
+    /// The call deletes, clears, restarts or overwrites something, or runs code that might.
     Destructive,
 }
 
-/// How a person decided, as the server saw it. Later versions may add fields.
+/// Means of a person's decision, as the server saw them. Later versions may add fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Means {
-    /// Through which door, as the program presented itself.
+    /// The kind of program, by its own account.
     pub door: Open<Door>,
-    /// The kind of what was shown there: `session`, `api`, `share` …
+    /// The kind of token: `session`, `api`, `share` …
     pub credential: String,
-    /// What its owner calls that session or token.
+    /// The owner's name for that session or token. Absent: none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
 }
 
-/// Where somebody comes in.
+/// Kind of program with which a person uses the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Door {
-    /// The notebook's page, or another one of an allowed origin.
+    /// The notebook's page, or another page of an allowed origin.
     Page,
     /// The command line.
     Terminal,
-    /// A request of another program.
+    /// Another program that sends REST requests.
     #[default]
     Rest,
-    /// A socket of another program.
+    /// Another program that uses a WebSocket.
     Socket,
 }
 
@@ -55,20 +55,20 @@ impl Open<Risk> {
     }
 }
 
-/// How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+/// Policy of a notebook: which tool calls need no confirmation. Destructive calls need one under every policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// Reading, editing and running harmless code pass.
+    /// Calls that read, edit or run harmless code pass (risks `read` and `edit`).
     #[default]
     Guarded,
-    /// Only reading passes.
+    /// Only calls that read pass (risk `read`).
     AskForEveryEdit,
-    /// All passes that destroys nothing.
+    /// All calls but destructive ones pass.
     Trusted,
 }
 
-/// Something that a call touches, as it was when the call was requested. A change of it voids the call.
+/// Target of a tool call, in the version that it had at the request. A change of the target makes the call void.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Target {
@@ -76,48 +76,48 @@ pub enum Target {
     Cell {
         /// The cell.
         cell_id: CellId,
-        /// The `cell_version` that it had.
+        /// The cell's `cell_version` at the request.
         cell_version: Version,
     },
-    /// All code cells: how many, and the newest of their versions. Each change of one of them, of their order or of which
-    /// there are changes one of the two.
+    /// All code and SQL cells, by number and newest version. Each change, move, insertion or deletion of such a cell
+    /// changes one of the two.
     Code {
-        /// How many there were.
+        /// Number of these cells at the request.
         cells: u64,
-        /// The highest `cell_version` among them.
+        /// The highest `cell_version` of these cells.
         newest_version: Version,
     },
-    /// A kernel and all that its code has made.
+    /// A kernel with all its variables.
     Kernel {
-        /// A restart begins another session.
+        /// The kernel's session. A restart begins another session.
         kernel_session: KernelSessionId,
     },
-    /// A registered function, as it is since that version.
+    /// A registered function, in its form since a version.
     Function {
         /// The function's name.
         name: String,
-        /// The version of the event since which it is as it is.
+        /// The version of the event that registered the function in its present form.
         registered_version: Version,
     },
-    /// A file where the kernel runs. `sha256`: of what it holds; absent: it must not exist yet.
+    /// A file on the kernel's machine.
     File {
-        /// As the tool was given it: relative paths begin where the kernel runs.
+        /// The path in the call's arguments. A relative path begins at the kernel's working folder.
         path: String,
-        /// Lower-case hex.
+        /// SHA-256 of the file's content, in lower-case hex. Absent: the file must not exist yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
     },
 }
 
-/// Whether anybody is asked before a call starts, as it was judged when the call was requested.
+/// Decision at the request of a call: it passes, or waits for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Gate {
-    /// Its risk passes under the policy, or a grant covers it.
+    /// The call passes: the policy allows its risk, or a grant covers it.
     Passes,
     /// A person must confirm it first.
     WaitsForPerson {
-        /// Then it expires.
+        /// Time at which the call expires, in milliseconds since 1970.
         until: Millis,
     },
 }
@@ -137,32 +137,32 @@ impl Open<Gate> {
     }
 }
 
-/// What let a call through.
+/// Reason why a call may start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Passed {
-    /// Its risk asks nobody under the policy.
+    /// The policy allows the call's risk without a confirmation.
     Policy,
-    /// A person's leave, given beforehand.
+    /// A grant covers the call.
     Grant {
         /// Named by GrantIssued.
         grant_id: GrantId,
     },
-    /// This person's confirmation.
+    /// A person has confirmed the call.
     Confirmation {
-        /// Who.
+        /// The person who confirmed the call.
         by: Actor,
     },
 }
 
-/// How a call that started came to its end.
+/// End of a tool call that had started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallEnd {
-    /// It did what it was to do, or a part that it says.
+    /// The call succeeded, or did a part of its work that the result names.
     Ok,
-    /// It was tried and failed; the result says why.
+    /// The call failed; the result says why.
     Error,
-    /// Whoever executed it died meanwhile. It is not repeated.
+    /// The outcome is not known, for example because the executing server died. The call is not repeated.
     OutcomeUnknown,
 }

@@ -11,123 +11,123 @@ use crate::order_key::OrderKey;
 use crate::reply::CellReply;
 use crate::text::ChangeSet;
 
-/// A new cell, or one that an undo or redo brings back.
+/// A cell was inserted, or an undo or redo inserted it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellInserted {
-    /// New in this notebook, unless an undo or redo brings it back.
+    /// The cell's id: new in this notebook, unless an undo or redo inserts the cell again.
     pub cell_id: CellId,
-    /// Type, source, place and marks.
+    /// Type, source, place and flags of the cell.
     pub cell: CellContent,
-    /// Of a prompt cell that a file or another notebook brought with its reply.
+    /// The reply of a prompt cell that came from a file or another notebook. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<CellReply>,
 }
 
-/// The change is the transformed one: it applies to the text as it is in the log just before.
+/// The cell's text changed. The change is transformed already: it applies to the text just before this event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellSourceEdited {
     /// A live cell.
     pub cell_id: CellId,
     /// CodeMirror's ChangeSet JSON, in UTF-16 code units.
     pub change: ChangeSet,
-    /// The text that each deleting section of `change` removed, in order: with it the change can be inverted.
+    /// The texts that the deleting sections of `change` removed, in order. They allow clients to invert the change.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub removed: Vec<String>,
 }
 
-/// The cell has another place.
+/// The cell was moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellMoved {
     /// A live cell.
     pub cell_id: CellId,
-    /// The new place.
+    /// The key of the new place.
     pub order_key: OrderKey,
-    /// What it was before, for undo.
+    /// The key of the previous place, for undo.
     pub previous: OrderKey,
 }
 
-/// The cell has another type; source, metadata and outputs stay.
+/// The cell's type changed. Source, metadata and outputs stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellTypeChanged {
     /// A live cell.
     pub cell_id: CellId,
     /// The new type.
     pub cell_type: CellType,
-    /// What it was before, for undo.
+    /// The previous type, for undo.
     pub previous: CellType,
 }
 
-/// Carries the whole cell: the trash is a projection of these.
+/// The cell was moved to the trash. The event carries the whole cell: the trash is a projection of these events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellDeleted {
-    /// A live cell until now.
+    /// The cell, live until this event.
     pub cell_id: CellId,
-    /// As it was.
+    /// The cell's content when it was deleted.
     pub cell: CellContent,
-    /// The execution whose outputs it showed.
+    /// The execution whose outputs the cell showed. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latest_execution: Option<ExecutionId>,
-    /// What an assistant had answered, of a prompt cell.
+    /// The reply that a prompt cell showed. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<CellReply>,
 }
 
-/// A deleted cell is back.
+/// A cell was restored from the trash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRestored {
-    /// Of a cell in the trash.
+    /// A cell in the trash until this event.
     pub cell_id: CellId,
-    /// As it was deleted, perhaps with another order key.
+    /// The cell's content when it was deleted. The order key differs if its place was taken.
     pub cell: CellContent,
-    /// The execution whose outputs it shows again.
+    /// The execution whose outputs the cell shows again. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latest_execution: Option<ExecutionId>,
-    /// That execution, where it has left the document since.
+    /// The execution itself, if it has left the document since. Absent: the document has it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution: Option<Box<PastExecution>>,
-    /// What an assistant has answered, of a prompt cell.
+    /// The reply that the prompt cell shows, with progress since the deletion. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply: Option<CellReply>,
 }
 
-/// The cell's metadata is replaced as a whole.
+/// The cell's whole metadata was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellMetadataSet {
     /// A live cell.
     pub cell_id: CellId,
-    /// As in nbformat.
+    /// The new metadata, as in nbformat.
     pub metadata: RawObject,
-    /// What it was before, for undo.
+    /// The previous metadata, for undo.
     pub previous: RawObject,
 }
 
-/// The cell's attachments are replaced as a whole.
+/// All attachments of the cell were replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellAttachmentsSet {
     /// A live cell.
     pub cell_id: CellId,
-    /// File name to MIME bundle, as in nbformat; null: none any more.
+    /// File name to MIME bundle, as in nbformat. Null: the cell has no attachments any more.
     pub attachments: Option<RawObject>,
-    /// What it was before, for undo.
+    /// The previous attachments, for undo. Null: none.
     pub previous: Option<RawObject>,
 }
 
-/// The cell has other marks.
+/// The cell's flags changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFlagsSet {
     /// A live cell.
     pub cell_id: CellId,
-    /// All of them; what is left out is not set.
+    /// All flags of the cell. A flag that is left out is not set.
     pub flags: CellFlags,
-    /// What it was before, for undo.
+    /// The previous flags, for undo.
     pub previous: CellFlags,
 }
 
-/// The cell shows no outputs from here on; the execution that it showed stays in the record.
+/// The cell's outputs were cleared. Their execution stays in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellOutputsCleared {
     /// A live cell.
     pub cell_id: CellId,
-    /// The run whose outputs it showed.
+    /// The execution whose outputs the cell showed.
     pub execution_id: ExecutionId,
 }

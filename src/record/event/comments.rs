@@ -9,87 +9,87 @@ use crate::text::TextRange;
 /// A thread of comments begins. Its first comment follows in the same command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadStarted {
-    /// New; comments name it.
+    /// The new thread's id, which later events of the thread carry.
     pub thread_id: ThreadId,
-    /// A live cell. The thread stays with it, in the trash too.
+    /// A live cell. The thread stays with the cell, also in the trash.
     pub cell_id: CellId,
-    /// Of the cell's source as it is then, not empty; absent: the thread is about the whole cell.
+    /// The range in the cell's source at this version; not empty. Absent: the thread is about the whole cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
-    /// The text of the range, or its beginning; absent without a range.
+    /// The text of the range, cut to 500 characters. Absent: there is no range.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quote: Option<String>,
 }
 
-/// Where a thread is: a cell, and a range of its source.
+/// The place of a thread: a cell, and a range of its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadPlace {
-    /// The cell that it is about.
+    /// The cell that the thread is about.
     pub cell_id: CellId,
-    /// Absent: the whole cell.
+    /// The range in the cell's source. Absent: the whole cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
 }
 
-/// A thread follows its text to another place: cells were split or merged.
+/// A thread was moved along with its text, because cells were split or merged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadMoved {
     /// Named by ThreadStarted.
     pub thread_id: ThreadId,
     /// A live cell.
     pub cell_id: CellId,
-    /// Of the cell's source as it is then; absent: the whole cell.
+    /// The range in the cell's source at this version. Absent: the whole cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<TextRange>,
-    /// Where it was before, for undo.
+    /// The previous place, for undo.
     pub previous: ThreadPlace,
 }
 
-/// Somebody said something in a thread.
+/// A comment was posted in a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommentPosted {
     /// Named by ThreadStarted.
     pub thread_id: ThreadId,
-    /// New.
+    /// The new comment's id.
     pub comment_id: CommentId,
     /// Markdown, with `\n` line breaks only; not empty.
     pub text: String,
-    /// The accounts that it names, sorted. A mention gives nobody a right.
+    /// Accounts that the comment mentions, sorted. A mention gives no right.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mentions: Vec<UserId>,
 }
 
-/// Its author has changed a comment.
+/// The author of a comment changed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommentEdited {
     /// Named by ThreadStarted.
     pub thread_id: ThreadId,
     /// Named by CommentPosted.
     pub comment_id: CommentId,
-    /// The whole new text. What it was before is in the record.
+    /// The whole new text. The record has the previous text.
     pub text: String,
-    /// All accounts that it names now, sorted.
+    /// All accounts that the comment mentions now, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub mentions: Vec<UserId>,
 }
 
-/// A comment is no longer shown. It stays in the record.
+/// A comment was deleted: it is no longer shown, and stays in the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommentDeleted {
-    /// Named by ThreadStarted. With its last comment the thread goes.
+    /// Named by ThreadStarted. If this was its last comment, the thread is removed too.
     pub thread_id: ThreadId,
     /// Named by CommentPosted.
     pub comment_id: CommentId,
 }
 
-/// What a thread was about is settled.
+/// A thread was marked as resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadResolved {
     /// Named by ThreadStarted.
     pub thread_id: ThreadId,
 }
 
-/// A resolved thread is open again.
+/// A resolved thread was reopened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadReopened {
     /// Named by ThreadStarted.

@@ -9,40 +9,41 @@ use crate::ids::{CellId, ConversationId, InstanceId, MessageId, TokenId, TurnId}
 use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
 use crate::open::Open;
 
-/// Somebody speaks to an assistant, or an assistant outside calls its first tool.
+/// A conversation began: a person wrote to an assistant, or an outside assistant called its first tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationStarted {
-    /// New; messages, turns and grants name it.
+    /// The new conversation's id. Messages, turns and grants name it.
     pub conversation_id: ConversationId,
     /// 1 to 255 characters on one line.
     pub title: String,
 }
 
-/// The conversation of an outside assistant that had been idle made room for another. It begins anew with its next call.
+/// The idle conversation of an outside assistant was closed to make room for another. Its next call begins it anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationClosed {
     /// Named by ConversationStarted.
     pub conversation_id: ConversationId,
 }
 
-/// Something was said.
+/// A message was posted in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePosted {
     /// Named by ConversationStarted.
     pub conversation_id: ConversationId,
-    /// New.
+    /// The new message's id.
     pub message_id: MessageId,
-    /// The turn that it belongs to; absent for the message of a person that begins one.
+    /// The turn that the message begins or belongs to. This server always sets it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
-    /// Who said it: a person, the assistant, or its tools.
+    /// The author: a person, the assistant, or its tools.
     pub role: Open<MessageRole>,
-    /// One that a reader does not know is shown by its name, and not told to models.
+    /// The message's content. Show an unknown block by its name; models do not get it.
     pub blocks: Vec<Open<MessageBlock>>,
-    /// How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
+    /// Length of the text that the prompt cell shows, in UTF-16 code units. Absent: all of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reply_units: Option<usize>,
-    /// The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message is whole.
+    /// True: the beginning of an answer whose turn ended while the model wrote it. The end of the turn follows. Absent:
+    /// the message is complete.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_partial: bool,
 }
@@ -54,103 +55,103 @@ impl MessagePosted {
     }
 }
 
-/// It is always in the assistant's context, or never, or as there is room for it.
+/// The flags of a message changed: always in the assistant's context, never, or as there is room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageFlagged {
     /// Named by ConversationStarted.
     pub conversation_id: ConversationId,
     /// Named by MessagePosted.
     pub message_id: MessageId,
-    /// Both; what is left out is not set.
+    /// Both flags. A flag that is left out is not set.
     pub flags: MessageFlags,
-    /// What it was before, for undo.
+    /// The previous flags.
     pub previous: MessageFlags,
 }
 
-/// An assistant begins to work on a message.
+/// An assistant began to work on a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnStarted {
-    /// New; it is the correlation id of what the turn does.
+    /// The new turn's id.
     pub turn_id: TurnId,
     /// Named by ConversationStarted.
     pub conversation_id: ConversationId,
-    /// The message that it answers.
+    /// The message that the turn answers.
     pub message_id: MessageId,
-    /// The prompt cell that it answers, where it was not asked in a chat.
+    /// The prompt cell that the turn answers. Absent: the message came from a chat.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cell_id: Option<CellId>,
-    /// Which model, as the person chose; absent: the server's default.
+    /// The model that the person chose. Absent: the server's default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
-    /// What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond.
+    /// Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
     pub scopes: Scopes,
-    /// That token is good for some notebooks only: the turn makes no notebook and lists none.
+    /// True: that token is bound to some notebooks, so the turn cannot create or list notebooks.
     pub is_bound: bool,
-    /// Which token or session that was, by its id; absent: not known. When it is revoked, the turn goes on no more.
+    /// Id of the token or session that began the turn. The turn ends when it is revoked. Absent: not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
-/// The claim before a model is called.
+/// A server instance claimed a model call, before it calls the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnModelCallStarted {
     /// Named by TurnStarted.
     pub turn_id: TurnId,
-    /// The server instance that calls the model. Another one that finds the claim knows that it is a dead one's.
+    /// The server instance that calls the model. Another instance that reads this claim knows that the claimant has died.
     pub claimant: InstanceId,
-    /// Of the turn's model calls, 1, 2, 3 …
+    /// Number of the model call in its turn: 1, 2, 3 …
     pub number: u32,
-    /// Of the same call, 1, 2, 3 …
+    /// Number of the attempt of this model call: 1, 2, 3 …
     pub attempt: u32,
-    /// The provider's name, as in `anthropic`.
+    /// The provider's name, such as `anthropic`.
     pub provider: String,
     /// The provider's name of the model.
     pub model: String,
 }
 
-/// The model has answered, or failed to.
+/// A model call ended, with or without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnModelCallFinished {
     /// Named by TurnStarted.
     pub turn_id: TurnId,
-    /// Of the turn's model calls, 1, 2, 3 …
+    /// Number of the model call in its turn: 1, 2, 3 …
     pub number: u32,
-    /// Of the same call, 1, 2, 3 …
+    /// Number of the attempt of this model call: 1, 2, 3 …
     pub attempt: u32,
-    /// Absent: it answered. Else why there is no answer.
+    /// The cause if there is no answer. Absent: the model has answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<Open<TurnFailure>>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
-    /// What this attempt took, in tokens.
+    /// Tokens that this attempt used.
     pub usage: Usage,
 }
 
-/// The model has said what it had to say, or had to stop.
+/// A turn ended by itself: the model finished or had to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnFinished {
     /// Named by TurnStarted.
     pub turn_id: TurnId,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub stop_reason: Open<StopReason>,
 }
 
-/// A person stopped it: nothing of it starts any more.
+/// A person stopped a turn: nothing more of it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnCancelled {
     /// Named by TurnStarted.
     pub turn_id: TurnId,
 }
 
-/// The turn could not go on.
+/// A turn could not continue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnFailed {
     /// Named by TurnStarted.
     pub turn_id: TurnId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<TurnFailure>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }

@@ -9,29 +9,29 @@ use crate::ids::{AgentId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::open::Open;
 use crate::output::Output;
 
-/// Somebody wants code to run. The run queues behind those of its kernel.
+/// A run was requested. It is queued after earlier runs of its kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionRequested {
-    /// New; all later events of the run have it.
+    /// The new execution's id, which later events of the run carry.
     pub execution_id: ExecutionId,
-    /// Word for word what is to run; of a tool its name and digest.
+    /// The exact code to run; for a tool, its name and digest.
     pub subject: ExecutionSubject,
-    /// Whether it is to run here, or has run elsewhere.
+    /// The cause of the run. `imported`: it has run elsewhere.
     pub cause: Open<ExecutionCause>,
-    /// The session in whose queue it stands. Absent: a file brought the run, or the agent of the default kernel was away when it
-    /// was asked for; the run then waits until that kernel, or another in its place, is given it.
+    /// The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel was
+    /// away. Such a run waits until that kernel, or its replacement, gets it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
-    /// Interrupt the run after so long; absent means never.
+    /// Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<Millis>,
-    /// When it fails, executions of the same correlation that still wait are blocked.
+    /// True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub stop_on_error: bool,
-    /// In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, this one is blocked.
+    /// Runs from which this one reads, in a reactive notebook. If one of them does not succeed, this one is blocked.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<ExecutionId>,
-    /// In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked.
+    /// Names that the source binds in the kernel, in a reactive notebook. Absent: they are not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leaves: Option<Vec<String>>,
 }
@@ -52,176 +52,176 @@ impl ExecutionRequested {
     }
 }
 
-/// One winner: the session that runs it. Writes about it must carry that session's fence.
+/// A run was assigned to one kernel session. Reports on the run must carry that session's fence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionAssigned {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// A session that has started, and now runs this.
+    /// The started session that executes this run now.
     pub kernel_session: KernelSessionId,
-    /// The runtime agent that has the session.
+    /// The runtime agent that runs the session's kernel.
     pub agent: AgentId,
     /// The version of the session's KernelSessionStarted.
     pub fence: Version,
 }
 
-/// The kernel has begun.
+/// The kernel began the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionStarted {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
 }
 
-/// New outputs, behind those that the run has.
+/// Outputs were appended to those of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionOutputAppended {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write, 1, 2, 3 … per execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// In order; parts above 8 KiB are in blobs.
+    /// The new outputs in order. Parts above 8 KiB are in blobs.
     pub outputs: Vec<Output>,
-    /// They are the server's: the notice that the run has written all that is recorded of one run.
+    /// True: the output is the server's notice that the run has reached its output quota.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_limit_notice: bool,
 }
 
-/// All outputs of the notebook that carry this `display_id` show this now.
+/// All outputs of the notebook with this `display_id` got new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionOutputUpdated {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// As the kernel chose it.
+    /// The id that the kernel has chosen.
     pub display_id: String,
-    /// Replaces the content of each.
+    /// The output whose content replaces the present one.
     pub output: Output,
 }
 
-/// The run's outputs go.
+/// The outputs of the run were cleared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionOutputsCleared {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// Clear when the next output comes.
+    /// True: they are cleared when the next output comes. False: now.
     pub wait: bool,
 }
 
-/// The code asks for a line of text and waits.
+/// The code requested a line of input, and waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionInputRequested {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// What it asks, as it is to be shown.
+    /// The question, as shown to people.
     pub prompt: String,
-    /// The answer is to be hidden while it is typed, and does not enter the log.
+    /// True: hide the answer while it is typed. It is not recorded.
     pub password: bool,
 }
 
-/// The question is answered, and not open any more.
+/// The request for input was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionInputAnswered {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// Absent for a password: that value never enters the log.
+    /// The answer. Absent for a password, which is never recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub value: Option<String>,
 }
 
-/// The run came to its own end, good or bad.
+/// The run ended with a result, successful or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionCompleted {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// `ok`, or how it failed.
+    /// The result: `ok`, or the kind of failure.
     pub outcome: Open<ExecutionOutcome>,
-    /// The number in `In [3]:`; absent where the kernel gave none.
+    /// The number in `In [3]:`. Absent: the kernel gave none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub execution_count: Option<u64>,
-    /// A sentence about an odd end: outputs lost by the kernel, a timeout.
+    /// A sentence for people about an unusual end, for example a timeout or lost outputs. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notice: Option<String>,
 }
 
-/// Somebody wants a run cancelled that its kernel has; the agent interrupts it. A run that waits is cancelled at once.
+/// A cancel was requested for a run that its kernel has. The agent interrupts it. Queued runs get ExecutionCancelled directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionCancelRequested {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
 }
 
-/// It never began, or ended because somebody wanted it.
+/// The run was cancelled before it began, or ended early on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionCancelled {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<EndCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// It never began, because that run before it did not succeed.
+/// The run never began, because an earlier run did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionBlocked {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The run that failed, was cancelled or was lost.
+    /// The earlier run, which failed, was cancelled or was lost.
     pub blocked_by: ExecutionId,
 }
 
-/// Nobody knows how it ended, or that it ended.
+/// The run was lost: it ended without a result, or its end is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionLost {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<EndCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// Output that came after the execution was lost: kept, not shown as the run's own.
+/// Outputs came after the execution was lost. They are recorded, but not shown as the run's outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionOutputRecovered {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// The agent's number of this write: 1, 2, 3 … for each execution.
+    /// Number of the agent's report: 1, 2, 3 … for each execution.
     pub output_seq: u64,
-    /// In order.
+    /// The late outputs, in order.
     pub outputs: Vec<Output>,
-    /// They are the server's: the notice that the run has written all that is recorded of one run.
+    /// True: the output is the server's notice that the run has reached its output quota.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_limit_notice: bool,
 }
 
-/// Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the same.
+/// Large values of a finished run's outputs were moved to blobs. The outputs show the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionOutputsMoved {
     /// Named by ExecutionRequested.
     pub execution_id: ExecutionId,
-    /// In the order of the outputs, none over another.
+    /// The replacements, in the order of the outputs, without overlaps.
     pub moved: Vec<MovedOutputs>,
 }
 
-/// Outputs that follow one another, and what stands in their place.
+/// Consecutive outputs, and the output that replaces them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MovedOutputs {
-    /// The place of the first, counted from 0 before anything is moved.
+    /// Index of the first replaced output, from 0, before any replacement of this event.
     pub first: usize,
-    /// How many; more than one are pieces of the same stream.
+    /// Number of replaced outputs. Several are pieces of the same stream.
     pub count: usize,
-    /// What stands there now.
+    /// The output that replaces them.
     pub output: Output,
 }

@@ -9,121 +9,121 @@ use crate::ids::{AgentId, KernelSessionId};
 use crate::json::RawObject;
 use crate::open::Open;
 
-/// A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
+/// A kernel was requested. Any runtime agent that offers the kernelspec may claim it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelLaunchRequested {
-    /// New; all later events of the session have it.
+    /// The new session's id, which later events of the session carry.
     pub kernel_session: KernelSessionId,
-    /// The kernelspec's name, as in `python3`.
+    /// The kernelspec's name, such as `python3`.
     pub kernelspec: String,
-    /// A kernel that code had run in has ended, and nobody had asked for it: what the code had made there is gone. Said once, by the
-    /// first launch after it.
+    /// The last kernel that had run code and ended unrequested: its variables are lost. Present only in the first
+    /// launch after that end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<LostKernel>,
 }
 
-/// A kernel that has ended with all that its code had made.
+/// A kernel that has ended with all its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostKernel {
-    /// Its session.
+    /// The session that has ended.
     pub kernel_session: KernelSessionId,
-    /// Why it ended.
+    /// The cause of the end.
     pub cause: Open<KernelCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// An agent's claim, before it acts: one wins.
+/// An agent claimed the launch, before it starts the kernel. Only one claim is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelLaunchClaimed {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// The winner.
+    /// The runtime agent that starts the kernel.
     pub agent: AgentId,
 }
 
-/// The kernel answers. The version of this event is the fence of every later write about the session.
+/// The kernel started. The version of this event is the fence that all later reports on the session must carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSessionStarted {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// The runtime agent that has the session.
+    /// The runtime agent that runs the session's kernel.
     pub agent: AgentId,
-    /// The kernelspec's name, as in `python3`.
+    /// The kernelspec's name, such as `python3`.
     pub kernelspec: String,
-    /// As the kernel's `kernel_info_reply` has it.
+    /// The `language_info` of the kernel's `kernel_info_reply`.
     pub language_info: RawObject,
-    /// What keeps the kernel's code from the rest of its machine, as its agent says; absent: nothing is known to.
+    /// The isolation of the kernel's code from the rest of its machine, as its agent reports it. Absent: no isolation is known.
     #[serde(skip_serializing_if = "RawObject::is_empty", default)]
     pub sandbox: RawObject,
-    /// Functions of a kernel before it that it does not have, and that a person may register again.
+    /// Functions of an earlier kernel that this one lacks. A person can register them again.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub missing_functions: Vec<MissingFunctions>,
 }
 
-/// The session is over before it began.
+/// The kernel could not be started, so the session has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelLaunchFailed {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<KernelCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// Whatever runs in the kernel is to be interrupted.
+/// An interrupt of the kernel's running code was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelInterruptRequested {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
 }
 
-/// The kernel is to end, and another to follow in its place.
+/// A restart was requested: the kernel ends, and another session replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelRestartRequested {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// The session that follows on the same agent.
+    /// The new session, on the same agent.
     pub next: KernelSessionId,
 }
 
-/// The kernel is to end.
+/// The end of the kernel was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelShutdownRequested {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
 }
 
-/// The kernel is gone, and with it all that its code has made.
+/// The kernel ended with all its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSessionEnded {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<KernelCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// All functions that the kernel has registered by now, in place of those before.
+/// A kernel registered functions. They replace all that it had registered before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelFunctionsRegistered {
     /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
     pub kernel_session: KernelSessionId,
-    /// At most 64, no two of one name.
+    /// All functions of the kernel: at most 64, with different names.
     pub functions: Vec<UserFunction>,
-    /// Where they stand, as far as the kernel knows. No part of the state.
+    /// Places in the code that define the functions, as far as the kernel knows them. The document does not keep them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub places: Vec<FunctionPlace>,
 }
 
-/// Functions whose kernels have ended made room for others.
+/// Functions whose kernels have ended were removed to make room for others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelFunctionsForgotten {
-    /// Those that have been without a kernel for longest.
+    /// Names of the removed functions: the oldest without a kernel.
     pub names: Vec<String>,
 }

@@ -9,95 +9,96 @@ use crate::ids::{Millis, UserId, Version};
 use crate::json::RawObject;
 use crate::tool_call::Policy;
 
-/// The first event of every log.
+/// The notebook was created. This is the first event of every log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookCreated {
-    /// 1 to 255 characters on one line.
+    /// The title: 1 to 255 characters on one line.
     pub title: String,
-    /// As in nbformat.
+    /// The notebook's metadata, as in nbformat.
     pub metadata: RawObject,
     /// The first owner.
     pub owner: Subject,
-    /// Where the content came from; the events that follow in the same command carry it.
+    /// The notebook and version that were copied. Later events of the same command carry the content. Absent: not a fork.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub forked_from: Option<ForkOrigin>,
 }
 
-/// The notebook has another title.
+/// The notebook was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookRenamed {
-    /// 1 to 255 characters on one line.
+    /// The title: 1 to 255 characters on one line.
     pub title: String,
-    /// What it was before, for undo.
+    /// The previous title, for undo.
     pub previous: String,
 }
 
-/// The metadata is replaced as a whole.
+/// The notebook's whole metadata was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookMetadataSet {
-    /// As in nbformat.
+    /// The notebook's metadata, as in nbformat.
     pub metadata: RawObject,
-    /// What it was before, for undo.
+    /// The previous metadata, for undo.
     pub previous: RawObject,
 }
 
-/// From here on the notebook is read, exported and forked, and neither changed nor run.
+/// The notebook was archived: it can be read, exported and forked, but neither changed nor run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookArchived {}
 
-/// The notebook is changed and run again.
+/// The archiving ended: the notebook can be changed and run again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookUnarchived {}
 
-/// A version has a name, in place of the one that it may have had.
+/// A version was named. A name that it had before is replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookVersionNamed {
-    /// The version that is named: below that of this event.
+    /// The named version, which is below that of this event.
     pub version: Version,
-    /// 1 to 255 characters on one line.
+    /// The name: 1 to 255 characters on one line.
     pub name: String,
 }
 
-/// A subject has a role, in place of the one that it may have had.
+/// A subject got a role. A role that it had before is replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessGranted {
     /// A user, share link, workspace or runtime agent.
     pub subject: Subject,
-    /// `agent` for runtime agents, and for nobody else.
+    /// The new role. Runtime agents have the role `agent`, and other subjects never have it.
     pub role: Role,
-    /// Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes.
+    /// Time at which the role ends, in milliseconds since 1970; no event follows then. Absent: until it is revoked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Millis>,
-    /// An administrator has put the subject in the place of this owner, whose account had ended. Absent: an owner has granted it.
+    /// The owner whom an administrator has replaced by the subject, because the owner's account had ended. Absent: an
+    /// owner has granted the role.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub taken_over_from: Option<UserId>,
 }
 
-/// A subject has no role of its own any more.
+/// A subject was removed from the access list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessRevoked {
-    /// As it stood in the access list.
+    /// The removed subject. Roles from workspaces are not affected.
     pub subject: Subject,
 }
 
-/// Assistants may do more unasked, or less.
+/// The policy changed: which tool calls of assistants need no confirmation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookPolicyChanged {
-    /// Holds for calls that are requested or started from here on.
+    /// The new policy, for calls that are requested or started after this event.
     pub policy: Policy,
-    /// What it was before, for undo.
+    /// The previous policy.
     pub previous: Policy,
 }
 
-/// Running a cell now brings other cells up to date, or does so no longer.
+/// The setting changed that says which other cells a run of a cell also updates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookReactivitySet {
-    /// Holds for runs that are requested from here on.
+    /// The new setting, for runs that are requested after this event.
     pub reactivity: Reactivity,
-    /// What it was before.
+    /// The previous setting.
     pub previous: Reactivity,
 }
 
-/// Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
+/// An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves its stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoSkipped {}

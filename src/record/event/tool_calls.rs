@@ -10,142 +10,142 @@ use crate::json::RawObject;
 use crate::open::Open;
 use crate::tool_call::{Gate, Means, Passed, Risk, Target, ToolCallEnd};
 
-/// An assistant wants to call a tool. Nothing has happened yet.
+/// An assistant requested a tool call. It has had no effect yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallRequested {
-    /// New; it is the correlation id of what the call does.
+    /// The new call's id, which is the correlation id of the call's effects.
     pub call_id: ToolCallId,
-    /// The turn that asked for it; absent for assistants outside.
+    /// The turn that requested the call. Absent for outside assistants.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn_id: Option<TurnId>,
-    /// A built-in tool, or a function that a user has registered.
+    /// The name of a built-in tool or of a registered function.
     pub function: String,
-    /// In full, as they came.
+    /// The complete arguments.
     pub arguments: RawObject,
-    /// SHA-256 of the function and its arguments in canonical form: what a confirmation names.
+    /// SHA-256 of the function's name and the arguments in canonical form. A confirmation names this hash.
     pub arguments_hash: Hash,
-    /// One that a reader does not know is `destructive`.
+    /// The risk of the call. Treat an unknown risk as `destructive`.
     pub risk: Open<Risk>,
-    /// Sentences: why the risk is what it is.
+    /// The reasons for the risk, as sentences for people.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reasons: Vec<String>,
-    /// What it touches, in the version that the assistant and the confirming person see.
+    /// The objects that the call touches, in the versions that the assistant and the confirming person see.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub targets: Vec<Open<Target>>,
-    /// Whether it passes, or waits for a person and until when. One that you do not know waits.
+    /// The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting.
     pub gate: Open<Gate>,
-    /// Present: it starts when that call has ended, not before.
+    /// The call that must end before this one starts. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<ToolCallId>,
-    /// The token or session by which it was asked for, by its id: of an outside assistant's client, or of who began the turn.
-    /// When it is revoked, a call that has not started is withdrawn. Absent: not known.
+    /// Id of the token or session behind the request: that of the turn, or of the outside assistant's client. When it
+    /// is revoked, a call that has not started is withdrawn. Absent: not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub token: Option<TokenId>,
 }
 
-/// A permitted person said yes, once, to exactly these arguments.
+/// A person with the right to confirm has confirmed the call, once and for exactly these arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallConfirmed {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// That of the request: what the person saw.
+    /// The hash of the request, whose arguments the person has seen.
     pub arguments_hash: Hash,
-    /// Where the person came in, and with which session or token; absent: not known.
+    /// The program and the session or token with which the person decided. Absent: not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by_means: Option<Means>,
 }
 
-/// A permitted person said no: it never starts.
+/// A person with the right to confirm has denied the call. It never starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallDenied {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// Where the person came in, and with which session or token; absent: not known.
+    /// The program and the session or token with which the person decided. Absent: not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by_means: Option<Means>,
-    /// The person's own reason.
+    /// The person's reason. Absent: none given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// Taken back before it started: by who asked, or because the turn was stopped.
+/// The call was withdrawn before it started, by a user or assistant or because its turn or its access ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallWithdrawn {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<WithdrawalCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
+/// The call became void: a target has changed, or a needed right has ended. A confirmation no longer counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallVoided {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// Why, as a word. Show one that you do not know as it stands.
+    /// The cause, as a word. Show an unknown word as it is.
     pub cause: Open<VoidCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }
 
-/// Nobody decided in time: it never starts.
+/// The call expired without a decision. It never starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallExpired {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
 }
 
-/// The claim: from here on it happens, once.
+/// A server instance claimed the call and executes it now. A call starts only once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallStarted {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// What let it through: the policy, a grant, or a person.
+    /// The reason why the call may start: the policy, a grant, or a person's confirmation.
     pub passed_by: Open<Passed>,
-    /// The server instance that executes it. Another one that finds the claim knows that it is a dead one's.
+    /// The server instance that executes the call. Another instance that reads this claim knows that the claimant has died.
     pub claimant: InstanceId,
 }
 
-/// The call has ended after its start.
+/// A started call ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallExecuted {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// Whether it did what it was to do, failed, or nobody knows.
+    /// The end: success, failure, or an unknown outcome.
     pub end: Open<ToolCallEnd>,
-    /// What the model is told, in full.
+    /// The complete result for the model.
     pub result: String,
-    /// From ToolCallStarted to this event, in milliseconds.
+    /// Time from ToolCallStarted to this event, in milliseconds.
     pub duration_ms: Millis,
 }
 
-/// A person lets calls of one conversation pass for a while.
+/// A person lets calls of one conversation pass without confirmation for a limited time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantIssued {
-    /// New.
+    /// The new grant's id.
     pub grant_id: GrantId,
-    /// The only one that it is for.
+    /// The only conversation that the grant covers.
     pub conversation_id: ConversationId,
-    /// Tools by name; empty: all. What is destructive waits all the same.
+    /// Names of the tools that the grant covers. Empty: all. Destructive calls still wait.
     pub functions: Vec<String>,
-    /// Milliseconds since 1970.
+    /// Time at which the grant ends, in milliseconds since 1970.
     pub expires_at: Millis,
     /// The person for whom the assistant acts.
     pub for_user: UserId,
 }
 
-/// A person ended the grant before its time.
+/// A person revoked the grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantRevoked {
     /// Named by GrantIssued.
     pub grant_id: GrantId,
 }
 
-/// The time of a grant came. Recorded when the next one is issued: `expires_at` counts before.
+/// A grant expired. The event is recorded when the next grant is issued; before, `expires_at` counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantExpired {
     /// Named by GrantIssued.

@@ -11,7 +11,7 @@ use crate::ids::Version;
 use crate::json::RawObject;
 use crate::order_key::OrderKey;
 
-/// A live cell. In JSON its content stands beside the versions.
+/// A live cell. In JSON the fields of its content are beside the versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "FlatCell")]
 #[schemars(!from)]
@@ -19,7 +19,7 @@ pub struct Cell {
     /// Content of the cell, as events carry it. In JSON its fields are beside those below.
     #[serde(flatten)]
     pub content: CellContent,
-    /// What an assistant answered, of a prompt cell.
+    /// The reply that a prompt cell shows. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Arc<Reply>>,
     /// Version of the last event that changed source, type, place or existence. Preconditions use it.

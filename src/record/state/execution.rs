@@ -12,78 +12,79 @@ use crate::ids::{AgentId, CorrelationId, ExecutionId, KernelSessionId, Millis, V
 use crate::open::Open;
 use crate::output::Output;
 
-/// A question that waits for an answer on stdin.
+/// A request for input on stdin that has no answer yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingInput {
-    /// What the code asks, as it is to be shown.
+    /// The question, as shown to people.
     pub prompt: String,
-    /// The answer is to be hidden while it is typed, and does not enter the log.
+    /// True: hide the answer while it is typed. It is not recorded.
     pub password: bool,
 }
 
-/// One execution: a record with its own id, the exact source it ran, its outputs, its end.
+/// One execution: the exact source that it runs, its outputs, and its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
-    /// What it runs, word for word.
+    /// The exact code that the execution runs.
     pub subject: ExecutionSubject,
-    /// How it stands.
+    /// The execution's status.
     pub status: ExecutionStatus,
-    /// Why it was requested.
+    /// The cause of the execution.
     pub cause: Open<ExecutionCause>,
-    /// The person or assistant; of an imported run who imported it.
+    /// The requester. For an imported run: the actor that imported it.
     pub requested_by: Actor,
-    /// Milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub requested_at: Millis,
-    /// Version of the request: the order of the queue.
+    /// The version of the request. Queued runs are executed in this order.
     pub requested_version: Version,
-    /// Of its request: runs of one batch have the same.
+    /// The correlation id of the request. Runs of one batch have the same.
     pub correlation_id: CorrelationId,
-    /// Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away.
+    /// The kernel session of the run. Absent for imported runs, and while a run waits for a default kernel whose agent
+    /// was away at the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
-    /// The only agent that may write about it.
+    /// The only agent that may report on the run. Absent: the run is not assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Of the assignment: writes about the execution must carry it.
+    /// The fence of the session to which the run is assigned. Reports on the run must carry it. Absent: the run is not assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
-    /// Its kernel is interrupted after so long; absent: never.
+    /// Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<Millis>,
-    /// When it fails, runs of the same correlation that still wait are blocked.
+    /// True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_on_error: bool,
-    /// Somebody wants it cancelled; its agent interrupts it.
+    /// True: a cancel was requested, and the agent interrupts the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel_requested: bool,
-    /// Milliseconds since 1970; absent: the kernel has not begun.
+    /// Time at which the kernel began the run, in milliseconds since 1970. Absent: it has not begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
-    /// Milliseconds since 1970; absent: it has not ended.
+    /// Time of the end, in milliseconds since 1970. Absent: the run has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
-    /// The number in `In [3]:`; absent where the kernel gave none.
+    /// The number in `In [3]:`. Absent: the kernel gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
-    /// Why it was cancelled or lost, or has no result of its own.
+    /// The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<Open<EndCause>>,
-    /// The run before it that did not succeed.
+    /// The earlier run that did not succeed, so that this one is blocked. Absent: the run is not blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
-    /// A sentence about an odd end.
+    /// A sentence for people about an unusual end. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
-    /// The highest write of the agent that is in the log.
+    /// The highest number of the agent's reports in the log. 0: none.
     #[serde(default)]
     pub output_seq: u64,
-    /// Those that are shown, in order.
+    /// The outputs that are shown, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
-    /// `clear_output(wait=True)`: the next output replaces all.
+    /// True after `clear_output(wait=True)`: the next output replaces all outputs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clear_on_next_output: bool,
-    /// The question that waits for an answer.
+    /// The open request for input. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_input: Option<PendingInput>,
 }

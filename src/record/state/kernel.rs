@@ -9,54 +9,54 @@ use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::RawObject;
 use crate::open::Open;
 
-/// How far a session has come.
+/// Phase of a kernel session that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelPhase {
-    /// Waits for an agent.
+    /// The session waits for an agent to claim it.
     Requested,
-    /// An agent is starting it.
+    /// An agent is starting the kernel.
     Claimed,
-    /// It answers.
+    /// The kernel has started.
     Started,
-    /// It was asked to shut down or is being replaced by a restart.
+    /// A shutdown or restart was requested.
     Ending,
 }
 
 /// One life of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelSession {
-    /// The kernelspec's name, as in `python3`.
+    /// The kernelspec's name, such as `python3`.
     pub kernelspec: String,
-    /// Code runs in phase `started` alone.
+    /// The session's phase. Code runs only in phase `started`.
     pub phase: KernelPhase,
-    /// Version of the launch request, kept over restarts: the lowest is the default kernel.
+    /// The version of the launch request; a restart keeps it. The session with the lowest version is the default kernel.
     pub requested_version: Version,
-    /// The runtime agent that has claimed it. Absent: none has.
+    /// The runtime agent that has claimed the session. Absent: none has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Version of `KernelSessionStarted`; every write about the session carries it.
+    /// The version of KernelSessionStarted, which reports on the session must carry. Absent: the kernel has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
-    /// As the kernel's `kernel_info_reply` has it; left out until it has started.
+    /// The `language_info` of the kernel's `kernel_info_reply`. Absent: the kernel has not started.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub language_info: RawObject,
-    /// As `KernelSessionStarted` says.
+    /// The isolation of the kernel's code, from KernelSessionStarted. Absent: no isolation is known.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub sandbox: RawObject,
 }
 
-/// The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.
+/// The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelNotice {
-    /// The session that it is about, which may have ended.
+    /// The session that ended or failed to start.
     pub kernel_session: KernelSessionId,
-    /// Why it ended, or never began.
+    /// The cause of the end or of the failed launch.
     pub cause: Open<KernelCause>,
-    /// More about it, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Of the event that says so.
+    /// The version of the event of the end or failure.
     pub version: Version,
 }
 
@@ -67,14 +67,15 @@ impl KernelSession {
     }
 }
 
-/// A function that the notebook knows.
+/// A function that a kernel has registered as a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RegisteredFunction {
-    /// As the kernel has described it.
+    /// The function, as its kernel describes it.
     pub function: UserFunction,
-    /// Version of the event since which it is as it is.
+    /// The version of the event that registered the function in its present form.
     pub registered_version: Version,
-    /// The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again.
+    /// The kernel that runs the function. Absent: that kernel has ended, and the function cannot be called until a
+    /// kernel registers it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
 }

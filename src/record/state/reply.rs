@@ -12,28 +12,28 @@ use crate::message::{MessageBlock, MessageRole, StopReason};
 use crate::open::Open;
 use crate::reply::{CellReply, ReplyStatus};
 
-/// What an assistant has answered to a prompt cell, as far as it has come.
+/// Reply of an assistant that a prompt cell shows, as far as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
-    /// The turn that gives it; absent: a file or another notebook brought it.
+    /// The turn that gives the reply. Absent: the reply came from a file or another notebook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// How it stands.
+    /// The reply's status.
     pub status: Open<ReplyStatus>,
-    /// Why the model stopped, when it finished.
+    /// The reason why the model stopped, for the status `finished`. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Open<StopReason>>,
-    /// Why there is no more of it, when it failed or was stopped.
+    /// The cause if the reply failed or was cut off. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
-    /// More about the cause, in a sentence for people.
+    /// More about the cause, in a sentence for people. Absent: the cause is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The cell's source when it was asked: another one now means that the reply is stale.
+    /// The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
     pub prompt: Arc<str>,
-    /// The texts of the turn's messages so far, with an empty line between them.
+    /// The texts of the turn's messages so far, separated by empty lines.
     pub text: String,
-    /// The conversation's messages hold more than `text`.
+    /// True: the conversation's messages have more text than `text`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }

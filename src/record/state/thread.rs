@@ -7,49 +7,49 @@ use crate::actor::Actor;
 use crate::ids::{CellId, CommentId, Millis, UserId};
 use crate::text::TextRange;
 
-/// A thread of comments on a cell, or on a range of its text. While its cell is in the trash, so is the thread.
+/// A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thread {
-    /// The cell that it is about.
+    /// The cell that the thread is about.
     pub cell_id: CellId,
-    /// Moves with the text. Empty: the text is gone. Absent: the thread is about the whole cell.
+    /// The range of text, which edits move. Empty: the text was deleted. Absent: the thread is about the whole cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<TextRange>,
-    /// The text of the range when the thread began, or its beginning.
+    /// The text of the range when the thread began, cut to 500 characters. Absent: the thread began without a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// In the order in which they were posted.
+    /// The comments, in the order in which they were posted.
     pub comments: Vec<Comment>,
-    /// Absent: it is open.
+    /// The thread's resolution. Absent: the thread is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Resolution>,
 }
 
-/// What somebody said in a thread.
+/// A comment in a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Comment {
     /// Named by CommentPosted.
     pub comment_id: CommentId,
-    /// Markdown.
+    /// The comment's text, as Markdown.
     pub text: String,
-    /// The accounts that it names, sorted.
+    /// Accounts that the comment mentions, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<UserId>,
-    /// Who posted it.
+    /// The actor that posted the comment.
     pub author: Actor,
-    /// Milliseconds since 1970.
+    /// Time of posting, in milliseconds since 1970.
     pub posted_at: Millis,
-    /// When its author changed it last; absent: never. Milliseconds since 1970.
+    /// Time of the author's last change, in milliseconds since 1970. Absent: never changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Millis>,
 }
 
-/// Who settled a thread, and when.
+/// The resolution of a thread: actor and time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resolution {
-    /// Who resolved it.
+    /// The actor that resolved the thread.
     pub by: Actor,
-    /// Milliseconds since 1970.
+    /// Time of the resolution, in milliseconds since 1970.
     pub at: Millis,
 }
 

@@ -10,76 +10,76 @@ use crate::json::RawObject;
 use crate::open::Open;
 use crate::tool_call::{Gate, Risk, Target};
 
-/// How far a call has come that has not ended.
+/// Phase of a tool call that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum ToolCallPhase {
-    /// For a person.
+    /// The call waits for a person's decision.
     Waiting,
-    /// A person said yes; it can start.
+    /// A person has confirmed the call; it can start.
     Confirmed {
-        /// Who.
+        /// The person who confirmed the call.
         by: Actor,
     },
-    /// Nobody need be asked: it can start.
+    /// The call needs no confirmation; it can start.
     Passed,
-    /// It happens now.
+    /// The call is being executed.
     Started {
-        /// Milliseconds since 1970.
+        /// Time of the start, in milliseconds since 1970.
         at: Millis,
-        /// The server instance that executes it.
+        /// The server instance that executes the call.
         claimant: InstanceId,
     },
 }
 
-/// A call that has not ended.
+/// A tool call that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
-    /// A built-in tool, or a function that a user has registered.
+    /// The name of a built-in tool or of a registered function.
     pub function: String,
-    /// In full, as they came.
+    /// The complete arguments.
     pub arguments: RawObject,
-    /// What a confirmation names: exactly these arguments of this function.
+    /// SHA-256 of the function's name and the arguments in canonical form. A confirmation names this hash.
     pub arguments_hash: Hash,
-    /// What it could do, judged by tool, arguments, targets and code.
+    /// The risk of the call, judged by tool, arguments, targets and code. Treat an unknown risk as `destructive`.
     pub risk: Open<Risk>,
-    /// Sentences: why the risk is what it is.
+    /// The reasons for the risk, as sentences for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What it touches, as it was when the call was requested.
+    /// The objects that the call touches, in the versions that they had at the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Open<Target>>,
     /// The assistant, and the person for whom it acts.
     pub requested_by: Actor,
-    /// Milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub requested_at: Millis,
-    /// The version of its ToolCallRequested.
+    /// The version of the call's ToolCallRequested.
     pub requested_version: Version,
-    /// The turn that asked for it; absent for assistants outside.
+    /// The turn that requested the call. Absent for outside assistants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// Whether it passed, or waits for a person and until when, as judged at the request.
+    /// The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting.
     pub gate: Open<Gate>,
-    /// It does not start before this call has ended.
+    /// The call that must end before this one starts. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<ToolCallId>,
-    /// How far it has come. In JSON: `{"phase": "waiting"}` and the like.
+    /// The call's phase, as an object such as `{"phase": "waiting"}`.
     pub phase: ToolCallPhase,
 }
 
-/// A person's leave for the calls of one conversation.
+/// A person's permission for calls of one conversation, for a limited time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantGrant {
-    /// The only one that it is for.
+    /// The only conversation that the grant covers.
     pub conversation_id: ConversationId,
-    /// The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
-    /// in it.
+    /// The person for whom the assistant acted when the grant was issued. Calls for other persons in the conversation
+    /// are not covered.
     pub for_user: UserId,
-    /// Empty: every function.
+    /// Names of the functions that the grant covers. Empty: every function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
-    /// Milliseconds since 1970.
+    /// Time at which the grant ends, in milliseconds since 1970.
     pub expires_at: Millis,
-    /// It counts only while this person could confirm the call.
+    /// The person who issued the grant. The grant counts only while this person could confirm the call.
     pub issued_by: Actor,
 }

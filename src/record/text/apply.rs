@@ -36,7 +36,7 @@ impl ChangeSet {
     /// Changes `doc` in place and returns the removed texts, like [`ChangeSet::apply`]. On an error `doc` is unchanged.
     ///
     /// # Errors
-    /// As [`ChangeSet::apply`].
+    /// The errors of [`ChangeSet::apply`].
     pub fn apply_to(&self, doc: &mut String) -> Result<Vec<String>, TextError> {
         let edits = self.edits(doc)?;
         let removed = removed(doc, &edits);

@@ -51,7 +51,7 @@ impl ChangeSet {
     /// and clients map over one event after the other.
     ///
     /// # Errors
-    /// As [`ChangeSet::map`].
+    /// The errors of [`ChangeSet::map`].
     pub fn map_over_all<'a>(mut self, overs: impl IntoIterator<Item = &'a ChangeSet>) -> Result<ChangeSet, TextError> {
         for over in overs {
             if !self.shift(over) {
