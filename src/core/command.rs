@@ -288,7 +288,7 @@ pub enum Command {
     ReportKernelLaunchFailed {
         /// A session that the sender has claimed.
         kernel_session: KernelSessionId,
-        /// Why.
+        /// The cause.
         cause: KernelCause,
         /// More about it, in a sentence, such as the end of the kernel's stderr; at most 2,000 characters are kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -298,7 +298,7 @@ pub enum Command {
     ReportKernelEnded {
         /// A session of the sender.
         kernel_session: KernelSessionId,
-        /// Why.
+        /// The cause.
         cause: KernelCause,
         /// More about it, in a sentence; at most 2,000 characters are kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -451,7 +451,7 @@ pub enum Command {
         /// The cause if there is no answer. Absent: the model has answered.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         failure: Option<TurnFailure>,
-        /// More about the failure, in a sentence.
+        /// More about the failure, in a sentence for people.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
         /// Tokens that the call used.

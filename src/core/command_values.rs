@@ -170,9 +170,9 @@ pub enum ExecutionReport {
     },
     /// The agent did not run the execution, or it ended without a result.
     Lost {
-        /// Why.
+        /// The cause.
         cause: EndCause,
-        /// More about it, in a sentence.
+        /// More about the cause, in a sentence for people.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
@@ -295,9 +295,9 @@ pub enum TurnEnd {
     Finished(StopReason),
     /// The turn failed without a complete answer.
     Failed {
-        /// Why.
+        /// The cause.
         cause: TurnFailure,
-        /// More about it, in a sentence.
+        /// More about the cause, in a sentence for people.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Decided {
     /// The event; [`crate::seal`] adds the envelope.
     pub event: Event,
-    /// Actor of the event if it is not the sender: a partial answer that is kept when a person stops a turn is the assistant's.
+    /// Actor of the event if it is not the sender: a partial answer of a stopped turn has the assistant as its actor.
     pub actor: Option<Actor>,
     /// Correlation id of the undone group. Absent for all but undo and redo.
     pub undoes: Option<CorrelationId>,

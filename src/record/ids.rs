@@ -90,44 +90,44 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A notebook. The client chooses the id of a new one, so that a repeated creation has no second effect.
+    /// Id of a notebook. The client chooses it, so that a repeated creation has no second effect.
     NotebookId,
     /// Id of a cell, as in nbformat 4.5.
     CellId,
-    /// An event.
+    /// Id of an event.
     EventId,
-    /// A command. The client chooses the id; a command that is repeated with the same id is applied once.
+    /// Id of a command. The client chooses it; a command that is repeated with the same id is applied once.
     CommandId,
-    /// A group of commands that is undone as one, such as a typing burst, a tool call or an import.
+    /// Id of a group of commands that is undone as one, such as a typing burst, a tool call or an import.
     CorrelationId,
-    /// One execution of some source on a kernel.
+    /// Id of one execution of some source on a kernel.
     ExecutionId,
-    /// One life of a kernel, from launch to end. A restart begins a new session.
+    /// Id of a kernel session: one life of a kernel, from launch to end. A restart begins a new session.
     KernelSessionId,
-    /// A person with an account.
+    /// Id of a person with an account.
     UserId,
-    /// A link by which people without an account take part.
+    /// Id of a share link, by which people without an account take part.
     ShareLinkId,
-    /// A runtime agent.
+    /// Id of a runtime agent.
     AgentId,
-    /// A thread of comments.
+    /// Id of a thread of comments.
     ThreadId,
-    /// A comment in a thread.
+    /// Id of a comment in a thread.
     CommentId,
-    /// A conversation with an assistant.
+    /// Id of a conversation with an assistant.
     ConversationId,
-    /// A message in a conversation.
+    /// Id of a message in a conversation.
     MessageId,
-    /// A turn: an assistant's work on one message, with its model calls and tool calls.
+    /// Id of a turn: an assistant's work on one message, with its model calls and tool calls.
     TurnId,
-    /// One call of a tool by an assistant.
+    /// Id of one call of a tool by an assistant.
     ToolCallId,
-    /// A grant: a person's permission, given in advance, for tool calls of one conversation.
+    /// Id of a grant: a person's permission, given in advance, for tool calls of one conversation.
     GrantId,
-    /// A workspace: a group of notebooks and people.
+    /// Id of a workspace: a group of notebooks and people.
     WorkspaceId,
-    /// A token, without its secret.
+    /// Id of a token. It is not the token's secret.
     TokenId,
-    /// One life of a server process, which holds leases of notebooks and makes claims.
+    /// Id of one life of a server process, which holds leases of notebooks and makes claims.
     InstanceId,
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id.
+/// Key for the place of a cell: ASCII text that sorts byte by byte, with ties sorted by cell id. The server chooses it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct OrderKey(String);

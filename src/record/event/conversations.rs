@@ -18,7 +18,7 @@ pub struct ConversationStarted {
     pub title: String,
 }
 
-/// The idle conversation of an outside assistant was closed to make room for another. Its next call begins it anew.
+/// The idle conversation of an outside assistant was closed to make room for another. Its next call begins it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationClosed {
     /// Named by ConversationStarted.

@@ -77,7 +77,7 @@ pub struct AccessGranted {
 /// A subject was removed from the access list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessRevoked {
-    /// The removed subject. Roles from workspaces are not affected.
+    /// The removed subject. A user may still have a role through a workspace.
     pub subject: Subject,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChangeSet, TextError, byte_offset, utf16_len};
 
-/// A stretch of a text: `[start, end]` in JSON, in UTF-16 code units. Empty where its text is gone.
+/// A range of a text: `[start, end]` in JSON, in UTF-16 code units. Empty if its text was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "[usize; 2]", into = "[usize; 2]")]
 #[schemars(with = "[usize; 2]")]
