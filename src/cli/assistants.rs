@@ -29,7 +29,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "MODEL", env = "NOTARIUM_MODEL")]
     model: Option<String>,
     /// A JSON file with a list of providers: family, base_url, model, key_variable or key_file, and so on
-    /// (see protocol/README.md, "Model providers"). Instead of --provider.
+    /// (see protocol/assistants.md, "Model providers"). Instead of --provider.
     #[arg(long, value_name = "FILE", env = "NOTARIUM_PROVIDERS", conflicts_with = "provider")]
     providers: Option<PathBuf>,
     /// Tokens that one model call may read, where its model takes more: of older messages as many are left out as must be.
@@ -93,7 +93,7 @@ fn named(name: &str) -> Result<ProviderSettings, Failure> {
 fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
     serde_json::from_str(&text).map_err(|error| {
-        Failure::usage(format!("{} is no list of providers ({error}): see protocol/README.md", file.display()))
+        Failure::usage(format!("{} is no list of providers ({error}): see protocol/assistants.md", file.display()))
     })
 }
 

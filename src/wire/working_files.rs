@@ -1,5 +1,5 @@
 //! Working files: files of the folder in which a runtime agent starts its kernels. Ephemeral: requests and answers are not in the log, and
-//! no socket transfers the bytes of files (see `protocol/README.md`).
+//! no socket transfers the bytes of files (see `protocol/agents.md`).
 
 use notarium_core::Millis;
 use schemars::JsonSchema;

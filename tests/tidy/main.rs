@@ -58,7 +58,7 @@ fn parts_know_only_what_the_code_map_allows() {
     ];
     for (part, may_know) in allowed {
         for known in own_dependencies(part) {
-            assert!(may_know.contains(&known.as_str()), "{part} must not know {known} (README, code map)");
+            assert!(may_know.contains(&known.as_str()), "{part} must not know {known} (ARCHITECTURE.md, code map)");
         }
     }
 }

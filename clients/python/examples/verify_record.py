@@ -3,7 +3,7 @@
     curl -H "Authorization: Bearer $TOKEN" -H "Accept: application/x-ndjson" $SERVER/api/notebooks/ID/events > record.jsonl
     python verify_record.py record.jsonl
 
-It follows section 9 of protocol/README.md: each event's hash is over the one before it, its header, and the digest of its payload.
+It follows protocol/events.md, "The record": each event's hash is over the one before it, its header, and the digest of its payload.
 """
 
 import hashlib

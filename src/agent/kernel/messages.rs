@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::outputs::{KernelOutput, raw, raw_json};
 
-/// The comm target under which kernels register functions (protocol/README.md, "User functions").
+/// The comm target under which kernels register functions (protocol/agents.md, "User functions").
 const FUNCTIONS_TARGET: &str = "notarium.functions";
 
 /// A message with the fields for routing; its content is still JSON text.

@@ -1,4 +1,4 @@
-//! The digest of a document, as `protocol/README.md` explains it.
+//! The digest of a document, as `protocol/events.md` explains it.
 #![allow(clippy::disallowed_methods)]
 
 use crate::golden::{check_file, protocol};
@@ -25,9 +25,9 @@ fn the_golden_digest_is_the_example_of_the_protocol() {
     };
     let canonical = String::from_utf8(canonical_json(&document).unwrap()).unwrap();
     let digest = document.digest().unwrap();
-    let text = std::fs::read_to_string(protocol().join("README.md")).unwrap();
+    let text = std::fs::read_to_string(protocol().join("events.md")).unwrap();
     for shown in [canonical.clone(), digest.to_string()] {
-        assert!(text.contains(&shown), "protocol/README.md does not show {shown}");
+        assert!(text.contains(&shown), "protocol/events.md does not show {shown}");
     }
     let example = DigestExample { document: RawJson::of(&document).unwrap(), canonical, digest };
     check_file("golden/digest.json", &format!("{}\n", serde_json::to_string(&example).unwrap()));

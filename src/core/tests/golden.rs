@@ -385,14 +385,15 @@ fn every_golden_event_decodes_re_encodes_to_its_bytes_and_has_its_hash() {
 /// Checks that the protocol's document names everything, because a client may be written from the document alone.
 #[test]
 fn the_protocol_names_every_event_and_every_command() {
-    let text = std::fs::read_to_string(protocol().join("README.md")).unwrap();
+    let pages = ["socket.md", "events.md", "agents.md", "assistants.md"];
+    let text = pages.map(|page| std::fs::read_to_string(protocol().join(page)).unwrap()).concat();
     let words: BTreeSet<&str> = text.split(|character: char| !character.is_ascii_alphanumeric()).collect();
     let named = ["golden/events", "golden/commands"].map(names_in).concat();
     let missing = named.iter().filter(|name| !words.contains(name.split('.').next().unwrap()));
     assert_eq!(
         missing.collect::<Vec<_>>(),
         Vec::<&String>::new(),
-        "protocol/README.md: in the tables of sections 2, 3 and 11"
+        "protocol/: in the tables of socket.md (commands) and events.md (state)"
     );
 }
 

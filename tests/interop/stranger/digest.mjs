@@ -1,4 +1,4 @@
-// The digest of a document: README section 2, "Digest".
+// The digest of a document: protocol/events.md, "Digest".
 import { createHash } from 'node:crypto'
 
 export function canonical(value) {

@@ -1,4 +1,4 @@
-// A notebook's document: README section 2, "apply".
+// A notebook's document: protocol/events.md, "State".
 import { isDeepStrictEqual } from 'node:util'
 import { moved } from './text.mjs'
 

@@ -14,7 +14,7 @@ export function apply(json, doc) {
 }
 
 export function moved([start, end], change) {
-  // a range of the text, after the change: README section 4
+  // a range of the text, after the change: protocol/socket.md, "Comments"
   const from = position(change, start, true)
   return [from, Math.max(from, position(change, end, false))]
 }

@@ -1,4 +1,4 @@
-"""A program in a notebook, from protocol/README.md alone: sections 1 (connecting), 2 (following) and 3 (commands)."""
+"""A program in a notebook, from protocol/socket.md alone: connecting, following, commands."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""A notebook's document, from protocol/README.md alone: sections 2 (apply, digest), 4 (text) and 11 (assistants)."""
+"""A notebook's document, from protocol/events.md (apply, digest, assistants) and protocol/socket.md (text) alone."""
 
 import hashlib
 import json

@@ -326,7 +326,7 @@ async fn a_run_that_fails_or_says_nothing_is_told_in_full() {
     assert!(told.contains("lost") && told.contains("SIGKILL"), "{told}");
 }
 
-/// The minimal module that the contract requires (protocol/README.md, "User functions").
+/// The minimal module that the contract requires (protocol/agents.md, "User functions").
 const MODULE: &str = r#"
 import sys, types
 from comm import create_comm
