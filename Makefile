@@ -149,7 +149,7 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
 	cargo test --workspace --no-fail-fast
 
-interop: interop-files interop-runs interop-mcp interop-openapi ## files, runs, outside assistants and generated clients, with nbformat, nbclient, the MCP client and generators
+interop: interop-files interop-runs interop-mcp interop-openapi interop-documents ## files, runs, outside assistants, generated clients and the documents' commands, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
@@ -168,6 +168,10 @@ interop-mcp: deps
 interop-openapi: deps
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
+
+interop-documents: rust $(PYTHON_VENV)/.ready
+	cargo build --quiet --bin notarium
+	$(PYTHON_VENV)/bin/python tests/interop/documents/check.py target/debug/notarium
 
 target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
 	@scripts/need-python "$(PYTHON)"
@@ -193,4 +197,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run example test rust deps node lint unit interop test-python python-dist bench-python test-web test-web-all test-web-smoke monkey bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi interop-documents image-check soak bench clean

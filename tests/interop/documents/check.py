@@ -6,7 +6,7 @@ Each document gets its own server, home and working folder, and one shell for al
 of a block say how it runs:
 
     ```sh                 is run; a command that fails fails the document
-    ```sh background      is started, and ends with the document
+    ```sh background      each line is started, and ends with the document; one that ends by itself must not have failed
     ```sh not-run         needs what a test does not have: a browser, another machine, a key
     ```python             is run with the Python client of this repository
     ```python losses.py   is written to the working folder under that name (any language)
@@ -33,6 +33,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 240
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+# What was started in the background still runs, or has ended well.
+BACKGROUND = """
+if test ${#started[@]} -gt 0; then sleep 1; fi
+for each in "${started[@]}"; do kill -0 "$each" 2>/dev/null || wait "$each"; done
+"""
 CELLS = [
     ("intro", "markdown", "# Losses"),
     ("load", "code", "import pandas as pd\nlosses = pd.read_csv('losses.csv')\nlosses"),
@@ -122,7 +127,7 @@ def server(binary, home, work, providers, environment):
 
 def script(document, text, work):
     """One shell script of all blocks of a document, and what is wrong with its blocks."""
-    lines, wrong = ["set -euo pipefail"], []
+    lines, wrong = ["set -euo pipefail; started=()"], []
     for number, block in enumerate(BLOCK.finditer(text)):
         language, how, code = block[1], block[2].split(), block[3]
         place = f"{document}:{text.count(chr(10), 0, block.start()) + 1}"
@@ -130,7 +135,7 @@ def script(document, text, work):
         if how and "." in how[0]:
             (work / how[0]).write_text(code, "utf8")
         elif (language, how) == ("sh", ["background"]):
-            lines.append("{\n" + code + "} >background.log 2>&1 &")
+            lines += [f"{{ {line}\n}} >>background.log 2>&1 & started+=($!)" for line in code.splitlines()]
         elif (language, how) == ("sh", []):
             lines.append(code)
         elif (language, how) == ("python", []):
@@ -138,6 +143,7 @@ def script(document, text, work):
             lines.append(f"python block{number}.py")
         elif how[:1] != ["not-run"] and language != "text":
             wrong.append(f"{place}: the block does not say how it runs")
+    lines.append(BACKGROUND)
     outside = BLOCK.sub("", text)
     wrong += [
         f"{document}: no fence around {line.strip()!r}" for line in outside.splitlines() if re.match(r" {4}\S", line)
