@@ -1,5 +1,6 @@
 //! Tests of repository rules: dependencies between parts, file length, banned content.
 
+mod documents;
 mod imports;
 
 use std::collections::BTreeSet;
