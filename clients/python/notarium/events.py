@@ -87,19 +87,19 @@ __all__ = [
 
 
 class NotebookCreated(Event):
-    """The first event of every log."""
+    """The notebook was created. This is the first event of every log."""
 
     __slots__ = ()
 
     @property
     def title(self) -> str:
-        """1 to 255 characters on one line."""
+        """The title: 1 to 255 characters on one line."""
         value: str = self.raw["payload"]["title"]
         return value
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """The notebook's metadata, as in nbformat."""
         value: dict[str, Any] = self.raw["payload"]["metadata"]
         return value
 
@@ -111,79 +111,79 @@ class NotebookCreated(Event):
 
     @property
     def forked_from(self) -> dict[str, Any] | None:
-        """Where the content came from; the events that follow in the same command carry it."""
+        """The notebook and version that were copied. Later events of the same command carry the content. Absent: …"""
         value: dict[str, Any] | None = self.raw["payload"].get("forked_from")
         return value
 
 
 class NotebookRenamed(Event):
-    """The notebook has another title."""
+    """The notebook was renamed."""
 
     __slots__ = ()
 
     @property
     def title(self) -> str:
-        """1 to 255 characters on one line."""
+        """The title: 1 to 255 characters on one line."""
         value: str = self.raw["payload"]["title"]
         return value
 
     @property
     def previous(self) -> str:
-        """What it was before, for undo."""
+        """The previous title, for undo."""
         value: str = self.raw["payload"]["previous"]
         return value
 
 
 class NotebookMetadataSet(Event):
-    """The metadata is replaced as a whole."""
+    """The notebook's whole metadata was replaced."""
 
     __slots__ = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """The notebook's metadata, as in nbformat."""
         value: dict[str, Any] = self.raw["payload"]["metadata"]
         return value
 
     @property
     def previous(self) -> dict[str, Any]:
-        """What it was before, for undo."""
+        """The previous metadata, for undo."""
         value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
 class NotebookArchived(Event):
-    """From here on the notebook is read, exported and forked, and neither changed nor run."""
+    """The notebook was archived: it can be read, exported and forked, but neither changed nor run."""
 
     __slots__ = ()
 
 
 class NotebookUnarchived(Event):
-    """The notebook is changed and run again."""
+    """The archiving ended: the notebook can be changed and run again."""
 
     __slots__ = ()
 
 
 class NotebookVersionNamed(Event):
-    """A version has a name, in place of the one that it may have had."""
+    """A version was named. A name that it had before is replaced."""
 
     __slots__ = ()
 
     @property
     def named_version(self) -> int:
-        """The version that is named: below that of this event."""
+        """The named version, which is below that of this event."""
         value: int = self.raw["payload"]["version"]
         return value
 
     @property
     def name(self) -> str:
-        """1 to 255 characters on one line."""
+        """The name: 1 to 255 characters on one line."""
         value: str = self.raw["payload"]["name"]
         return value
 
 
 class AccessGranted(Event):
-    """A subject has a role, in place of the one that it may have had."""
+    """A subject got a role. A role that it had before is replaced."""
 
     __slots__ = ()
 
@@ -195,103 +195,103 @@ class AccessGranted(Event):
 
     @property
     def role(self) -> str:
-        """`agent` for runtime agents, and for nobody else."""
+        """The new role. Runtime agents have the role `agent`, and other subjects never have it."""
         value: str = self.raw["payload"]["role"]
         return value
 
     @property
     def expires_at(self) -> int | None:
-        """Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes."""
+        """Time at which the role ends, in milliseconds since 1970; no event follows then. Absent: until it is …"""
         value: int | None = self.raw["payload"].get("expires_at")
         return value
 
     @property
     def taken_over_from(self) -> str | None:
-        """An administrator has put the subject in the place of this owner, whose account had ended. Absent: an …"""
+        """The owner whom an administrator has replaced by the subject, because the owner's account had ended. …"""
         value: str | None = self.raw["payload"].get("taken_over_from")
         return value
 
 
 class AccessRevoked(Event):
-    """A subject has no role of its own any more."""
+    """A subject was removed from the access list."""
 
     __slots__ = ()
 
     @property
     def subject(self) -> dict[str, Any]:
-        """As it stood in the access list."""
+        """The removed subject. A user may still have a role through a workspace."""
         value: dict[str, Any] = self.raw["payload"]["subject"]
         return value
 
 
 class NotebookPolicyChanged(Event):
-    """Assistants may do more unasked, or less."""
+    """The policy changed: which tool calls of assistants need no confirmation."""
 
     __slots__ = ()
 
     @property
     def policy(self) -> str:
-        """Holds for calls that are requested or started from here on."""
+        """The new policy, for calls that are requested or started after this event."""
         value: str = self.raw["payload"]["policy"]
         return value
 
     @property
     def previous(self) -> str:
-        """What it was before, for undo."""
+        """The previous policy."""
         value: str = self.raw["payload"]["previous"]
         return value
 
 
 class NotebookReactivitySet(Event):
-    """Running a cell now brings other cells up to date, or does so no longer."""
+    """The setting changed that says which other cells a run of a cell also updates."""
 
     __slots__ = ()
 
     @property
     def reactivity(self) -> str:
-        """Holds for runs that are requested from here on."""
+        """The new setting, for runs that are requested after this event."""
         value: str = self.raw["payload"]["reactivity"]
         return value
 
     @property
     def previous(self) -> str:
-        """What it was before."""
+        """The previous setting."""
         value: str = self.raw["payload"]["previous"]
         return value
 
 
 class UndoSkipped(Event):
-    """Nothing of the group that this undoes was left to invert. The group leaves its stack all the same."""
+    """An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves …"""
 
     __slots__ = ()
 
 
 class CellInserted(Event):
-    """A new cell, or one that an undo or redo brings back."""
+    """A cell was inserted, or an undo or redo inserted it again."""
 
     __slots__ = ()
 
     @property
     def cell_id(self) -> str:
-        """New in this notebook, unless an undo or redo brings it back."""
+        """The cell's id: new in this notebook, unless an undo or redo inserts the cell again."""
         value: str = self.raw["payload"]["cell_id"]
         return value
 
     @property
     def cell(self) -> dict[str, Any]:
-        """Type, source, place and marks."""
+        """Type, source, place and flags of the cell."""
         value: dict[str, Any] = self.raw["payload"]["cell"]
         return value
 
     @property
     def reply(self) -> dict[str, Any] | None:
-        """Of a prompt cell that a file or another notebook brought with its reply."""
+        """The reply of a prompt cell that came from a file or another notebook. Absent: none."""
         value: dict[str, Any] | None = self.raw["payload"].get("reply")
         return value
 
 
 class CellSourceEdited(Event):
-    """The change is the transformed one: it applies to the text as it is in the log just before."""
+    """The cell's text changed. The change is transformed already: it applies to the text just before this …"""
 
     __slots__ = ()
 
@@ -309,13 +309,13 @@ class CellSourceEdited(Event):
 
     @property
     def removed(self) -> list[str] | None:
-        """The text that each deleting section of `change` removed, in order: with it the change can be inverted."""
+        """The texts that the deleting sections of `change` removed, in order. They allow clients to invert the …"""
         value: list[str] | None = self.raw["payload"].get("removed")
         return value
 
 
 class CellMoved(Event):
-    """The cell has another place."""
+    """The cell was moved."""
 
     __slots__ = ()
 
@@ -327,19 +327,19 @@ class CellMoved(Event):
 
     @property
     def order_key(self) -> str:
-        """The new place."""
+        """The key of the new place."""
         value: str = self.raw["payload"]["order_key"]
         return value
 
     @property
     def previous(self) -> str:
-        """What it was before, for undo."""
+        """The key of the previous place, for undo."""
         value: str = self.raw["payload"]["previous"]
         return value
 
 
 class CellTypeChanged(Event):
-    """The cell has another type; source, metadata and outputs stay."""
+    """The cell's type changed. Source, metadata and outputs stay."""
 
     __slots__ = ()
 
@@ -357,79 +357,79 @@ class CellTypeChanged(Event):
 
     @property
     def previous(self) -> str:
-        """What it was before, for undo."""
+        """The previous type, for undo."""
         value: str = self.raw["payload"]["previous"]
         return value
 
 
 class CellDeleted(Event):
-    """Carries the whole cell: the trash is a projection of these."""
+    """The cell was moved to the trash. The event carries the whole cell: the trash is a projection of these …"""
 
     __slots__ = ()
 
     @property
     def cell_id(self) -> str:
-        """A live cell until now."""
+        """The cell, live until this event."""
         value: str = self.raw["payload"]["cell_id"]
         return value
 
     @property
     def cell(self) -> dict[str, Any]:
-        """As it was."""
+        """The cell's content when it was deleted."""
         value: dict[str, Any] = self.raw["payload"]["cell"]
         return value
 
     @property
     def latest_execution(self) -> str | None:
-        """The execution whose outputs it showed."""
+        """The execution whose outputs the cell showed. Absent: none."""
         value: str | None = self.raw["payload"].get("latest_execution")
         return value
 
     @property
     def reply(self) -> dict[str, Any] | None:
-        """What an assistant had answered, of a prompt cell."""
+        """The reply that a prompt cell showed. Absent: none."""
         value: dict[str, Any] | None = self.raw["payload"].get("reply")
         return value
 
 
 class CellRestored(Event):
-    """A deleted cell is back."""
+    """A cell was restored from the trash."""
 
     __slots__ = ()
 
     @property
     def cell_id(self) -> str:
-        """Of a cell in the trash."""
+        """A cell in the trash until this event."""
         value: str = self.raw["payload"]["cell_id"]
         return value
 
     @property
     def cell(self) -> dict[str, Any]:
-        """As it was deleted, perhaps with another order key."""
+        """The cell's content when it was deleted. The order key differs if its place was taken."""
         value: dict[str, Any] = self.raw["payload"]["cell"]
         return value
 
     @property
     def latest_execution(self) -> str | None:
-        """The execution whose outputs it shows again."""
+        """The execution whose outputs the cell shows again. Absent: none."""
         value: str | None = self.raw["payload"].get("latest_execution")
         return value
 
     @property
     def execution(self) -> dict[str, Any] | None:
-        """That execution, where it has left the document since."""
+        """The execution itself, if it has left the document since. Absent: the document has it."""
         value: dict[str, Any] | None = self.raw["payload"].get("execution")
         return value
 
     @property
     def reply(self) -> dict[str, Any] | None:
-        """What an assistant has answered, of a prompt cell."""
+        """The reply that the prompt cell shows, with progress since the deletion. Absent: none."""
         value: dict[str, Any] | None = self.raw["payload"].get("reply")
         return value
 
 
 class CellMetadataSet(Event):
-    """The cell's metadata is replaced as a whole."""
+    """The cell's whole metadata was replaced."""
 
     __slots__ = ()
 
@@ -441,19 +441,19 @@ class CellMetadataSet(Event):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """The new metadata, as in nbformat."""
         value: dict[str, Any] = self.raw["payload"]["metadata"]
         return value
 
     @property
     def previous(self) -> dict[str, Any]:
-        """What it was before, for undo."""
+        """The previous metadata, for undo."""
         value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
 class CellAttachmentsSet(Event):
-    """The cell's attachments are replaced as a whole."""
+    """All attachments of the cell were replaced."""
 
     __slots__ = ()
 
@@ -465,19 +465,19 @@ class CellAttachmentsSet(Event):
 
     @property
     def attachments(self) -> dict[str, Any] | None:
-        """File name to MIME bundle, as in nbformat; null: none any more."""
+        """File name to MIME bundle, as in nbformat. Null: the cell has no attachments any more."""
         value: dict[str, Any] | None = self.raw["payload"].get("attachments")
         return value
 
     @property
     def previous(self) -> dict[str, Any] | None:
-        """What it was before, for undo."""
+        """The previous attachments, for undo. Null: none."""
         value: dict[str, Any] | None = self.raw["payload"].get("previous")
         return value
 
 
 class CellFlagsSet(Event):
-    """The cell has other marks."""
+    """The cell's flags changed."""
 
     __slots__ = ()
 
@@ -489,19 +489,19 @@ class CellFlagsSet(Event):
 
     @property
     def flags(self) -> dict[str, Any]:
-        """All of them; what is left out is not set."""
+        """All flags of the cell. A flag that is left out is not set."""
         value: dict[str, Any] = self.raw["payload"]["flags"]
         return value
 
     @property
     def previous(self) -> dict[str, Any]:
-        """What it was before, for undo."""
+        """The previous flags, for undo."""
         value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
 class CellOutputsCleared(Event):
-    """The cell shows no outputs from here on; the execution that it showed stays in the record."""
+    """The cell's outputs were cleared. Their execution stays in the record."""
 
     __slots__ = ()
 
@@ -513,7 +513,7 @@ class CellOutputsCleared(Event):
 
     @property
     def execution_id(self) -> str:
-        """The run whose outputs it showed."""
+        """The execution whose outputs the cell showed."""
         value: str = self.raw["payload"]["execution_id"]
         return value
 
@@ -525,31 +525,31 @@ class ThreadStarted(Event):
 
     @property
     def thread_id(self) -> str:
-        """New; comments name it."""
+        """The new thread's id, which later events of the thread carry."""
         value: str = self.raw["payload"]["thread_id"]
         return value
 
     @property
     def cell_id(self) -> str:
-        """A live cell. The thread stays with it, in the trash too."""
+        """A live cell. The thread stays with the cell, also in the trash."""
         value: str = self.raw["payload"]["cell_id"]
         return value
 
     @property
     def range(self) -> list[int] | None:
-        """Of the cell's source as it is then, not empty; absent: the thread is about the whole cell."""
+        """The range in the cell's source at this version; not empty. Absent: the thread is about the whole cell."""
         value: list[int] | None = self.raw["payload"].get("range")
         return value
 
     @property
     def quote(self) -> str | None:
-        """The text of the range, or its beginning; absent without a range."""
+        """The text of the range, cut to 500 characters. Absent: there is no range."""
         value: str | None = self.raw["payload"].get("quote")
         return value
 
 
 class ThreadMoved(Event):
-    """A thread follows its text to another place: cells were split or merged."""
+    """A thread was moved along with its text, because cells were split or merged."""
 
     __slots__ = ()
 
@@ -567,19 +567,19 @@ class ThreadMoved(Event):
 
     @property
     def range(self) -> list[int] | None:
-        """Of the cell's source as it is then; absent: the whole cell."""
+        """The range in the cell's source at this version. Absent: the whole cell."""
         value: list[int] | None = self.raw["payload"].get("range")
         return value
 
     @property
     def previous(self) -> dict[str, Any]:
-        """Where it was before, for undo."""
+        """The previous place, for undo."""
         value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
 class ThreadResolved(Event):
-    """What a thread was about is settled."""
+    """A thread was marked as resolved."""
 
     __slots__ = ()
 
@@ -591,7 +591,7 @@ class ThreadResolved(Event):
 
 
 class ThreadReopened(Event):
-    """A resolved thread is open again."""
+    """A resolved thread was reopened."""
 
     __slots__ = ()
 
@@ -603,7 +603,7 @@ class ThreadReopened(Event):
 
 
 class CommentPosted(Event):
-    """Somebody said something in a thread."""
+    """A comment was posted in a thread."""
 
     __slots__ = ()
 
@@ -615,7 +615,7 @@ class CommentPosted(Event):
 
     @property
     def comment_id(self) -> str:
-        """New."""
+        """The new comment's id."""
         value: str = self.raw["payload"]["comment_id"]
         return value
 
@@ -627,13 +627,13 @@ class CommentPosted(Event):
 
     @property
     def mentions(self) -> list[str] | None:
-        """The accounts that it names, sorted. A mention gives nobody a right."""
+        """Accounts that the comment mentions, sorted. A mention gives no right."""
         value: list[str] | None = self.raw["payload"].get("mentions")
         return value
 
 
 class CommentEdited(Event):
-    """Its author has changed a comment."""
+    """The author of a comment changed it."""
 
     __slots__ = ()
 
@@ -651,25 +651,25 @@ class CommentEdited(Event):
 
     @property
     def text(self) -> str:
-        """The whole new text. What it was before is in the record."""
+        """The whole new text. The record has the previous text."""
         value: str = self.raw["payload"]["text"]
         return value
 
     @property
     def mentions(self) -> list[str] | None:
-        """All accounts that it names now, sorted."""
+        """All accounts that the comment mentions now, sorted."""
         value: list[str] | None = self.raw["payload"].get("mentions")
         return value
 
 
 class CommentDeleted(Event):
-    """A comment is no longer shown. It stays in the record."""
+    """A comment was deleted: it is no longer shown, and stays in the record."""
 
     __slots__ = ()
 
     @property
     def thread_id(self) -> str:
-        """Named by ThreadStarted. With its last comment the thread goes."""
+        """Named by ThreadStarted. If this was its last comment, the thread is removed too."""
         value: str = self.raw["payload"]["thread_id"]
         return value
 
@@ -681,61 +681,61 @@ class CommentDeleted(Event):
 
 
 class ExecutionRequested(Event):
-    """Somebody wants code to run. The run queues behind those of its kernel."""
+    """A run was requested. It is queued after earlier runs of its kernel."""
 
     __slots__ = ()
 
     @property
     def execution_id(self) -> str:
-        """New; all later events of the run have it."""
+        """The new execution's id, which later events of the run carry."""
         value: str = self.raw["payload"]["execution_id"]
         return value
 
     @property
     def subject(self) -> dict[str, Any]:
-        """Word for word what is to run; of a tool its name and digest."""
+        """The exact code to run; for a tool, its name and digest."""
         value: dict[str, Any] = self.raw["payload"]["subject"]
         return value
 
     @property
     def cause(self) -> Any:
-        """Whether it is to run here, or has run elsewhere."""
+        """The cause of the run. `imported`: it has run elsewhere."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def kernel_session(self) -> str | None:
-        """The session in whose queue it stands. Absent: a file brought the run, or the agent of the default …"""
+        """The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel …"""
         value: str | None = self.raw["payload"].get("kernel_session")
         return value
 
     @property
     def timeout_ms(self) -> int | None:
-        """Interrupt the run after so long; absent means never."""
+        """Running time in milliseconds after which the kernel is interrupted. Absent: no limit."""
         value: int | None = self.raw["payload"].get("timeout_ms")
         return value
 
     @property
     def stop_on_error(self) -> bool:
-        """When it fails, executions of the same correlation that still wait are blocked."""
+        """True: if another run of the same correlation does not succeed while this one is queued, this one is …"""
         value: bool = self.raw["payload"].get("stop_on_error", False)
         return value
 
     @property
     def waits_for(self) -> list[str] | None:
-        """In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, …"""
+        """Runs from which this one reads, in a reactive notebook. If one of them does not succeed, this one is …"""
         value: list[str] | None = self.raw["payload"].get("waits_for")
         return value
 
     @property
     def leaves(self) -> list[str] | None:
-        """In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked."""
+        """Names that the source binds in the kernel, in a reactive notebook. Absent: they are not known."""
         value: list[str] | None = self.raw["payload"].get("leaves")
         return value
 
 
 class ExecutionAssigned(Event):
-    """One winner: the session that runs it. Writes about it must carry that session's fence."""
+    """A run was assigned to one kernel session. Reports on the run must carry that session's fence."""
 
     __slots__ = ()
 
@@ -747,13 +747,13 @@ class ExecutionAssigned(Event):
 
     @property
     def kernel_session(self) -> str:
-        """A session that has started, and now runs this."""
+        """The started session that executes this run now."""
         value: str = self.raw["payload"]["kernel_session"]
         return value
 
     @property
     def agent(self) -> str:
-        """The runtime agent that has the session."""
+        """The runtime agent that runs the session's kernel."""
         value: str = self.raw["payload"]["agent"]
         return value
 
@@ -765,7 +765,7 @@ class ExecutionAssigned(Event):
 
 
 class ExecutionStarted(Event):
-    """The kernel has begun."""
+    """The kernel began the run."""
 
     __slots__ = ()
 
@@ -777,13 +777,13 @@ class ExecutionStarted(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
 
 class ExecutionOutputAppended(Event):
-    """New outputs, behind those that the run has."""
+    """Outputs were appended to those of the run."""
 
     __slots__ = ()
 
@@ -795,25 +795,25 @@ class ExecutionOutputAppended(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write, 1, 2, 3 … per execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """In order; parts above 8 KiB are in blobs."""
+        """The new outputs in order. Parts above 8 KiB are in blobs."""
         value: list[dict[str, Any]] = self.raw["payload"]["outputs"]
         return value
 
     @property
     def is_limit_notice(self) -> bool:
-        """They are the server's: the notice that the run has written all that is recorded of one run."""
+        """True: the output is the server's notice that the run has reached its output quota."""
         value: bool = self.raw["payload"].get("is_limit_notice", False)
         return value
 
 
 class ExecutionOutputUpdated(Event):
-    """All outputs of the notebook that carry this `display_id` show this now."""
+    """All outputs of the notebook with this `display_id` got new content."""
 
     __slots__ = ()
 
@@ -825,25 +825,25 @@ class ExecutionOutputUpdated(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def display_id(self) -> str:
-        """As the kernel chose it."""
+        """The id that the kernel has chosen."""
         value: str = self.raw["payload"]["display_id"]
         return value
 
     @property
     def output(self) -> dict[str, Any]:
-        """Replaces the content of each."""
+        """The output whose content replaces the present one."""
         value: dict[str, Any] = self.raw["payload"]["output"]
         return value
 
 
 class ExecutionOutputsCleared(Event):
-    """The run's outputs go."""
+    """The outputs of the run were cleared."""
 
     __slots__ = ()
 
@@ -855,19 +855,19 @@ class ExecutionOutputsCleared(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def wait(self) -> bool:
-        """Clear when the next output comes."""
+        """True: they are cleared when the next output comes. False: now."""
         value: bool = self.raw["payload"]["wait"]
         return value
 
 
 class ExecutionInputRequested(Event):
-    """The code asks for a line of text and waits."""
+    """The code requested a line of input, and waits for it."""
 
     __slots__ = ()
 
@@ -879,25 +879,25 @@ class ExecutionInputRequested(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def prompt(self) -> str:
-        """What it asks, as it is to be shown."""
+        """The question, as shown to people."""
         value: str = self.raw["payload"]["prompt"]
         return value
 
     @property
     def password(self) -> bool:
-        """The answer is to be hidden while it is typed, and does not enter the log."""
+        """True: hide the answer while it is typed. It is not recorded."""
         value: bool = self.raw["payload"]["password"]
         return value
 
 
 class ExecutionInputAnswered(Event):
-    """The question is answered, and not open any more."""
+    """The request for input was answered."""
 
     __slots__ = ()
 
@@ -909,13 +909,13 @@ class ExecutionInputAnswered(Event):
 
     @property
     def value(self) -> str | None:
-        """Absent for a password: that value never enters the log."""
+        """The answer. Absent for a password, which is never recorded."""
         value: str | None = self.raw["payload"].get("value")
         return value
 
 
 class ExecutionCompleted(Event):
-    """The run came to its own end, good or bad."""
+    """The run ended with a result, successful or not."""
 
     __slots__ = ()
 
@@ -927,31 +927,31 @@ class ExecutionCompleted(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def outcome(self) -> Any:
-        """`ok`, or how it failed."""
+        """The result: `ok`, or the kind of failure."""
         value: Any = self.raw["payload"]["outcome"]
         return value
 
     @property
     def execution_count(self) -> int | None:
-        """The number in `In [3]:`; absent where the kernel gave none."""
+        """The number in `In [3]:`. Absent: the kernel gave none."""
         value: int | None = self.raw["payload"].get("execution_count")
         return value
 
     @property
     def notice(self) -> str | None:
-        """A sentence about an odd end: outputs lost by the kernel, a timeout."""
+        """A sentence for people about an unusual end, for example a timeout or lost outputs. Absent: none."""
         value: str | None = self.raw["payload"].get("notice")
         return value
 
 
 class ExecutionCancelRequested(Event):
-    """Somebody wants a run cancelled that its kernel has; the agent interrupts it. A run that waits is …"""
+    """A cancel was requested for a run that its kernel has. The agent interrupts it. Queued runs get …"""
 
     __slots__ = ()
 
@@ -963,7 +963,7 @@ class ExecutionCancelRequested(Event):
 
 
 class ExecutionCancelled(Event):
-    """It never began, or ended because somebody wanted it."""
+    """The run was cancelled before it began, or ended early on request."""
 
     __slots__ = ()
 
@@ -975,19 +975,19 @@ class ExecutionCancelled(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ExecutionBlocked(Event):
-    """It never began, because that run before it did not succeed."""
+    """The run never began, because an earlier run did not succeed."""
 
     __slots__ = ()
 
@@ -999,13 +999,13 @@ class ExecutionBlocked(Event):
 
     @property
     def blocked_by(self) -> str:
-        """The run that failed, was cancelled or was lost."""
+        """The earlier run, which failed, was cancelled or was lost."""
         value: str = self.raw["payload"]["blocked_by"]
         return value
 
 
 class ExecutionLost(Event):
-    """Nobody knows how it ended, or that it ended."""
+    """The run was lost: it ended without a result, or its end is not known."""
 
     __slots__ = ()
 
@@ -1017,19 +1017,19 @@ class ExecutionLost(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ExecutionOutputRecovered(Event):
-    """Output that came after the execution was lost: kept, not shown as the run's own."""
+    """Outputs came after the execution was lost. They are recorded, but not shown as the run's outputs."""
 
     __slots__ = ()
 
@@ -1041,25 +1041,25 @@ class ExecutionOutputRecovered(Event):
 
     @property
     def output_seq(self) -> int:
-        """The agent's number of this write: 1, 2, 3 … for each execution."""
+        """Number of the agent's report: 1, 2, 3 … for each execution."""
         value: int = self.raw["payload"]["output_seq"]
         return value
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """In order."""
+        """The late outputs, in order."""
         value: list[dict[str, Any]] = self.raw["payload"]["outputs"]
         return value
 
     @property
     def is_limit_notice(self) -> bool:
-        """They are the server's: the notice that the run has written all that is recorded of one run."""
+        """True: the output is the server's notice that the run has reached its output quota."""
         value: bool = self.raw["payload"].get("is_limit_notice", False)
         return value
 
 
 class ExecutionOutputsMoved(Event):
-    """Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the …"""
+    """Large values of a finished run's outputs were moved to blobs. The outputs show the same."""
 
     __slots__ = ()
 
@@ -1071,37 +1071,37 @@ class ExecutionOutputsMoved(Event):
 
     @property
     def moved(self) -> list[dict[str, Any]]:
-        """In the order of the outputs, none over another."""
+        """The replacements, in the order of the outputs, without overlaps."""
         value: list[dict[str, Any]] = self.raw["payload"]["moved"]
         return value
 
 
 class KernelLaunchRequested(Event):
-    """A kernel is wanted: any runtime agent that offers the kernelspec may claim it."""
+    """A kernel was requested. Any runtime agent that offers the kernelspec may claim it."""
 
     __slots__ = ()
 
     @property
     def kernel_session(self) -> str:
-        """New; all later events of the session have it."""
+        """The new session's id, which later events of the session carry."""
         value: str = self.raw["payload"]["kernel_session"]
         return value
 
     @property
     def kernelspec(self) -> str:
-        """The kernelspec's name, as in `python3`."""
+        """The kernelspec's name, such as `python3`."""
         value: str = self.raw["payload"]["kernelspec"]
         return value
 
     @property
     def replaces(self) -> dict[str, Any] | None:
-        """A kernel that code had run in has ended, and nobody had asked for it: what the code had made there is …"""
+        """The last kernel that had run code and ended unrequested: its variables are lost. Present only in the …"""
         value: dict[str, Any] | None = self.raw["payload"].get("replaces")
         return value
 
 
 class KernelLaunchClaimed(Event):
-    """An agent's claim, before it acts: one wins."""
+    """An agent claimed the launch, before it starts the kernel. Only one claim is accepted."""
 
     __slots__ = ()
 
@@ -1113,13 +1113,13 @@ class KernelLaunchClaimed(Event):
 
     @property
     def agent(self) -> str:
-        """The winner."""
+        """The runtime agent that starts the kernel."""
         value: str = self.raw["payload"]["agent"]
         return value
 
 
 class KernelSessionStarted(Event):
-    """The kernel answers. The version of this event is the fence of every later write about the session."""
+    """The kernel started. The version of this event is the fence that all later reports on the session must …"""
 
     __slots__ = ()
 
@@ -1131,37 +1131,37 @@ class KernelSessionStarted(Event):
 
     @property
     def agent(self) -> str:
-        """The runtime agent that has the session."""
+        """The runtime agent that runs the session's kernel."""
         value: str = self.raw["payload"]["agent"]
         return value
 
     @property
     def kernelspec(self) -> str:
-        """The kernelspec's name, as in `python3`."""
+        """The kernelspec's name, such as `python3`."""
         value: str = self.raw["payload"]["kernelspec"]
         return value
 
     @property
     def language_info(self) -> dict[str, Any]:
-        """As the kernel's `kernel_info_reply` has it."""
+        """The `language_info` of the kernel's `kernel_info_reply`."""
         value: dict[str, Any] = self.raw["payload"]["language_info"]
         return value
 
     @property
     def sandbox(self) -> dict[str, Any] | None:
-        """What keeps the kernel's code from the rest of its machine, as its agent says; absent: nothing is known …"""
+        """The isolation of the kernel's code from the rest of its machine, as its agent reports it. Absent: no …"""
         value: dict[str, Any] | None = self.raw["payload"].get("sandbox")
         return value
 
     @property
     def missing_functions(self) -> list[dict[str, Any]] | None:
-        """Functions of a kernel before it that it does not have, and that a person may register again."""
+        """Functions of an earlier kernel that this one lacks. A person can register them again."""
         value: list[dict[str, Any]] | None = self.raw["payload"].get("missing_functions")
         return value
 
 
 class KernelLaunchFailed(Event):
-    """The session is over before it began."""
+    """The kernel could not be started, so the session has ended."""
 
     __slots__ = ()
 
@@ -1173,19 +1173,19 @@ class KernelLaunchFailed(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class KernelInterruptRequested(Event):
-    """Whatever runs in the kernel is to be interrupted."""
+    """An interrupt of the kernel's running code was requested."""
 
     __slots__ = ()
 
@@ -1197,7 +1197,7 @@ class KernelInterruptRequested(Event):
 
 
 class KernelRestartRequested(Event):
-    """The kernel is to end, and another to follow in its place."""
+    """A restart was requested: the kernel ends, and another session replaces it."""
 
     __slots__ = ()
 
@@ -1209,13 +1209,13 @@ class KernelRestartRequested(Event):
 
     @property
     def next(self) -> str:
-        """The session that follows on the same agent."""
+        """The new session, on the same agent."""
         value: str = self.raw["payload"]["next"]
         return value
 
 
 class KernelShutdownRequested(Event):
-    """The kernel is to end."""
+    """The end of the kernel was requested."""
 
     __slots__ = ()
 
@@ -1227,7 +1227,7 @@ class KernelShutdownRequested(Event):
 
 
 class KernelSessionEnded(Event):
-    """The kernel is gone, and with it all that its code has made."""
+    """The kernel ended with all its variables."""
 
     __slots__ = ()
 
@@ -1239,19 +1239,19 @@ class KernelSessionEnded(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class KernelFunctionsRegistered(Event):
-    """All functions that the kernel has registered by now, in place of those before."""
+    """A kernel registered functions. They replace all that it had registered before."""
 
     __slots__ = ()
 
@@ -1263,37 +1263,37 @@ class KernelFunctionsRegistered(Event):
 
     @property
     def functions(self) -> list[dict[str, Any]]:
-        """At most 64, no two of one name."""
+        """All functions of the kernel: at most 64, with different names."""
         value: list[dict[str, Any]] = self.raw["payload"]["functions"]
         return value
 
     @property
     def places(self) -> list[dict[str, Any]] | None:
-        """Where they stand, as far as the kernel knows. No part of the state."""
+        """Places in the code that define the functions, as far as the kernel knows them. The document does not …"""
         value: list[dict[str, Any]] | None = self.raw["payload"].get("places")
         return value
 
 
 class KernelFunctionsForgotten(Event):
-    """Functions whose kernels have ended made room for others."""
+    """Functions whose kernels have ended were removed to make room for others."""
 
     __slots__ = ()
 
     @property
     def names(self) -> list[str]:
-        """Those that have been without a kernel for longest."""
+        """Names of the removed functions: the oldest without a kernel."""
         value: list[str] = self.raw["payload"]["names"]
         return value
 
 
 class ConversationStarted(Event):
-    """Somebody speaks to an assistant, or an assistant outside calls its first tool."""
+    """A conversation began: a person wrote to an assistant, or an outside assistant called its first tool."""
 
     __slots__ = ()
 
     @property
     def conversation_id(self) -> str:
-        """New; messages, turns and grants name it."""
+        """The new conversation's id. Messages, turns and grants name it."""
         value: str = self.raw["payload"]["conversation_id"]
         return value
 
@@ -1305,7 +1305,7 @@ class ConversationStarted(Event):
 
 
 class ConversationClosed(Event):
-    """The conversation of an outside assistant that had been idle made room for another. It begins anew with …"""
+    """The idle conversation of an outside assistant was closed to make room for another. Its next call begins …"""
 
     __slots__ = ()
 
@@ -1317,7 +1317,7 @@ class ConversationClosed(Event):
 
 
 class MessagePosted(Event):
-    """Something was said."""
+    """A message was posted in a conversation."""
 
     __slots__ = ()
 
@@ -1329,43 +1329,43 @@ class MessagePosted(Event):
 
     @property
     def message_id(self) -> str:
-        """New."""
+        """The new message's id."""
         value: str = self.raw["payload"]["message_id"]
         return value
 
     @property
     def turn_id(self) -> str | None:
-        """The turn that it belongs to; absent for the message of a person that begins one."""
+        """The turn that the message begins or belongs to. This server always sets it."""
         value: str | None = self.raw["payload"].get("turn_id")
         return value
 
     @property
     def role(self) -> Any:
-        """Who said it: a person, the assistant, or its tools."""
+        """The author: a person, the assistant, or its tools."""
         value: Any = self.raw["payload"]["role"]
         return value
 
     @property
     def blocks(self) -> list[Any]:
-        """One that a reader does not know is shown by its name, and not told to models."""
+        """The message's content. Show an unknown block by its name; models do not get it."""
         value: list[Any] = self.raw["payload"]["blocks"]
         return value
 
     @property
     def reply_units(self) -> int | None:
-        """How much of its text the prompt cell shows, in UTF-16 code units; absent: all."""
+        """Length of the text that the prompt cell shows, in UTF-16 code units. Absent: all of it."""
         value: int | None = self.raw["payload"].get("reply_units")
         return value
 
     @property
     def is_partial(self) -> bool:
-        """The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message …"""
+        """True: the beginning of an answer whose turn ended while the model wrote it. The end of the turn …"""
         value: bool = self.raw["payload"].get("is_partial", False)
         return value
 
 
 class MessageFlagged(Event):
-    """It is always in the assistant's context, or never, or as there is room for it."""
+    """The flags of a message changed: always in the assistant's context, never, or as there is room."""
 
     __slots__ = ()
 
@@ -1383,25 +1383,25 @@ class MessageFlagged(Event):
 
     @property
     def flags(self) -> dict[str, Any]:
-        """Both; what is left out is not set."""
+        """Both flags. A flag that is left out is not set."""
         value: dict[str, Any] = self.raw["payload"]["flags"]
         return value
 
     @property
     def previous(self) -> dict[str, Any]:
-        """What it was before, for undo."""
+        """The previous flags."""
         value: dict[str, Any] = self.raw["payload"]["previous"]
         return value
 
 
 class TurnStarted(Event):
-    """An assistant begins to work on a message."""
+    """An assistant began to work on a message."""
 
     __slots__ = ()
 
     @property
     def turn_id(self) -> str:
-        """New; it is the correlation id of what the turn does."""
+        """The new turn's id."""
         value: str = self.raw["payload"]["turn_id"]
         return value
 
@@ -1413,43 +1413,43 @@ class TurnStarted(Event):
 
     @property
     def message_id(self) -> str:
-        """The message that it answers."""
+        """The message that the turn answers."""
         value: str = self.raw["payload"]["message_id"]
         return value
 
     @property
     def cell_id(self) -> str | None:
-        """The prompt cell that it answers, where it was not asked in a chat."""
+        """The prompt cell that the turn answers. Absent: the message came from a chat."""
         value: str | None = self.raw["payload"].get("cell_id")
         return value
 
     @property
     def model(self) -> str | None:
-        """Which model, as the person chose; absent: the server's default."""
+        """The model that the person chose. Absent: the server's default."""
         value: str | None = self.raw["payload"].get("model")
         return value
 
     @property
     def scopes(self) -> list[str]:
-        """What the token or session of who began it allows, of read, edit and run: nothing in the turn goes …"""
+        """Scopes of the token or session that began the turn, of read, edit and run. Calls that need another …"""
         value: list[str] = self.raw["payload"]["scopes"]
         return value
 
     @property
     def is_bound(self) -> bool:
-        """That token is good for some notebooks only: the turn makes no notebook and lists none."""
+        """True: that token is bound to some notebooks, so the turn cannot create or list notebooks."""
         value: bool = self.raw["payload"]["is_bound"]
         return value
 
     @property
     def token(self) -> str | None:
-        """Which token or session that was, by its id; absent: not known. When it is revoked, the turn goes on no …"""
+        """Id of the token or session that began the turn. The turn ends when it is revoked. Absent: not known."""
         value: str | None = self.raw["payload"].get("token")
         return value
 
 
 class TurnModelCallStarted(Event):
-    """The claim before a model is called."""
+    """A server instance claimed a model call, before it calls the model."""
 
     __slots__ = ()
 
@@ -1461,25 +1461,25 @@ class TurnModelCallStarted(Event):
 
     @property
     def claimant(self) -> str:
-        """The server instance that calls the model. Another one that finds the claim knows that it is a dead …"""
+        """The server instance that calls the model. Another instance that reads this claim knows that the …"""
         value: str = self.raw["payload"]["claimant"]
         return value
 
     @property
     def number(self) -> int:
-        """Of the turn's model calls, 1, 2, 3 …"""
+        """Number of the model call in its turn: 1, 2, 3 …"""
         value: int = self.raw["payload"]["number"]
         return value
 
     @property
     def attempt(self) -> int:
-        """Of the same call, 1, 2, 3 …"""
+        """Number of the attempt of this model call: 1, 2, 3 …"""
         value: int = self.raw["payload"]["attempt"]
         return value
 
     @property
     def provider(self) -> str:
-        """The provider's name, as in `anthropic`."""
+        """The provider's name, such as `anthropic`."""
         value: str = self.raw["payload"]["provider"]
         return value
 
@@ -1491,7 +1491,7 @@ class TurnModelCallStarted(Event):
 
 
 class TurnModelCallFinished(Event):
-    """The model has answered, or failed to."""
+    """A model call ended, with or without an answer."""
 
     __slots__ = ()
 
@@ -1503,37 +1503,37 @@ class TurnModelCallFinished(Event):
 
     @property
     def number(self) -> int:
-        """Of the turn's model calls, 1, 2, 3 …"""
+        """Number of the model call in its turn: 1, 2, 3 …"""
         value: int = self.raw["payload"]["number"]
         return value
 
     @property
     def attempt(self) -> int:
-        """Of the same call, 1, 2, 3 …"""
+        """Number of the attempt of this model call: 1, 2, 3 …"""
         value: int = self.raw["payload"]["attempt"]
         return value
 
     @property
     def failure(self) -> Any | None:
-        """Absent: it answered. Else why there is no answer."""
+        """The cause if there is no answer. Absent: the model has answered."""
         value: Any | None = self.raw["payload"].get("failure")
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
     @property
     def usage(self) -> dict[str, Any]:
-        """What this attempt took, in tokens."""
+        """Tokens that this attempt used."""
         value: dict[str, Any] = self.raw["payload"]["usage"]
         return value
 
 
 class TurnFinished(Event):
-    """The model has said what it had to say, or had to stop."""
+    """A turn ended by itself: the model finished or had to stop."""
 
     __slots__ = ()
 
@@ -1545,13 +1545,13 @@ class TurnFinished(Event):
 
     @property
     def stop_reason(self) -> Any:
-        """Why the model stopped."""
+        """The reason why the model stopped."""
         value: Any = self.raw["payload"]["stop_reason"]
         return value
 
 
 class TurnCancelled(Event):
-    """A person stopped it: nothing of it starts any more."""
+    """A person stopped a turn: nothing more of it starts."""
 
     __slots__ = ()
 
@@ -1563,7 +1563,7 @@ class TurnCancelled(Event):
 
 
 class TurnFailed(Event):
-    """The turn could not go on."""
+    """A turn could not continue."""
 
     __slots__ = ()
 
@@ -1575,91 +1575,91 @@ class TurnFailed(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ToolCallRequested(Event):
-    """An assistant wants to call a tool. Nothing has happened yet."""
+    """An assistant requested a tool call. It has had no effect yet."""
 
     __slots__ = ()
 
     @property
     def call_id(self) -> str:
-        """New; it is the correlation id of what the call does."""
+        """The new call's id, which is the correlation id of the call's effects."""
         value: str = self.raw["payload"]["call_id"]
         return value
 
     @property
     def turn_id(self) -> str | None:
-        """The turn that asked for it; absent for assistants outside."""
+        """The turn that requested the call. Absent for outside assistants."""
         value: str | None = self.raw["payload"].get("turn_id")
         return value
 
     @property
     def function(self) -> str:
-        """A built-in tool, or a function that a user has registered."""
+        """The name of a built-in tool or of a registered function."""
         value: str = self.raw["payload"]["function"]
         return value
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """In full, as they came."""
+        """The complete arguments."""
         value: dict[str, Any] = self.raw["payload"]["arguments"]
         return value
 
     @property
     def arguments_hash(self) -> str:
-        """SHA-256 of the function and its arguments in canonical form: what a confirmation names."""
+        """SHA-256 of the function's name and the arguments in canonical form. A confirmation names this hash."""
         value: str = self.raw["payload"]["arguments_hash"]
         return value
 
     @property
     def risk(self) -> Any:
-        """One that a reader does not know is `destructive`."""
+        """The risk of the call. Treat an unknown risk as `destructive`."""
         value: Any = self.raw["payload"]["risk"]
         return value
 
     @property
     def reasons(self) -> list[str] | None:
-        """Sentences: why the risk is what it is."""
+        """The reasons for the risk, as sentences for people."""
         value: list[str] | None = self.raw["payload"].get("reasons")
         return value
 
     @property
     def targets(self) -> list[Any] | None:
-        """What it touches, in the version that the assistant and the confirming person see."""
+        """The objects that the call touches, in the versions that the assistant and the confirming person see."""
         value: list[Any] | None = self.raw["payload"].get("targets")
         return value
 
     @property
     def gate(self) -> Any:
-        """Whether it passes, or waits for a person and until when. One that you do not know waits."""
+        """The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate …"""
         value: Any = self.raw["payload"]["gate"]
         return value
 
     @property
     def after(self) -> str | None:
-        """Present: it starts when that call has ended, not before."""
+        """The call that must end before this one starts. Absent: none."""
         value: str | None = self.raw["payload"].get("after")
         return value
 
     @property
     def token(self) -> str | None:
-        """The token or session by which it was asked for, by its id: of an outside assistant's client, or of who …"""
+        """Id of the token or session behind the request: that of the turn, or of the outside assistant's client. …"""
         value: str | None = self.raw["payload"].get("token")
         return value
 
 
 class ToolCallConfirmed(Event):
-    """A permitted person said yes, once, to exactly these arguments."""
+    """A person with the right to confirm has confirmed the call, once and for exactly these arguments."""
 
     __slots__ = ()
 
@@ -1671,19 +1671,19 @@ class ToolCallConfirmed(Event):
 
     @property
     def arguments_hash(self) -> str:
-        """That of the request: what the person saw."""
+        """The hash of the request, whose arguments the person has seen."""
         value: str = self.raw["payload"]["arguments_hash"]
         return value
 
     @property
     def by_means(self) -> dict[str, Any] | None:
-        """Where the person came in, and with which session or token; absent: not known."""
+        """The program and the session or token with which the person decided. Absent: not known."""
         value: dict[str, Any] | None = self.raw["payload"].get("by_means")
         return value
 
 
 class ToolCallDenied(Event):
-    """A permitted person said no: it never starts."""
+    """A person with the right to confirm has denied the call. It never starts."""
 
     __slots__ = ()
 
@@ -1695,19 +1695,19 @@ class ToolCallDenied(Event):
 
     @property
     def by_means(self) -> dict[str, Any] | None:
-        """Where the person came in, and with which session or token; absent: not known."""
+        """The program and the session or token with which the person decided. Absent: not known."""
         value: dict[str, Any] | None = self.raw["payload"].get("by_means")
         return value
 
     @property
     def detail(self) -> str | None:
-        """The person's own reason."""
+        """The person's reason. Absent: none given."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ToolCallWithdrawn(Event):
-    """Taken back before it started: by who asked, or because the turn was stopped."""
+    """The call was withdrawn before it started, by a user or assistant or because its turn or its access …"""
 
     __slots__ = ()
 
@@ -1719,19 +1719,19 @@ class ToolCallWithdrawn(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ToolCallVoided(Event):
-    """What it would touch changed, or a right that it needs is gone: a confirmation counts no more."""
+    """The call became void: a target has changed, or a needed right has ended. A confirmation no longer …"""
 
     __slots__ = ()
 
@@ -1743,19 +1743,19 @@ class ToolCallVoided(Event):
 
     @property
     def cause(self) -> Any:
-        """Why, as a word. Show one that you do not know as it stands."""
+        """The cause, as a word. Show an unknown word as it is."""
         value: Any = self.raw["payload"]["cause"]
         return value
 
     @property
     def detail(self) -> str | None:
-        """More about it, in a sentence for people."""
+        """More about the cause, in a sentence for people. Absent: the cause is all that is known."""
         value: str | None = self.raw["payload"].get("detail")
         return value
 
 
 class ToolCallExpired(Event):
-    """Nobody decided in time: it never starts."""
+    """The call expired without a decision. It never starts."""
 
     __slots__ = ()
 
@@ -1767,7 +1767,7 @@ class ToolCallExpired(Event):
 
 
 class ToolCallStarted(Event):
-    """The claim: from here on it happens, once."""
+    """A server instance claimed the call and executes it now. A call starts only once."""
 
     __slots__ = ()
 
@@ -1779,19 +1779,19 @@ class ToolCallStarted(Event):
 
     @property
     def passed_by(self) -> Any:
-        """What let it through: the policy, a grant, or a person."""
+        """The reason why the call may start: the policy, a grant, or a person's confirmation."""
         value: Any = self.raw["payload"]["passed_by"]
         return value
 
     @property
     def claimant(self) -> str:
-        """The server instance that executes it. Another one that finds the claim knows that it is a dead one's."""
+        """The server instance that executes the call. Another instance that reads this claim knows that the …"""
         value: str = self.raw["payload"]["claimant"]
         return value
 
 
 class ToolCallExecuted(Event):
-    """The call has ended after its start."""
+    """A started call ended."""
 
     __slots__ = ()
 
@@ -1803,49 +1803,49 @@ class ToolCallExecuted(Event):
 
     @property
     def end(self) -> Any:
-        """Whether it did what it was to do, failed, or nobody knows."""
+        """The end: success, failure, or an unknown outcome."""
         value: Any = self.raw["payload"]["end"]
         return value
 
     @property
     def result(self) -> str:
-        """What the model is told, in full."""
+        """The complete result for the model."""
         value: str = self.raw["payload"]["result"]
         return value
 
     @property
     def duration_ms(self) -> int:
-        """From ToolCallStarted to this event, in milliseconds."""
+        """Time from ToolCallStarted to this event, in milliseconds."""
         value: int = self.raw["payload"]["duration_ms"]
         return value
 
 
 class GrantIssued(Event):
-    """A person lets calls of one conversation pass for a while."""
+    """A person lets calls of one conversation pass without confirmation for a limited time."""
 
     __slots__ = ()
 
     @property
     def grant_id(self) -> str:
-        """New."""
+        """The new grant's id."""
         value: str = self.raw["payload"]["grant_id"]
         return value
 
     @property
     def conversation_id(self) -> str:
-        """The only one that it is for."""
+        """The only conversation that the grant covers."""
         value: str = self.raw["payload"]["conversation_id"]
         return value
 
     @property
     def functions(self) -> list[str]:
-        """Tools by name; empty: all. What is destructive waits all the same."""
+        """Names of the tools that the grant covers. Empty: all. Destructive calls still wait."""
         value: list[str] = self.raw["payload"]["functions"]
         return value
 
     @property
     def expires_at(self) -> int:
-        """Milliseconds since 1970."""
+        """Time at which the grant ends, in milliseconds since 1970."""
         value: int = self.raw["payload"]["expires_at"]
         return value
 
@@ -1857,7 +1857,7 @@ class GrantIssued(Event):
 
 
 class GrantRevoked(Event):
-    """A person ended the grant before its time."""
+    """A person revoked the grant."""
 
     __slots__ = ()
 
@@ -1869,7 +1869,7 @@ class GrantRevoked(Event):
 
 
 class GrantExpired(Event):
-    """The time of a grant came. Recorded when the next one is issued: `expires_at` counts before."""
+    """A grant expired. The event is recorded when the next grant is issued; before, `expires_at` counts."""
 
     __slots__ = ()
 

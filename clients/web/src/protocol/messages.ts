@@ -1,7 +1,7 @@
 // Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
 
 /**
- * What a client sends.
+ * A message from client to server.
  * 
  */
 export type ClientMessage = ({
@@ -9,7 +9,7 @@ hello: HelloMessage
 } | {
 refresh: {
 /**
- * The new one. A token of another account ends the connection.
+ * The new token. A token of another account ends the connection.
  */
 token: string
 }
@@ -40,7 +40,7 @@ send_comm: SendCommMessage
 } | {
 offer: {
 /**
- * At most 200.
+ * Kernelspecs, at most 200.
  */
 kernelspecs: OfferedKernelspec[]
 /**
@@ -53,7 +53,7 @@ kernel_status: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * Whether the kernel is executing something, whoever asked for it.
+ * True while the kernel executes anything, whoever requested it.
  */
 busy: boolean
 }
@@ -68,11 +68,11 @@ comms: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * As `comms_wanted` named it.
+ * The `asker` of `comms_wanted`.
  */
 asker: string
 /**
- * In the order in which they were opened.
+ * Open comms in the order in which they were opened.
  */
 comms: OpenComm[]
 }
@@ -81,14 +81,14 @@ comm: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * In the order in which it happened.
+ * Changes in the order in which they happened.
  */
 changes: CommChange[]
 }
 } | {
 answer_question: {
 /**
- * That of the question. One that nobody waits for any more is passed over.
+ * The question's `id`. An id that has timed out or was cancelled is ignored.
  */
 id: number
 answer: KernelAnswer
@@ -96,39 +96,39 @@ answer: KernelAnswer
 } | {
 answer_file: {
 /**
- * That of the request. One that nobody waits for any more is passed over.
+ * The request's `id`. An id that no request waits for is ignored.
  */
 id: number
 answer: FileAnswer
 }
 })
 /**
- * A notebook. New ones are named by the client, so that a repeated creation is the same creation.
+ * Id of a notebook. The client chooses it, so that a repeated creation has no second effect.
  * 
  */
 export type NotebookId = string
 /**
- * An event.
+ * Id of an event.
  * 
  */
 export type EventId = string
 /**
- * A cell, as in nbformat 4.5.
+ * Id of a cell, as in nbformat 4.5.
  * 
  */
 export type CellId = string
 /**
- * A command, named by the client that sends it; a repeat with the same id is applied once.
+ * Id of a command. The client chooses it; a command that is repeated with the same id is applied once.
  * 
  */
 export type CommandId = string
 /**
- * A group of commands that is undone as one: a typing burst, a turn, an import.
+ * Id of a group of commands that is undone as one, such as a typing burst, a tool call or an import.
  * 
  */
 export type CorrelationId = string
 /**
- * What somebody wants. The actor is the connection's; there is no field for it.
+ * A request to change a notebook, which the server may refuse. Its actor is that of the connection; no field carries it.
  * 
  */
 export type Command = ({
@@ -139,7 +139,7 @@ CreateNotebook: {
 title: string
 metadata?: AnyObject
 /**
- * Where the content comes from that follows in the same batch.
+ * The notebook and version that were copied; the content follows in the same batch. Absent: not a fork.
  */
 forked_from?: (ForkOrigin | null)
 }
@@ -165,7 +165,7 @@ UnarchiveNotebook: {
 } | {
 NameVersion: {
 /**
- * 1 up to the notebook's own version (`version_in_future` above it).
+ * A version from 1 to the notebook's present one (`version_in_future` otherwise).
  */
 version: number
 /**
@@ -199,7 +199,7 @@ EditSource: EditSource
 ReplaceSource: {
 cell_id: CellId
 /**
- * The `cell_version` that was read; `conflict` names another one.
+ * The `cell_version` that the sender has read. A `conflict` carries the present one.
  */
 cell_version: number
 /**
@@ -246,7 +246,7 @@ metadata: AnyObject
 SetCellAttachments: {
 cell_id: CellId
 /**
- * File name to MIME bundle, as in nbformat, at most 16 MiB; absent: none any more.
+ * File name to MIME bundle, as in nbformat, at most 16 MiB. Absent: removes all attachments.
  */
 attachments?: (AnyObject | null)
 }
@@ -262,30 +262,31 @@ cell_id: CellId
 } | {
 Undo: {
 /**
- * How many groups, 1 to 100. Without effect beside `correlation_id` or `turn_id`.
+ * Number of groups, 1 to 100. Ignored beside `correlation_id` or `turn_id`.
  */
 steps?: number
 /**
- * A group of anybody's: of a tool call it is the call's id.
+ * The id of a group of any actor. The group of a tool call has the call's id.
  */
 correlation_id?: (CorrelationId | null)
 /**
- * All that an assistant did in one turn.
+ * All groups of one turn of an assistant.
  */
 turn_id?: (TurnId | null)
 /**
- * Of the sender's groups those that changed text and touch this cell: undo as an editor of the cell does it.
+ * Only groups of the sender that changed text of this cell, as undo in an editor does. Ignored beside
+ * `correlation_id` or `turn_id`.
  */
 cell_id?: (CellId | null)
 }
 } | {
 Redo: {
 /**
- * How many groups, 1 to 100.
+ * Number of groups, 1 to 100.
  */
 steps?: number
 /**
- * As in `Undo`.
+ * Only groups of the sender that changed text of this cell, as redo in an editor does.
  */
 cell_id?: (CellId | null)
 }
@@ -325,7 +326,7 @@ execution_id: ExecutionId
 AnswerInput: {
 execution_id: ExecutionId
 /**
- * At most 64 KiB, without the line break. Of a password the record keeps nothing.
+ * The answer, at most 64 KiB, without the line break. Answers to a password request are not recorded.
  */
 value: string
 }
@@ -333,18 +334,18 @@ value: string
 RecordExecution: {
 cell_id: CellId
 /**
- * At most 64 MiB together.
+ * The run's outputs, at most 64 MiB together.
  */
 outputs: Output[]
 /**
- * The number in `In [3]:`.
+ * The number in `In [3]:`. Absent: not known.
  */
 execution_count?: (number | null)
 }
 } | {
 LaunchKernel: {
 /**
- * Absent: the notebook's own, else `python3`.
+ * The kernelspec's name. Absent: that of the notebook's metadata, else `python3`.
  */
 kernelspec?: (string | null)
 }
@@ -396,11 +397,11 @@ detail?: (string | null)
 ReportExecution: {
 execution_id: ExecutionId
 /**
- * The version of the session's KernelSessionStarted; `stale_fence` where the session has ended.
+ * The version of the session's KernelSessionStarted. `stale_fence`: the session has ended, or is not the sender's.
  */
 fence: number
 /**
- * From 1, counted for each run.
+ * Number of the report: 1, 2, 3 … for each execution.
  */
 seq: number
 report: ExecutionReport
@@ -408,7 +409,7 @@ report: ExecutionReport
 } | {
 ReconcileKernels: {
 /**
- * At most what the notebook has; ids that it does not know change nothing.
+ * Sessions of this notebook that are alive. Ids that the notebook does not know change nothing.
  */
 alive: KernelSessionId[]
 }
@@ -425,11 +426,11 @@ kernel_session: KernelSessionId
  */
 fence: number
 /**
- * At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
+ * At most 64 functions with different names. A malformed one refuses the whole command (`invalid_value`).
  */
 functions: UserFunction[]
 /**
- * Where they stand, as far as the kernel knows.
+ * Places in the code that define the functions, as far as the kernel knows them.
  */
 places?: FunctionPlace[]
 }
@@ -458,7 +459,7 @@ arguments_hash: Hash
 DenyToolCall: {
 call_id: ToolCallId
 /**
- * Why, at most 2,000 characters.
+ * The reason, at most 2,000 characters; the rest is cut off.
  */
 detail?: (string | null)
 }
@@ -466,23 +467,23 @@ detail?: (string | null)
 WithdrawToolCall: {
 call_id: ToolCallId
 /**
- * Why, at most 2,000 characters.
+ * The reason, at most 2,000 characters; the rest is cut off.
  */
 detail?: (string | null)
 }
 } | {
 IssueGrant: {
 /**
- * Chosen by the client, or by the server.
+ * The id that the client chooses. Absent: the server chooses one.
  */
 grant_id?: (GrantId | null)
 conversation_id: ConversationId
 /**
- * Empty: every function.
+ * Names of the functions that the grant covers. Empty: every function.
  */
 functions?: string[]
 /**
- * Milliseconds since 1970, at most seven days ahead.
+ * Time at which the grant ends, in milliseconds since 1970; at most seven days ahead.
  */
 expires_at: number
 }
@@ -501,7 +502,7 @@ ReportToolCall: {
 call_id: ToolCallId
 end: ToolCallEnd
 /**
- * What the assistant reads; at most 256 KiB.
+ * The result that the model reads; at most 256 KiB.
  */
 result: string
 }
@@ -519,7 +520,7 @@ MoveOutputs: MoveOutputs
 StartModelCall: {
 turn_id: TurnId
 /**
- * The name of the provider, as in `anthropic`.
+ * The provider's name, such as `anthropic`.
  */
 provider: string
 /**
@@ -531,11 +532,11 @@ model: string
 ReportModelCall: {
 turn_id: TurnId
 /**
- * Why there is no answer. Absent: there is one.
+ * The cause if there is no answer. Absent: the model has answered.
  */
 failure?: (TurnFailure | null)
 /**
- * More about the failure, in a sentence.
+ * More about the failure, in a sentence for people.
  */
 detail?: (string | null)
 usage?: Usage
@@ -545,7 +546,7 @@ PostReply: {
 turn_id: TurnId
 role: MessageRole
 /**
- * At most 1 MiB together.
+ * The message's content, at most 1 MiB as JSON.
  */
 blocks: MessageBlock[]
 }
@@ -557,14 +558,14 @@ end: TurnEnd
 } | {
 Batch: {
 /**
- * At most 60,000, each decided on what those before it led to. No Batch, Undo or Redo among them.
+ * At most 60,000 commands, each decided on the state after the one before. Batch, Undo and Redo are not allowed.
  */
 commands: Command[]
 }
 })
 export type AnyObject = { [key: string]: unknown }
 /**
- * Whom a notebook's access list names.
+ * Holder of a role in a notebook's access list.
  * 
  */
 export type Subject = ({
@@ -581,37 +582,37 @@ kind: "agent"
 id: AgentId
 })
 /**
- * A person with an account.
+ * Id of a person with an account.
  * 
  */
 export type UserId = string
 /**
- * A link by which somebody without an account takes part.
+ * Id of a share link, by which people without an account take part.
  * 
  */
 export type ShareLinkId = string
 /**
- * A workspace: a group of notebooks and people.
+ * Id of a workspace: a group of notebooks and people.
  * 
  */
 export type WorkspaceId = string
 /**
- * A runtime agent.
+ * Id of a runtime agent.
  * 
  */
 export type AgentId = string
 /**
- * What somebody is in one notebook.
+ * Role of a subject in one notebook.
  * 
  */
 export type Role = ("viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent")
 /**
- * What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+ * Type of a cell. `.ipynb` files have `sql` as code and `prompt` as Markdown, with Notarium's mark in the metadata.
  * 
  */
 export type CellType = ("code" | "markdown" | "raw" | "sql" | "prompt")
 /**
- * Where a cell goes.
+ * A place for a cell, in page order.
  * 
  */
 export type Place = ("start" | "end" | {
@@ -620,7 +621,7 @@ before: CellId
 after: CellId
 })
 /**
- * An assistant's work on one message: model calls and tool calls, until it stops.
+ * Id of a turn: an assistant's work on one message, with its model calls and tool calls.
  * 
  */
 export type TurnId = string
@@ -632,7 +633,7 @@ export type OpenReplyStatus = (ReplyStatus | (string | {
 
 }))
 /**
- * How a reply stands.
+ * Status of a reply in a prompt cell.
  * 
  */
 export type ReplyStatus = ("running" | "finished" | "stopped" | "failed")
@@ -644,7 +645,7 @@ export type OpenStopReason = (StopReason | (string | {
 
 }))
 /**
- * Why a turn came to its end.
+ * Reason why the model stopped, at the end of a turn.
  * 
  */
 export type StopReason = ("end_turn" | "max_turns" | "max_tokens" | "refusal")
@@ -656,13 +657,13 @@ export type OpenTurnFailure = (TurnFailure | (string | {
 
 }))
 /**
- * Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+ * Cause of a model call without an answer, of a failed turn, or of a reply that was cut off.
  * 
  */
 export type TurnFailure = ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted")
 export type ChangeSet = (number | [number, ...string[]])[]
 /**
- * Where a comment goes.
+ * The place of a new comment.
  * 
  */
 export type CommentTarget = ({
@@ -674,17 +675,17 @@ thread_id: ThreadId
 })
 export type TextRange = [number, number]
 /**
- * A thread of comments.
+ * Id of a thread of comments.
  * 
  */
 export type ThreadId = string
 /**
- * What somebody said in a thread.
+ * Id of a comment in a thread.
  * 
  */
 export type CommentId = string
 /**
- * One execution of some source on a kernel.
+ * Id of one execution of some source on a kernel.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -692,7 +693,7 @@ export type CommentId = string
  */
 export type ExecutionId = string
 /**
- * What to execute. A request for a cell names it and never carries code.
+ * The code of a run. A request for a cell names the cell and carries no code.
  * 
  */
 export type ExecutionTarget = ({
@@ -706,40 +707,40 @@ cell_version?: (number | null)
 } | {
 scratch: {
 /**
- * In the kernel's language, at most 1 MiB.
+ * Code in the kernel's language, at most 1 MiB.
  */
 source: string
 /**
- * In a few words, for people; at most 255 characters.
+ * The purpose of the run, for people; 1 to 255 characters on one line.
  */
 purpose: string
 }
 } | {
 function: {
 /**
- * By which it is registered.
+ * The function's name.
  */
 name: string
 arguments: AnyObject
 /**
- * A function that is registered as destructive is called only if this is true: somebody has seen what is called with what.
+ * True: a person has seen the function and its arguments. Required for functions that are registered as destructive.
  */
 confirmed?: boolean
 }
 })
 /**
- * One life of a kernel, from launch to end. A restart begins a new session.
+ * Id of a kernel session: one life of a kernel, from launch to end. A restart begins a new session.
  * 
  */
 export type KernelSessionId = string
 export type AnyJson = unknown
 /**
- * Why a kernel session is over, or never began.
+ * Cause of the end of a kernel session, or of a failed launch.
  * 
  */
 export type KernelCause = ("shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "given_up" | "not_installed" | "cannot_start" | "no_answer")
 /**
- * What an agent reports of one execution.
+ * One step of an execution, as its runtime agent reports it.
  * 
  */
 export type ExecutionReport = ({
@@ -749,14 +750,14 @@ started: {
 } | {
 output: {
 /**
- * In order. At most 4 MiB in one report; a part above 8 KiB is uploaded as a blob first.
+ * The outputs in order, at most 4 MiB in one report. Upload a part above 8 KiB as a blob first.
  */
 outputs: Output[]
 }
 } | {
 update_display: {
 /**
- * As the kernel chose it.
+ * The id that the kernel has chosen.
  */
 display_id: string
 output: Output
@@ -764,18 +765,18 @@ output: Output
 } | {
 clear: {
 /**
- * True: not now, but when the next output comes.
+ * True: they are cleared when the next output comes. False: now.
  */
 wait: boolean
 }
 } | {
 input_request: {
 /**
- * What it asks, as it is to be shown.
+ * The question, as shown to people.
  */
 prompt: string
 /**
- * The answer is to be hidden while it is typed, and is not recorded.
+ * True: hide the answer while it is typed. It is not recorded.
  */
 password: boolean
 }
@@ -783,11 +784,11 @@ password: boolean
 completed: {
 outcome: ExecutionOutcome
 /**
- * The number in `In [3]:`; absent where the kernel gave none.
+ * The number in `In [3]:`. Absent: the kernel gave none.
  */
 execution_count?: (number | null)
 /**
- * A sentence for people about the outputs: that some were cut off, for instance.
+ * A sentence for people about the outputs, for example that some were cut off.
  */
 notice?: (string | null)
 }
@@ -795,18 +796,18 @@ notice?: (string | null)
 lost: {
 cause: EndCause
 /**
- * More about it, in a sentence.
+ * More about the cause, in a sentence for people.
  */
 detail?: (string | null)
 }
 })
 /**
- * How a run came to its own end.
+ * Result of a run that the kernel has ended.
  * 
  */
 export type ExecutionOutcome = ("ok" | "error" | "interrupted" | "timed_out")
 /**
- * Why an execution ended without a result, or before its own end.
+ * Cause of an execution's end other than its own result.
  * 
  */
 export type EndCause = ("requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up")
@@ -818,53 +819,53 @@ export type OpenRisk = (Risk | (string | {
 
 }))
 /**
- * What a tool call can do, from harmless to what cannot be taken back.
+ * Risk of a tool call, from harmless to irreversible.
  * 
  */
 export type Risk = ("read" | "edit" | "sensitive" | "destructive")
 /**
- * A conversation with an assistant.
+ * Id of a conversation with an assistant.
  * 
  */
 export type ConversationId = string
 /**
- * What a person or an assistant said in a conversation.
+ * Id of a message in a conversation.
  * 
  */
 export type MessageId = string
 /**
- * Whether running a cell brings the cells that hang together with it up to date.
+ * Setting of a notebook: which other cells a run of a cell also updates.
  * 
  */
 export type Reactivity = ("off" | "lazy" | "eager")
 /**
- * How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+ * Policy of a notebook: which tool calls need no confirmation. Destructive calls need one under every policy.
  * 
  */
 export type Policy = ("guarded" | "ask_for_every_edit" | "trusted")
 /**
- * One call of a tool by an assistant.
+ * Id of one call of a tool by an assistant.
  * 
  */
 export type ToolCallId = string
 export type Hash = string
 /**
- * A person's leave, given beforehand, for tool calls of a kind.
+ * Id of a grant: a person's permission, given in advance, for tool calls of one conversation.
  * 
  */
 export type GrantId = string
 /**
- * A token, without its secret.
+ * Id of a token. It is not the token's secret.
  * 
  */
 export type TokenId = string
 /**
- * How a call that started came to its end.
+ * End of a tool call that had started.
  * 
  */
 export type ToolCallEnd = ("ok" | "error" | "outcome_unknown")
 /**
- * What holds no more.
+ * A credential or account that has ended.
  * 
  */
 export type Revoked = ({
@@ -873,12 +874,12 @@ token: TokenId
 user: UserId
 })
 /**
- * Who said something.
+ * Author of a message.
  * 
  */
 export type MessageRole = ("user" | "assistant" | "tool")
 /**
- * A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
+ * One block of a message. In JSON: an object whose only key is the block's kind.
  * 
  */
 export type MessageBlock = ({
@@ -891,7 +892,7 @@ text: string
 } | {
 opaque: {
 /**
- * The provider whose it is: others are not sent it.
+ * The provider that sent the data. Other providers do not get it.
  */
 provider: string
 data: AnyJson
@@ -904,32 +905,32 @@ tool_call: {
 provider_id: string
 call_id: ToolCallId
 /**
- * The tool that is called.
+ * The name of the tool or function.
  */
 function: string
 /**
- * As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
- * calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
+ * The arguments as the model wrote them; not always valid JSON. ToolCallRequested has them too, but this
+ * message is recorded before its calls are requested.
  */
 arguments: string
 /**
- * What else the provider attached and wants back word for word.
+ * Further data of the provider, which it must get back unchanged. Absent: none.
  */
 extra?: (string | null)
 }
 } | {
 tool_result: {
 /**
- * As in the call.
+ * The model's own name for the call.
  */
 provider_id: string
 call_id: ToolCallId
 /**
- * Absent: it is the `result` of the ToolCallExecuted of that call, word for word.
+ * The result. Absent: the same text as `result` in the call's ToolCallExecuted.
  */
 text?: (string | null)
 /**
- * The call failed, was refused, or nobody knows what came of it.
+ * True: the call failed, was refused, or its outcome is unknown.
  */
 is_error?: boolean
 }
@@ -937,7 +938,7 @@ is_error?: boolean
 attachment: Attachment
 })
 /**
- * How the reactor ends a turn.
+ * The end of a turn, as the reactor reports it.
  * 
  */
 export type TurnEnd = ({
@@ -946,13 +947,13 @@ finished: StopReason
 failed: {
 cause: TurnFailure
 /**
- * More about it, in a sentence.
+ * More about the cause, in a sentence for people.
  */
 detail?: (string | null)
 }
 })
 /**
- * What is asked about the code at the cursor.
+ * Kind of a question, with its parameters.
  * 
  */
 export type QuestionKind = ({
@@ -969,12 +970,12 @@ detail?: number
 } | {
 describe: {
 /**
- * A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder:
- * what may stand behind `-- @`. At most 1 KiB.
+ * A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder, as SQL
+ * cells name it after `-- @`. At most 1 KiB.
  */
 connection: string
 /**
- * Only tables with this in `schema.name`, in small letters or capitals. At most 1 KiB.
+ * Returns only tables whose `schema.name` contains this text, ignoring case. At most 1 KiB.
  */
 matching?: string
 }
@@ -990,12 +991,12 @@ summarize_column: SummarizeColumn
 format: FormatCells
 })
 /**
- * How a value is compared.
+ * Comparison of a value.
  * 
  */
 export type TableOperator = ("contains" | "lacks" | "equal" | "not_equal" | "less" | "at_most" | "more" | "at_least" | "empty" | "not_empty")
 /**
- * What happened on a kernel's comms.
+ * A change of a kernel's comms.
  * 
  */
 export type CommChange = ({
@@ -1005,13 +1006,13 @@ message: CommMessage
 } | {
 closed: {
 /**
- * Its id.
+ * Id of its comm.
  */
 comm_id: string
 }
 })
 /**
- * What a kernel says, or why it says nothing.
+ * A kernel's answer to a question, or a refusal.
  * 
  */
 export type KernelAnswer = ({
@@ -1038,12 +1039,12 @@ message: string
 }
 })
 /**
- * Why a question has no answer. Each ends with its HTTP status.
+ * Reason for a refusal. Each description ends with the HTTP status.
  * 
  */
 export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "unknown_connection" | "unknown_table" | "connection_failed" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "agent_too_old" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
 /**
- * What a runtime agent says to it.
+ * A runtime agent's answer to a file request.
  * 
  */
 export type FileAnswer = ({
@@ -1068,17 +1069,17 @@ message: string
 }
 })
 /**
- * What stands under a name.
+ * Kind of a folder's entry.
  * 
  */
 export type FileKind = ("file" | "folder" | "other")
 /**
- * Why nothing was done. Each ends with its HTTP status.
+ * Reason for a refusal. Each description ends with the HTTP status.
  * 
  */
 export type FileRefusal = ("invalid_path" | "out_of_reach" | "not_found" | "wrong_kind" | "file_exists" | "too_large" | "disk_full" | "system_refused" | "broken_off" | "notebook_archived" | "no_kernel" | "unknown_kernel_session" | "agent_unreachable" | "agent_too_old" | "busy" | "timeout")
 /**
- * What the server sends.
+ * A message from server to client.
  * 
  */
 export type ServerMessage = ({
@@ -1097,11 +1098,11 @@ checked: CheckedMessage
 presence: {
 notebook: NotebookId
 /**
- * Those that came or moved, each with all of their state.
+ * Peers that came or moved, each with its whole state.
  */
 peers?: PeerState[]
 /**
- * Names of connections, as in `PeerState.connection`.
+ * Connections that left, named as in `PeerState.connection`.
  */
 left?: string[]
 }
@@ -1109,7 +1110,7 @@ left?: string[]
 kernels: {
 notebook: NotebookId
 /**
- * All kernels of the notebook: replaces what was sent before.
+ * All kernels of the notebook: replaces the list sent before.
  */
 kernels: KernelStatus[]
 }
@@ -1117,7 +1118,7 @@ kernels: KernelStatus[]
 measure_kernels: {
 notebook: NotebookId
 /**
- * False: nobody looks any more.
+ * True while a client that is not an agent follows the notebook.
  */
 wanted: boolean
 }
@@ -1128,11 +1129,11 @@ comms: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * All that are open, in the order in which they were opened.
+ * All open comms, in the order in which they were opened.
  */
 comms: OpenComm[]
 /**
- * Why nothing can be known now, in a sentence for people. What was known before stays.
+ * Reason why the comms are unknown now, in a sentence for people. Comms known before stay valid.
  */
 problem?: (string | null)
 }
@@ -1141,7 +1142,7 @@ comm: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * In the order in which it happened.
+ * Changes in the order in which they happened.
  */
 changes: CommChange[]
 }
@@ -1150,7 +1151,7 @@ comms_wanted: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * To be named in the answer. Absent: nobody follows any more, send nothing.
+ * Key for the answer. Absent: no client follows any more, send nothing.
  */
 asker?: (string | null)
 }
@@ -1160,7 +1161,7 @@ send_comm: SendCommMessage
 activity: {
 notebook: NotebookId
 /**
- * In the order in which it happened.
+ * Activity in the order in which it happened.
  */
 activity: TurnActivity[]
 }
@@ -1168,7 +1169,7 @@ activity: TurnActivity[]
 access: {
 notebook: NotebookId
 /**
- * The highest of the roles that you have now.
+ * The highest of your current roles.
  */
 role?: (Role | null)
 }
@@ -1176,14 +1177,14 @@ role?: (Role | null)
 resync: {
 notebook: NotebookId
 /**
- * Why, in a sentence for people.
+ * Reason, in a sentence for people.
  */
 reason: string
 }
 } | {
 slow_down: {
 /**
- * Commands of this connection that are not answered yet.
+ * Number of unanswered commands of this connection.
  */
 unanswered: number
 }
@@ -1192,7 +1193,7 @@ work: {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * One of the names that you offered.
+ * Name of one of your offered kernelspecs.
  */
 kernelspec: string
 }
@@ -1201,7 +1202,7 @@ input_value: {
 notebook: NotebookId
 execution_id: ExecutionId
 /**
- * What was typed, without a line break at its end.
+ * Entered text, without a line break at its end.
  */
 value: string
 }
@@ -1210,7 +1211,7 @@ kernel_question: KernelQuestionMessage
 } | {
 file_request: {
 /**
- * Chosen by the server: the answer names it.
+ * Request id, chosen by the server; the answer carries it.
  */
 id: number
 notebook: NotebookId
@@ -1220,7 +1221,7 @@ request: FileRequest
 error: ErrorMessage
 })
 /**
- * The author of an event. Ids are opaque; names live in the accounts.
+ * The author of an event. Ids are opaque; the accounts have the names.
  * 
  */
 export type Actor = ({
@@ -1240,51 +1241,51 @@ id: AgentId
 kind: "system"
 })
 /**
- * What a token is for. An interactive session holds all but `Agent`.
+ * Scope of a token: the operations that it allows at most. An interactive session has all scopes but `agent`.
  * 
  */
 export type Scope = ("read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent")
 /**
- * ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id.
+ * Key for the place of a cell: ASCII text that sorts byte by byte, with ties sorted by cell id. The server chooses it.
  * 
  */
 export type OrderKey = string
 /**
- * What was executed, word for word.
+ * The exact code of an execution.
  * 
  */
 export type ExecutionSubject = ({
 kind: "cell"
 cell_id: CellId
 /**
- * The `cell_version` that the source is of.
+ * The `cell_version` that had this source.
  */
 cell_version: number
 /**
- * In full: this text runs, whatever the cell says later.
+ * The complete text to run. Later edits of the cell do not change it.
  */
 source: string
 } | {
 kind: "scratch"
 /**
- * In full.
+ * The complete text to run.
  */
 source: string
 /**
- * What for, in a few words for people.
+ * The purpose of the run, for people.
  */
 purpose: string
 } | {
 kind: "tool"
 /**
- * Its name in the table of tools; `call_function` for functions of users.
+ * The tool's name; `call_function` for functions of users.
  */
 tool: string
 digest: Hash
 call_id: ToolCallId
 })
 /**
- * How a run stands. The last five are its end.
+ * Status of an execution. The last five values are ends.
  * 
  */
 export type ExecutionStatus = ("queued" | "assigned" | "running" | "ok" | "error" | "cancelled" | "blocked" | "lost")
@@ -1296,13 +1297,13 @@ export type OpenExecutionCause = (ExecutionCause | (string | {
 
 }))
 /**
- * Why something was executed.
+ * Cause of an execution.
  * 
  */
 export type ExecutionCause = ("requested" | "imported" | "functions_restored" | {
 dependency: {
 /**
- * The run that somebody asked for, planned at the same version. Absent: a cell was deleted.
+ * The requested run of the same plan. Absent: the run follows the deletion of a cell.
  */
 of?: (ExecutionId | null)
 }
@@ -1315,7 +1316,7 @@ export type OpenEndCause = (EndCause | (string | {
 
 }))
 /**
- * How far a session has come.
+ * Phase of a kernel session that has not ended.
  * 
  */
 export type KernelPhase = ("requested" | "claimed" | "started" | "ending")
@@ -1327,7 +1328,7 @@ export type OpenKernelCause = (KernelCause | (string | {
 
 }))
 /**
- * One life of a server process: who holds a notebook's lease, and whose a claim is.
+ * Id of one life of a server process, which holds leases of notebooks and makes claims.
  * 
  */
 export type InstanceId = string
@@ -1339,24 +1340,24 @@ export type OpenTarget = (Target | (string | {
 
 }))
 /**
- * Something that a call touches, as it was when the call was requested. A change of it voids the call.
+ * Target of a tool call, in the version that it had at the request. A change of the target makes the call void.
  * 
  */
 export type Target = ({
 kind: "cell"
 cell_id: CellId
 /**
- * The `cell_version` that it had.
+ * The cell's `cell_version` at the request.
  */
 cell_version: number
 } | {
 kind: "code"
 /**
- * How many there were.
+ * Number of these cells at the request.
  */
 cells: number
 /**
- * The highest `cell_version` among them.
+ * The highest `cell_version` of these cells.
  */
 newest_version: number
 } | {
@@ -1369,17 +1370,17 @@ kind: "function"
  */
 name: string
 /**
- * The version of the event since which it is as it is.
+ * The version of the event that registered the function in its present form.
  */
 registered_version: number
 } | {
 kind: "file"
 /**
- * As the tool was given it: relative paths begin where the kernel runs.
+ * The path in the call's arguments. A relative path begins at the kernel's working folder.
  */
 path: string
 /**
- * Lower-case hex.
+ * SHA-256 of the file's content, in lower-case hex. Absent: the file must not exist yet.
  */
 sha256?: (string | null)
 })
@@ -1391,7 +1392,7 @@ export type OpenGate = (Gate | (string | {
 
 }))
 /**
- * Whether anybody is asked before a call starts, as it was judged when the call was requested.
+ * Decision at the request of a call: it passes, or waits for a person.
  * 
  */
 export type Gate = ({
@@ -1399,12 +1400,12 @@ kind: "passes"
 } | {
 kind: "waits_for_person"
 /**
- * Then it expires.
+ * Time at which the call expires, in milliseconds since 1970.
  */
 until: number
 })
 /**
- * How far a call has come that has not ended.
+ * Phase of a tool call that has not ended.
  * 
  */
 export type ToolCallPhase = ({
@@ -1417,190 +1418,190 @@ phase: "passed"
 } | {
 phase: "started"
 /**
- * Milliseconds since 1970.
+ * Time of the start, in milliseconds since 1970.
  */
 at: number
 claimant: InstanceId
 })
 /**
- * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
+ * Code of a rejection, in `snake_case`. Each code maps to one HTTP status, given after the sentence.
  * 
  */
 export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_thread" | "unknown_comment" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "dependency_cycle" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
- * `block` counts the blocks of one model call's reply, from 0.
+ * Kind of activity. `block` is the index of the block in one model call's reply, from 0.
  * 
  */
 export type ActivityKind = ({
 type: "text_start"
 /**
- * Its number.
+ * Index of the block.
  */
 block: number
 } | {
 type: "text_delta"
 /**
- * The block that it belongs to.
+ * Index of the block.
  */
 block: number
 /**
- * To be joined to what the block has.
+ * Text to append to the block.
  */
 text: string
 } | {
 type: "thinking_delta"
 /**
- * The block that it belongs to.
+ * Index of the block.
  */
 block: number
 /**
- * To be joined to what the block has.
+ * Text to append to the block.
  */
 text: string
 } | {
 type: "tool_start"
 /**
- * The number of the block that the call is.
+ * Index of the block that the call is.
  */
 block: number
 /**
- * The same as in the message's `tool_call` block.
+ * The model's id of the call, as in the message's `tool_call` block.
  */
 provider_id: string
 /**
- * The tool that is called; its arguments are still being written.
+ * Tool that is called; its arguments are still being written.
  */
 function: string
 } | {
 type: "block_stop"
 /**
- * Its number.
+ * Index of the block.
  */
 block: number
 } | {
 type: "attempt_failed"
 /**
- * What went wrong, in a sentence for people.
+ * Cause, in a sentence for people.
  */
 cause: string
 } | {
 type: "tool_update"
 call_id: ToolCallId
 /**
- * A sentence for people.
+ * Notice, a sentence for people.
  */
 message: string
 })
 /**
- * What a runtime agent is asked to do with a file.
+ * A request to a runtime agent about a file.
  * 
  */
 export type FileRequest = ({
 list: {
 /**
- * Below the working folder; empty: that folder itself.
+ * Path below the working folder; empty: that folder itself.
  */
 path: string
 /**
- * The name after which the page begins.
+ * Lower bound: the name after which the page begins.
  */
 after?: (string | null)
 /**
- * Entries at most.
+ * Maximum number of entries.
  */
 limit: number
 /**
- * Those too whose names begin with a dot.
+ * True: includes names that begin with a dot.
  */
 all?: boolean
 }
 } | {
 look: {
 /**
- * Below the working folder.
+ * Path below the working folder.
  */
 path: string
 }
 } | {
 read: {
 /**
- * Below the working folder.
+ * Path below the working folder.
  */
 path: string
 /**
- * The name of the transfer.
+ * Id of the transfer.
  */
 transfer: string
 }
 } | {
 write: {
 /**
- * Below the working folder. Folders on the way are made.
+ * Path below the working folder. Missing folders are created.
  */
 path: string
 /**
- * The name of the transfer.
+ * Id of the transfer.
  */
 transfer: string
 /**
- * Whether a file of this name is replaced.
+ * True: an existing file is replaced.
  */
 overwrite: boolean
 /**
- * How large it will be, where that is known.
+ * Size in bytes, if known.
  */
 size_bytes?: (number | null)
 /**
- * A larger one is refused.
+ * Maximum size in bytes; a larger file is refused.
  */
 max_bytes: number
 }
 } | {
 move: {
 /**
- * Below the working folder.
+ * Path below the working folder.
  */
 from: string
 /**
- * Below the working folder, with the new name. Folders on the way are made.
+ * New path below the working folder. Missing folders are created.
  */
 to: string
 }
 } | {
 remove: {
 /**
- * Below the working folder.
+ * Path below the working folder.
  */
 path: string
 }
 } | {
 trash: {
 /**
- * Entries at most.
+ * Maximum number of entries.
  */
 limit: number
 }
 } | {
 restore: {
 /**
- * Its entry in the trash.
+ * Id of the entry in the trash.
  */
 id: string
 /**
- * Where to; absent: where it was.
+ * Path for the restored entry; absent: the former one.
  */
 to?: (string | null)
 }
 } | {
 empty_trash: {
 /**
- * One entry; absent: all.
+ * Id of one entry; absent: all.
  */
 id?: (string | null)
 }
 })
 /**
- * What can be wrong with a message or a connection, beside rejections of commands.
+ * Code of an error of a message or a connection; refused commands have a `RejectionCode`.
  * 
  */
 export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "version_in_future" | "version_too_old" | "too_many_requests" | "agent_connected" | "unavailable")
@@ -1633,7 +1634,7 @@ export type OpenDoor = (Door | (string | {
 
 }))
 /**
- * Where somebody comes in.
+ * Kind of program with which a person uses the server.
  * 
  */
 export type Door = ("page" | "terminal" | "rest" | "socket")
@@ -1645,7 +1646,7 @@ export type OpenWithdrawalCause = (WithdrawalCause | (string | {
 
 }))
 /**
- * Why a tool call was taken back before it started.
+ * Cause of the withdrawal of a tool call that had not started.
  * 
  */
 export type WithdrawalCause = ("requested" | "turn_cancelled" | "turn_ended" | "access_revoked")
@@ -1657,7 +1658,7 @@ export type OpenVoidCause = (VoidCause | (string | {
 
 }))
 /**
- * Why a tool call counts no more, confirmed or not.
+ * Cause that makes a tool call void, confirmed or not.
  * 
  */
 export type VoidCause = ("target_changed" | "tool_changed" | "risk_grew" | "right_lost" | "confirmation_lost" | "gate_closed" | "archived")
@@ -1669,7 +1670,7 @@ export type OpenPassed = (Passed | (string | {
 
 }))
 /**
- * What let a call through.
+ * Reason why a call may start.
  * 
  */
 export type Passed = ({
@@ -1961,22 +1962,22 @@ GrantRevoked?: GrantRevoked
 GrantExpired?: GrantExpired
 }
 /**
- * The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
+ * First message of a client. It alone ignores unknown fields: a newer client's additions must not hide which protocols it speaks.
  * 
  */
 export interface HelloMessage {
 protocols: ProtocolRange
 /**
- * Absent when it came as the subprotocol `notarium.bearer.<token>`.
+ * The token. Absent when it came as the subprotocol `notarium.bearer.<token>`.
  */
 token?: (string | null)
 /**
- * Name and version of the program, for people who look for a fault.
+ * Name and version of the client program, for diagnosis.
  */
 client: string
 /**
- * From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
- * same process takes over from the one before; another process is refused while that lives.
+ * From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A new connection of the same process
+ * replaces the one before. A connection of another process is refused while the first is alive.
  */
 instance?: (string | null)
 /**
@@ -1984,8 +1985,8 @@ instance?: (string | null)
  */
 features?: string[]
 /**
- * From guests: what they want to be called, 1 to 40 characters on one line. Others see it with the label of the link.
- * Of everybody else it is passed over.
+ * From guests: the display name, 1 to 40 characters on one line. Others see it with the label of the link. Ignored for all other
+ * clients.
  */
 name?: (string | null)
 }
@@ -1995,31 +1996,31 @@ name?: (string | null)
  */
 export interface ProtocolRange {
 /**
- * The oldest.
+ * The oldest major version.
  */
 min: number
 /**
- * The newest.
+ * The newest major version.
  */
 max: number
 }
 /**
- * Asks to follow a notebook, from what the client already has.
+ * Subscription to a notebook, from the client's last event on.
  * 
  */
 export interface SubscribeMessage {
 notebook: NotebookId
 /**
- * The last event that the client has; absent: none.
+ * The last event that the client has; absent: it has none.
  */
 since?: (LastEvent | null)
 /**
- * Cells with text that is not acked: their changes since the base come even when a snapshot does.
+ * Cells with text that is not acked. Their changes since `base` are sent even if the answer is a snapshot.
  */
 unconfirmed?: UnconfirmedText[]
 }
 /**
- * An event by its place and its name: after a restore from a backup another event may stand at that place.
+ * An event by version and id. After a restore from a backup, another event may have the same version.
  * 
  */
 export interface LastEvent {
@@ -2030,13 +2031,13 @@ version: number
 event_id: EventId
 }
 /**
- * A cell that the client has text for which is not acked.
+ * A cell in which the client has text that is not acked.
  * 
  */
 export interface UnconfirmedText {
 cell_id: CellId
 /**
- * The version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
+ * Version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
  */
 base: number
 }
@@ -2052,34 +2053,34 @@ notebook: NotebookId
  */
 expected_version?: (number | null)
 /**
- * The undo group; absent: the command is a group of its own.
+ * The undo group; absent: the command forms a group alone.
  */
 correlation_id?: (CorrelationId | null)
 body: Command
 }
 /**
- * The version of another notebook that a new one was copied from.
+ * The notebook and version from which a new notebook was copied.
  * 
  */
 export interface ForkOrigin {
 notebook: NotebookId
 /**
- * The version of it that was copied.
+ * The copied version.
  */
 version: number
 }
 /**
- * What `InsertCell` makes.
+ * A new cell, and its place.
  * 
  */
 export interface InsertCell {
 /**
- * Named by the client when it shows the cell before the ack; else by the server.
+ * The id that the client chooses, to show the cell before the ack. Absent: the server chooses one.
  */
 cell_id?: (CellId | null)
 cell_type: CellType
 /**
- * At most 1 MiB, with `\n` line breaks only.
+ * The cell's source, at most 1 MiB, with `\n` line breaks only.
  */
 source?: string
 place?: Place
@@ -2090,12 +2091,12 @@ metadata?: AnyObject
 attachments?: (AnyObject | null)
 flags?: CellFlagChanges
 /**
- * Of a prompt cell that comes with the reply that a file or another notebook has of it.
+ * The reply of a prompt cell that comes from a file or another notebook. Absent: none.
  */
 reply?: (CellReply | null)
 }
 /**
- * Flags to change; absent ones stay.
+ * Flags of a cell to change. Absent flags stay as they are.
  * 
  */
 export interface CellFlagChanges {
@@ -2116,87 +2117,87 @@ source_hidden?: (boolean | null)
  */
 outputs_hidden?: (boolean | null)
 /**
- * Of a heading: the cells below it, up to the next heading, are not shown.
+ * For a heading: the cells below it, up to the next heading, are not shown.
  */
 heading_collapsed?: (boolean | null)
 /**
- * A mark for exporters; Notarium itself keeps it and does nothing with it.
+ * A flag for exporters. Notarium stores it and does not use it.
  */
 exported?: (boolean | null)
 /**
- * 1 to 9; 0 removes it.
+ * Number of a bookmark, 1 to 9. 0 removes the bookmark.
  */
 bookmark?: (number | null)
 }
 /**
- * What an assistant has answered to a prompt cell, as far as it had come.
+ * Reply of an assistant in a prompt cell, as far as it was recorded.
  * 
  */
 export interface CellReply {
 /**
- * The turn that gave it; absent: a file or another notebook brought it.
+ * The turn that gave the reply. Absent: the reply came from a file or another notebook.
  */
 turn_id?: (TurnId | null)
 status: OpenReplyStatus
 /**
- * Why the model stopped, when it finished.
+ * The reason why the model stopped, for the status `finished`. Absent otherwise.
  */
 stop_reason?: (OpenStopReason | null)
 /**
- * Why there is no more of it, when it failed or was cut off.
+ * The cause if the reply failed or was cut off. Absent otherwise.
  */
 cause?: (OpenTurnFailure | null)
 /**
- * More about the cause, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 /**
- * The cell's source when it was asked: another one now means that the reply is stale.
+ * The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
  */
 prompt: string
 /**
- * The texts of the turn's messages so far, with an empty line between them.
+ * The texts of the turn's messages so far, separated by empty lines.
  */
 text: string
 /**
- * The conversation's messages hold more than `text`.
+ * True: the conversation's messages have more text than `text`.
  */
 is_cut?: boolean
 }
 /**
- * A change of a cell's text by somebody who may be behind.
+ * A change of a cell's text, made at a version that may be older than the notebook's.
  * 
  */
 export interface EditSource {
 cell_id: CellId
 /**
- * The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came since.
+ * The version of the notebook at which the change was made. `base_too_old`: the cell has had more than 10,000 edits since.
  */
 base: number
 change: ChangeSet
 /**
- * The sender's group in this cell that the sender's editor takes back with this change. Recorded as that group's undo.
- * An ordinary edit where the group is another's, or touches more than this cell.
+ * Id of the sender's group that the editor undoes with this change; it is recorded as that group's undo. A group
+ * of another actor, or one that touches other cells: an ordinary edit.
  */
 undoes?: (CorrelationId | null)
 /**
- * The sender's undo that the sender's editor takes back with this change. An ordinary edit where there is nothing to
- * redo under that id.
+ * Id of the sender's undo that the editor takes back with this change. If that id has nothing to redo: an ordinary edit.
  */
 redoes?: (CorrelationId | null)
 }
 /**
- * What `AddComment` says, and where.
+ * A new comment, and its place.
  * 
  */
 export interface AddComment {
 target: CommentTarget
 /**
- * Markdown, 1 to 10,000 characters. Blanks at its ends go.
+ * Markdown, 1 to 10,000 characters. Blanks at both ends are removed.
  */
 text: string
 /**
- * The accounts that it names, at most 50 (`unknown_subject`, `subject_ended`). A mention gives nobody a right.
+ * Accounts that the comment mentions, at most 50 active ones (`unknown_subject` or `subject_ended` otherwise). A
+ * mention gives no right.
  */
 mentions?: UserId[]
 }
@@ -2207,75 +2208,75 @@ mentions?: UserId[]
 export interface CommentPlace {
 cell_id: CellId
 /**
- * `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell.
+ * `[start, end]` in the cell's source, in UTF-16 code units; not empty for a new thread. Absent: the whole cell.
  */
 range?: (TextRange | null)
 /**
- * The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+ * The version of the notebook to whose text the range refers; later edits move the range. Absent: the server's present text.
  */
 base?: (number | null)
 }
 /**
- * What `EditComment` makes of a comment.
+ * The new text and mentions of a comment.
  * 
  */
 export interface EditComment {
 thread_id: ThreadId
 comment_id: CommentId
 /**
- * As in `AddComment`.
+ * The whole new text: Markdown, 1 to 10,000 characters. Blanks at both ends are removed.
  */
 text: string
 /**
- * All that it names from then on; those that it named already may have left.
+ * All accounts that the comment then mentions, at most 50. Accounts that it mentioned before need not be active.
  */
 mentions?: UserId[]
 }
 /**
- * What `RequestExecution` runs, and where.
+ * A request for a run: its code and its kernel.
  * 
  */
 export interface RequestExecution {
 /**
- * Chosen by the client, or by the server.
+ * The id that the client chooses. Absent: the server chooses one.
  */
 execution_id?: (ExecutionId | null)
 target: ExecutionTarget
 /**
- * Absent: the notebook's first kernel; one is launched where there is none.
+ * The kernel for the run. Absent: the notebook's oldest kernel, or a new one if there is none.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * The kernel is interrupted after so many milliseconds of running; absent: never.
+ * Running time in milliseconds after which the kernel is interrupted; above 0. Absent: no limit.
  */
 timeout_ms?: (number | null)
 /**
- * When this run fails, those of the same batch behind it are blocked.
+ * True: if another run of the same batch does not succeed while this one is queued, this one is blocked.
  */
 stop_on_error?: boolean
 }
 /**
- * One output, as nbformat has it, opaque.
+ * One output of a run, as in nbformat.
  * 
  */
 export interface Output {
 content: AnyJson
 /**
- * What is missing in `content`; a part above 8 KiB is kept as a blob.
+ * The parts that are missing in `content`: each part above 8 KiB is a blob.
  */
 blobs?: BlobPart[]
 /**
- * Of `display_data` that may be updated later.
+ * The id by which later updates name this `display_data`. Absent: it has none.
  */
 display_id?: (string | null)
 }
 /**
- * One part of an output that lives in a blob instead of the event.
+ * One part of an output that is stored in a blob instead of the event.
  * 
  */
 export interface BlobPart {
 /**
- * JSON pointer (RFC 6901) into `content`, where the value was taken out.
+ * JSON pointer (RFC 6901) into `content`, to the place of the missing value.
  */
 pointer: string
 /**
@@ -2283,7 +2284,7 @@ pointer: string
  */
 sha256: string
 /**
- * Of the blob.
+ * Size of the blob, in bytes.
  */
 size_bytes: number
 /**
@@ -2292,99 +2293,99 @@ size_bytes: number
 json?: boolean
 }
 /**
- * A function as its kernel describes it.
+ * A registered function, as its kernel describes it.
  * 
  */
 export interface UserFunction {
 /**
- * An identifier of ASCII letters, digits and `_`.
+ * The function's name: 1 to 64 ASCII letters, digits and `_`, a letter first.
  */
 name: string
 /**
- * Any text that changes when the function does.
+ * A text that changes when the function changes; at most 100 characters.
  */
 version?: string
 /**
- * What it does and when to use it, for the model and for people.
+ * Description for the model and for people: what the function does and when to use it. At most 4,000 characters.
  */
 description?: string
 schema: AnyObject
 risk: OpenRisk
 }
 /**
- * Where a registered function stands, as its kernel says.
+ * Place in code of a registered function, as its kernel reports it.
  * 
  */
 export interface FunctionPlace {
 /**
- * Of the function.
+ * The function's name.
  */
 name: string
 /**
- * The cell whose run registered it; absent: code of no cell did, or the kernel does not say.
+ * The cell whose run registered the function. Absent: code of no cell did, or the kernel does not report it.
  */
 cell_id?: (CellId | null)
 /**
- * The module that defines it; absent: the notebook does.
+ * The module that defines the function. Absent: the notebook's code defines it.
  */
 module?: (string | null)
 /**
- * The line there, from 1.
+ * The line in that cell or module, from 1. Absent: not known.
  */
 line?: (number | null)
 }
 /**
- * Says something to an assistant and begins its turn. A conversation that does not exist begins.
+ * A message to an assistant, which begins a turn. A conversation that does not exist is created.
  * 
  */
 export interface StartTurn {
 conversation_id: ConversationId
 /**
- * Chosen by the client, or by the server.
+ * The id that the client chooses. Absent: the server chooses one.
  */
 turn_id?: (TurnId | null)
 /**
- * What is asked; absent for a prompt cell, whose source it is.
+ * The message. Absent for a prompt cell, whose source is the message.
  */
 text?: (string | null)
 /**
- * A prompt cell: its source is what is asked, and it shows the reply.
+ * A prompt cell: its source is the message, and the cell shows the reply.
  */
 cell_id?: (CellId | null)
 /**
- * `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
+ * The model: `PROVIDER`, `PROVIDER/MODEL`, or a model of the first provider. Absent: the server's default.
  */
 model?: (string | null)
 /**
- * Pictures and files that go with it, at most 8: blobs that were uploaded for this notebook. Pictures (PNG, JPEG, GIF, WebP) of
- * at most 3,750,000 bytes, text of at most 256 KiB.
+ * At most 8 pictures and files, uploaded as blobs of this notebook. Pictures (PNG, JPEG, GIF, WebP) have at most
+ * 3,750,000 bytes, text files at most 256 KiB.
  */
 attachments?: Attachment[]
 }
 /**
- * A picture or a file that goes with a question: a blob of the notebook.
+ * A picture or file that is attached to a message, stored as a blob of the notebook.
  * 
  */
 export interface Attachment {
 /**
- * Of its bytes, in lower-case hex: the name of the blob.
+ * SHA-256 of the bytes, in lower-case hex, which names the blob.
  */
 sha256: string
 /**
- * How large it is.
+ * Size in bytes.
  */
 size_bytes: number
 /**
- * What it is, as in `image/png`.
+ * Media type, such as `image/png`.
  */
 media_type: string
 /**
- * As the person's file is called.
+ * Name of the person's file, 1 to 255 characters.
  */
 name: string
 }
 /**
- * What becomes of a message in the assistant's context; what is absent stays.
+ * Flags of a message for the assistant's context. Absent flags stay as they are.
  * 
  */
 export interface FlagMessage {
@@ -2400,33 +2401,33 @@ pinned?: (boolean | null)
 skipped?: (boolean | null)
 }
 /**
- * The only way in which an assistant acts.
+ * A request of an assistant to call a tool. Assistants cannot send the commands of people.
  * 
  */
 export interface RequestToolCall {
 /**
- * Chosen by the sender, or by the server.
+ * The id that the sender chooses. Absent: the server chooses one.
  */
 call_id?: (ToolCallId | null)
 /**
- * The turn that it is part of; absent for outside assistants, which have none.
+ * The turn of the call. Absent for outside assistants, which have no turns.
  */
 turn_id?: (TurnId | null)
 /**
- * A built-in tool, or a function that a user has registered (`unknown_tool` otherwise).
+ * The name of a built-in tool or of a registered function (`unknown_tool` otherwise).
  */
 function: string
 arguments?: AnyObject
 /**
- * Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+ * A call of the same conversation that must end first, with any result. An ended call has no effect.
  */
 after?: (ToolCallId | null)
 /**
- * What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+ * Title of the conversation if it begins with this call, for outside assistants.
  */
 conversation_title?: (string | null)
 /**
- * The token that the outside assistant's client has shown to the server, by its id. Of a call in a turn it is the turn's.
+ * Id of the token that the outside assistant's client has used. For a call in a turn, the turn's token counts instead.
  */
 token?: (TokenId | null)
 }
@@ -2437,49 +2438,49 @@ token?: (TokenId | null)
 export interface MoveOutputs {
 execution_id: ExecutionId
 /**
- * As it was when the outputs were read: no others have come since.
+ * The execution's `output_seq` when the outputs were read (`execution_state` if it is higher now).
  */
 output_seq: number
 /**
- * In the order of the outputs, none over another.
+ * The replacements, in the order of the outputs, without overlaps.
  */
 moved: MovedOutputs[]
 }
 /**
- * Outputs that follow one another, and what stands in their place.
+ * Consecutive outputs, and the output that replaces them.
  * 
  */
 export interface MovedOutputs {
 /**
- * The place of the first, counted from 0 before anything is moved.
+ * Index of the first replaced output, from 0, before any replacement of this event.
  */
 first: number
 /**
- * How many; more than one are pieces of the same stream.
+ * Number of replaced outputs. Several are pieces of the same stream.
  */
 count: number
 output: Output
 }
 /**
- * What a model call took, in tokens.
+ * Tokens that a model call used.
  * 
  */
 export interface Usage {
 /**
- * Of what the model read.
+ * Number of tokens that the model read.
  */
 input_tokens?: number
 /**
- * Of what the model wrote.
+ * Number of tokens that the model wrote.
  */
 output_tokens?: number
 /**
- * The provider did not say: this is our estimate.
+ * True: the server's estimate, because the provider reported no numbers.
  */
 estimated?: boolean
 }
 /**
- * Asks whether the client's state at a version is the right one. The client must follow the notebook.
+ * Compares the client's state at a version with the server's. The client must follow the notebook.
  * 
  */
 export interface CheckMessage {
@@ -2489,12 +2490,12 @@ notebook: NotebookId
  */
 version: number
 /**
- * Of the client's own state. Where the server's is another, it sends the whole state afterwards.
+ * Digest of the client's own state. If the server's digest differs, it sends the whole state after its answer.
  */
 digest?: (Hash | null)
 }
 /**
- * Where a client is in a notebook. Everything may be absent: somebody is here, and nothing more is known.
+ * Position of a client in a notebook. All fields may be absent: the client is present, and nothing more is known.
  * 
  */
 export interface PresenceState {
@@ -2510,7 +2511,7 @@ cell_id?: (CellId | null)
  */
 selection?: (number[] | null)
 /**
- * Text is being entered at this moment.
+ * True while text is being entered.
  */
 typing?: boolean
 }
@@ -2520,62 +2521,62 @@ typing?: boolean
  */
 export interface AskKernelMessage {
 /**
- * Chosen by the client: the answer names it.
+ * Question id, chosen by the client; the answer carries it.
  */
 id: number
 notebook: NotebookId
 /**
- * The cell that the code is of. One that does not run is refused.
+ * The cell that contains the code. A cell that cannot run is refused.
  */
 cell_id?: (CellId | null)
 /**
- * Absent: the kernel that the cell would run on now.
+ * Kernel that is asked; absent: the kernel that the cell would run on now.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * The text as it stands in the editor: it need not be the cell's source.
+ * Text in the editor; it may differ from the cell's source.
  */
 code?: string
 /**
- * The place in `code`, in UTF-16 code units.
+ * Cursor position in `code`, in UTF-16 code units.
  */
 cursor?: number
 kind: QuestionKind
 }
 /**
- * Asks for rows of a table, in an order, of those that pass.
+ * Requests rows of a table that pass search and filters, sorted.
  * 
  */
 export interface ReadTable {
 of: TableName
 /**
- * The first row wanted, of those that pass in their order.
+ * Offset of the first row, among the matching rows in sort order; from 0.
  */
 first?: number
 /**
- * How many rows; at most 10,000.
+ * Number of rows; at most 10,000.
  */
 count: number
 /**
- * Absent: the order of the table.
+ * Sort order; absent: the order of the table.
  */
 sort?: (TableSort | null)
 /**
- * All of them must pass; at most 20.
+ * Filters, all of which a row must pass; at most 20.
  */
 filters?: TableFilter[]
 /**
- * Only rows with this in the text of a column, in small letters or capitals. At most 1 KiB.
+ * Returns only rows in which the text of a column contains this, ignoring case. At most 1 KiB.
  */
 search?: string
 }
 /**
- * Names a table in a kernel's memory: exactly one of both.
+ * Name of a table in a kernel's memory: exactly one of the two fields.
  * 
  */
 export interface TableName {
 /**
- * What the output says in `table`: the very frame that it shows, whatever its variable holds by now.
+ * The `table` that the output carries: the very frame that it shows, even if its variable holds another by now.
  */
 table?: (string | null)
 /**
@@ -2584,42 +2585,42 @@ table?: (string | null)
 variable?: (string | null)
 }
 /**
- * By which column rows are sorted. Rows without a value come last, equal ones keep their order.
+ * Sort order by one column. Rows without a value come last; equal rows keep their order.
  * 
  */
 export interface TableSort {
 /**
- * Its place in `columns`.
+ * Index in `columns`, from 0.
  */
 column: number
 /**
- * From the largest to the smallest.
+ * Sorts from the largest to the smallest.
  */
 is_descending?: boolean
 }
 /**
- * What the value of a column must be.
+ * Condition on the value of a column.
  * 
  */
 export interface TableFilter {
 /**
- * Its place in `columns`.
+ * Index in `columns`, from 0.
  */
 column: number
 operator: TableOperator
 /**
- * Empty for `empty` and `not_empty`. At most 1 KiB.
+ * Value to compare with; empty for `empty` and `not_empty`. At most 1 KiB.
  */
 value?: string
 }
 /**
- * Asks what a column of a table holds.
+ * Requests a summary of a column.
  * 
  */
 export interface SummarizeColumn {
 of: TableName
 /**
- * Its place in `columns`.
+ * Index in `columns`, from 0.
  */
 column: number
 }
@@ -2629,7 +2630,7 @@ column: number
  */
 export interface FormatCells {
 /**
- * The text of each, as it stands in the editor; at most 500 cells and 256 KiB.
+ * Texts of the cells as the editor has them; at most 500 cells and 256 KiB.
  */
 cells: string[]
 }
@@ -2641,31 +2642,31 @@ export interface SendCommMessage {
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * Chosen by the client: the kernel's answers name it, with the connection, as `parent`.
+ * Chosen by the client. Answers of the kernel carry it in `parent`, behind the connection.
  */
 id: number
 /**
- * Who sends it, by connection. The server sets it.
+ * Connection of the sender. The server sets it.
  */
 sender?: (string | null)
 message: CommMessage
 }
 /**
- * What is said on a comm.
+ * A message on a comm.
  * 
  */
 export interface CommMessage {
 /**
- * An open one.
+ * Id of an open comm.
  */
 comm_id: string
 data: AnyObject
 /**
- * Bytes that belong to it, base64; at most 64.
+ * Binary buffers of the message, base64; at most 64.
  */
 buffers?: string[]
 /**
- * From a kernel: which message of a client it answers, as `connection.id`.
+ * From a kernel: the client message that it answers, as `connection.id`.
  */
 parent?: (string | null)
 }
@@ -2675,25 +2676,25 @@ parent?: (string | null)
  */
 export interface OfferedKernelspec {
 /**
- * The kernelspec's directory name, as in `python3`: what `LaunchKernel` names.
+ * Directory name of the kernelspec, as in `python3`; `LaunchKernel` takes it.
  */
 name: string
 /**
- * For people, as in `Python 3 (ipykernel)`.
+ * Display name, as in `Python 3 (ipykernel)`.
  */
 display_name: string
 /**
- * Of the code, as in `python`.
+ * Language of the code, as in `python`.
  */
 language: string
 }
 /**
- * A connection to a database that the operator of a runtime agent has named: what people and programs may know of it.
+ * A database connection that the operator of a runtime agent has named: the part that people and programs may see.
  * 
  */
 export interface OfferedConnection {
 /**
- * As an SQL cell names it in its first line: `-- @warehouse`.
+ * Name as an SQL cell has it in its first line: `-- @warehouse`.
  */
 name: string
 /**
@@ -2701,12 +2702,12 @@ name: string
  */
 kind: string
 /**
- * Whether a cell that says `write` may write.
+ * True if a cell with `write` after the name, as in `-- @warehouse write`, may write.
  */
 writes?: boolean
 }
 /**
- * What a kernel takes of its machine.
+ * Memory and CPU use of a kernel.
  * 
  */
 export interface KernelUsage {
@@ -2715,40 +2716,40 @@ export interface KernelUsage {
  */
 memory_bytes: number
 /**
- * Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+ * CPU use in percent of one processor: 200 means two processors fully used. Absent after the first measurement, which has no interval.
  */
 cpu_percent?: (number | null)
 }
 /**
- * A comm that is open, with what the kernel has said on it so far.
+ * An open comm with the state that the kernel has sent so far.
  * 
  */
 export interface OpenComm {
 /**
- * For widgets the `model_id`.
+ * Id of the comm; for widgets the `model_id`.
  */
 comm_id: string
 /**
- * What is talked about; absent: a widget. `notarium.progress`: how far a run has come.
+ * Target of the comm; absent: a widget. `notarium.progress`: progress of a run.
  */
 target?: (string | null)
 /**
- * Of progress: the run.
+ * The run whose progress this is; only for `notarium.progress`.
  */
 execution_id?: (ExecutionId | null)
 state: AnyObject
 /**
- * Attributes that are bytes: they are not in `state`.
+ * Attributes that are bytes; `state` does not contain them.
  */
 buffers?: CommBuffer[]
 }
 /**
- * Bytes, and where in a state they belong.
+ * Bytes and their path in a state.
  * 
  */
 export interface CommBuffer {
 /**
- * Names of attributes and places in lists (as text), from the outermost in.
+ * Attribute names and list indexes (as text), from the outermost in.
  */
 path: string[]
 /**
@@ -2757,20 +2758,20 @@ path: string[]
 base64: string
 }
 /**
- * What could stand in place of a piece of the code.
+ * Completions for a piece of the code.
  * 
  */
 export interface Completion {
 /**
- * Where the piece begins that a match replaces, in UTF-16 code units of the code.
+ * Start of the piece that a match replaces, in UTF-16 code units of the code.
  */
 from: number
 /**
- * Where it ends.
+ * End of the piece, exclusive.
  */
 to: number
 /**
- * In the kernel's order; at most 500.
+ * Matches in the kernel's order; at most 500.
  */
 matches: CompletionMatch[]
 /**
@@ -2779,30 +2780,30 @@ matches: CompletionMatch[]
 is_cut?: boolean
 }
 /**
- * One text that could stand there.
+ * One completion.
  * 
  */
 export interface CompletionMatch {
 /**
- * Replaces the piece.
+ * Text that replaces the piece.
  */
 text: string
 /**
- * What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
+ * Type of the completion as the kernel names it: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
  */
 type?: (string | null)
 /**
- * How it is called, as in `(a, b=1)`.
+ * Signature of a function, as in `(a, b=1)`.
  */
 signature?: (string | null)
 }
 /**
- * What a name is.
+ * Documentation of a name.
  * 
  */
 export interface Inspection {
 /**
- * False: the kernel knows nothing by that name.
+ * False: the kernel does not know the name.
  */
 found: boolean
 /**
@@ -2817,8 +2818,7 @@ data?: {
 is_cut?: boolean
 }
 /**
- * The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
- * account may not read are not among them.
+ * Tables and views of a connection, with their columns. Left out: system schemas, partitions, and tables that the account may not read.
  * 
  */
 export interface ConnectionSchema {
@@ -2827,11 +2827,11 @@ export interface ConnectionSchema {
  */
 kind: string
 /**
- * At most 1,000: first those that need no schema before their name.
+ * At most 1,000; tables that need no schema before their name come first.
  */
 tables: Table[]
 /**
- * How many more there are.
+ * Number of further tables that were left out.
  */
 tables_left_out?: number
 }
@@ -2841,15 +2841,15 @@ tables_left_out?: number
  */
 export interface Table {
 /**
- * The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`.
+ * Catalog, if it is not the default one: a database that DuckDB has attached, or `temp`.
  */
 catalog?: (string | null)
 /**
- * Its schema.
+ * Schema of the table.
  */
 schema: string
 /**
- * Its name, as it is: SQL may want it in quotes.
+ * Unquoted name; SQL may need quotes around it.
  */
 name: string
 /**
@@ -2857,15 +2857,15 @@ name: string
  */
 kind: string
 /**
- * Whether SQL finds it by its name alone.
+ * True if SQL finds the table by its name alone.
  */
 is_visible: boolean
 /**
- * In their order; at most 10,000 of all tables.
+ * Columns in table order; at most 10,000 over all tables.
  */
 columns: Column[]
 /**
- * How many more it has.
+ * Number of further columns that were left out.
  */
 columns_left_out?: number
 }
@@ -2875,29 +2875,29 @@ columns_left_out?: number
  */
 export interface Column {
 /**
- * Its name, as it is: SQL may want it in quotes.
+ * Unquoted name; SQL may need quotes around it.
  */
 name: string
 /**
- * In the words of the database; at most 200 characters. Empty: SQLite has columns without a type.
+ * Type as the database names it, at most 200 characters. Empty: SQLite has columns without a type.
  */
 type: string
 /**
- * Whether it may hold NULL.
+ * True if the column may hold NULL.
  */
 nullable: boolean
 }
 /**
- * The variables of a kernel: the user's own, no modules, functions or classes, and none that begins with `_`.
+ * Variables of a kernel: the user's own, without modules, functions, classes, and names that begin with `_`.
  * 
  */
 export interface VariableList {
 /**
- * In the order in which they were made first; at most 200, those made last.
+ * Variables in the order of their first assignment; at most 200, the latest.
  */
 variables: Variable[]
 /**
- * How many more there are.
+ * Number of further variables that were left out.
  */
 left_out?: number
 }
@@ -2907,31 +2907,31 @@ left_out?: number
  */
 export interface Variable {
 /**
- * Its name.
+ * Variable name.
  */
 name: string
 /**
- * Its type, with the module where it is not Python's own.
+ * Type name, with its module unless it is a built-in of Python.
  */
 type: string
 /**
- * Of arrays and tables: the length of each axis.
+ * Length of each axis; for arrays and tables.
  */
 shape?: (number[] | null)
 /**
- * Of containers and texts.
+ * Number of elements or characters; for containers and texts.
  */
 length?: (number | null)
 /**
- * Of memory, without what it refers to; absent where that is not known cheaply.
+ * Size in memory in bytes, without referenced objects; absent if it is expensive to compute.
  */
 bytes?: (number | null)
 /**
- * The beginning of what it holds. `[hidden]`: its name says that it is a secret.
+ * Beginning of the value as text. `[hidden]`: the variable's name suggests a secret.
  */
 preview?: (string | null)
 /**
- * `read_table` reads it.
+ * True if `read_table` can read it.
  */
 is_table?: boolean
 }
@@ -2941,89 +2941,89 @@ is_table?: boolean
  */
 export interface TablePage {
 /**
- * Names the table in later questions.
+ * Name of the table in later questions.
  */
 table: string
 /**
- * What it is: `pandas.DataFrame`, `polars.Series` …
+ * Type of the table: `pandas.DataFrame`, `polars.Series` …
  */
 kind: string
 /**
- * How many rows it has.
+ * Number of rows of the table.
  */
 rows: number
 /**
- * How many of them pass.
+ * Number of rows that pass search and filters.
  */
 matching: number
 /**
- * The place of the first row of `data` among those that pass.
+ * Offset of the first row of `data` among the matching rows.
  */
 first: number
 /**
- * At most 2,000.
+ * Columns, at most 2,000.
  */
 columns: TableColumn[]
 /**
- * How many more columns it has.
+ * Number of further columns that were left out.
  */
 columns_left_out?: number
 /**
- * Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
- * beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+ * Rows, each with a value per column: `null` where there is none, a number, a boolean, or a text. Integers beyond 2^53 and numbers
+ * that are not finite (`inf`, `-inf`, `NaN`) are texts.
  */
 data: AnyJson[][]
 /**
- * Fewer rows than asked for fit in one answer: ask on behind the last.
+ * The answer has fewer rows than requested because of its size: request the next ones from behind the last.
  */
 is_cut?: boolean
 /**
- * Its shape, its types or its first rows are others than when the output showed it.
+ * Shape, types or first rows differ from those that the output showed.
  */
 is_changed?: boolean
 }
 /**
- * A column of a table. The columns of the index come first.
+ * A column of a table. Index columns come first.
  * 
  */
 export interface TableColumn {
 /**
- * As text; names need not differ, and that of an index may be empty.
+ * Column name as text; not necessarily unique, and empty for an unnamed index.
  */
 name: string
 /**
- * In the library's words: `int64`, `datetime64[ns, UTC]`, `String` …
+ * Type as the library names it: `int64`, `datetime64[ns, UTC]`, `String` …
  */
 type: string
 /**
- * `integer`, `number`, `boolean`, `datetime`, `text` or `any`; others may come.
+ * `integer`, `number`, `boolean`, `datetime`, `text` or `any`; more may be added.
  */
 kind: string
 /**
- * What the library writes where there is no value. Absent: `NaN`.
+ * Text that the library prints for a missing value. Absent: `NaN`.
  */
 missing?: (string | null)
 /**
- * It is of the index.
+ * True for a column of the index.
  */
 is_index?: boolean
 }
 /**
- * What a column holds. What makes no sense for its type, or takes too long, is absent.
+ * Summary of a column. Values that make no sense for its type, or take too long to compute, are absent.
  * 
  */
 export interface ColumnSummary {
 column: TableColumn
 /**
- * Of the table.
+ * Number of rows of the table.
  */
 rows: number
 /**
- * Rows without a value.
+ * Number of rows without a value.
  */
 missing: number
 /**
- * How many different values there are.
+ * Number of distinct values.
  */
 distinct?: (number | null)
 /**
@@ -3039,11 +3039,11 @@ max?: (AnyJson | null)
  */
 mean?: (AnyJson | null)
 /**
- * The standard deviation of a sample.
+ * The sample standard deviation.
  */
 std?: (AnyJson | null)
 /**
- * Below which a quarter, half and three quarters of the values lie.
+ * The first, second and third quartile.
  */
 quartiles?: AnyJson[]
 /**
@@ -3052,27 +3052,27 @@ quartiles?: AnyJson[]
 top?: ValueCount[]
 }
 /**
- * How often a value is there.
+ * A value and its frequency.
  * 
  */
 export interface ValueCount {
 value: AnyJson
 /**
- * In so many rows.
+ * Number of rows with this value.
  */
 count: number
 }
 /**
- * What the formatter made of them.
+ * Formatted cells.
  * 
  */
 export interface FormattedCells {
 /**
- * Its name and version, `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
+ * Name and version of the formatter, as in `black 26.1.0`. Absent: the kernel's Python has none, and `cells` is empty.
  */
 formatter?: (string | null)
 /**
- * In the order of the question; `null` for one that the formatter cannot read, or leaves alone.
+ * Texts in the order of the question; `null` for a cell that the formatter cannot parse or does not change.
  */
 cells: (string | null)[]
 }
@@ -3086,70 +3086,70 @@ export interface FolderPage {
  */
 path: string
 /**
- * By name.
+ * Entries by name.
  */
 files: FileEntry[]
 /**
- * There is more: ask for what comes `after` this name.
+ * Name to pass as `after` for the next page; absent on the last page.
  */
 next?: (string | null)
 /**
- * The folder holds more than is looked through: what is beyond is not listed, but found by its name.
+ * True: the folder has more entries than are read. The others are not listed, but found by name.
  */
 is_cut?: boolean
 }
 /**
- * Something in a folder.
+ * An entry of a folder.
  * 
  */
 export interface FileEntry {
 /**
- * Its name, without the folder.
+ * Name without the folder.
  */
 name: string
 kind: FileKind
 /**
- * Of a file.
+ * Size in bytes; only for files.
  */
 size_bytes?: (number | null)
 /**
- * When its content changed last, by the clock of that machine.
+ * Time of the last change of its content by the clock of that machine, in milliseconds since 1970.
  */
 modified_at?: (number | null)
 }
 /**
- * A file that was stored.
+ * A stored file.
  * 
  */
 export interface WrittenFile {
 /**
- * Below the working folder.
+ * Path below the working folder.
  */
 path: string
 /**
- * All of it.
+ * Total size in bytes.
  */
 size_bytes: number
 /**
- * Of its bytes, in lower-case hex.
+ * SHA-256 of its bytes, in lower-case hex.
  */
 sha256: string
 /**
- * It took the place of another.
+ * True if it replaced an existing file.
  */
 replaced: boolean
 }
 /**
- * A file, folder or link that has another name or place.
+ * A moved file, folder or link.
  * 
  */
 export interface MovedFile {
 /**
- * Where it was, below the working folder.
+ * Former path, below the working folder.
  */
 from: string
 /**
- * Where it is.
+ * New path, below the working folder.
  */
 path: string
 kind: FileKind
@@ -3160,56 +3160,56 @@ kind: FileKind
  */
 export interface TrashedFile {
 /**
- * By which it is restored.
+ * Id for restoring it.
  */
 id: string
 /**
- * Where it was, below the working folder.
+ * Former path, below the working folder.
  */
 path: string
 kind: FileKind
 /**
- * All of it; of a folder with very many files, of those that were counted.
+ * Total size in bytes; for a folder with very many files, of the counted ones.
  */
 size_bytes: number
 /**
- * By the clock of that machine.
+ * Time of removal by the clock of that machine, in milliseconds since 1970.
  */
 removed_at: number
 }
 /**
- * What the trash of a working folder holds.
+ * Entries of the trash of a working folder, with its limits.
  * 
  */
 export interface TrashPage {
 /**
- * The last removed first.
+ * Entries, the last removed first.
  */
 files: TrashedFile[]
 /**
- * Entries in all.
+ * Number of all entries.
  */
 count: number
 /**
- * Of all entries.
+ * Size of all entries, in bytes.
  */
 size_bytes: number
 /**
- * Entries are deleted for good after so long.
+ * Number of days after which entries are deleted permanently.
  */
 kept_days: number
 /**
- * The oldest are deleted for good when all are larger; the last one stays.
+ * Maximum size of all entries, in bytes: beyond it the oldest are deleted permanently; the last one stays.
  */
 max_bytes: number
 }
 /**
- * Who the client is, and what the server allows it.
+ * The client's identity and its limits.
  * 
  */
 export interface WelcomeMessage {
 /**
- * The one of `hello.protocols` that is spoken from here on.
+ * The version of `hello.protocols` that both sides use from now on.
  */
 protocol: number
 /**
@@ -3217,112 +3217,112 @@ protocol: number
  */
 server: string
 /**
- * The name of this connection in presence.
+ * Name of this connection in presence.
  */
 connection: string
 actor: Actor
 /**
- * What the token is good for; a role in a notebook may allow less.
+ * Scopes of the token; the role in a notebook may allow less.
  */
 scopes: Scope[]
 /**
- * When the token ends; send `refresh` before.
+ * Expiry of the token, in milliseconds since 1970; send `refresh` before.
  */
 expires_at?: (number | null)
 /**
- * A larger frame is refused with `frame_too_large`; one of twice the size ends the connection.
+ * Maximum size of a frame. A larger one is refused with `frame_too_large`; one of twice the size ends the connection.
  */
 max_frame_bytes: number
 /**
- * The server sends a ping this often; a client that hears nothing for three times as long reconnects.
+ * Interval of the server's pings, in milliseconds. A client that receives nothing for three intervals reconnects.
  */
 heartbeat_ms: number
 /**
- * Optional parts of the protocol that this server has, such as `assistants`. Pass over names that you do not know.
+ * Optional parts of the protocol that this server has, such as `assistants`. Ignore unknown names.
  */
 features: string[]
 }
 /**
- * A subscription has begun: what the client needs to be at `version`.
+ * Start of a subscription: everything that the client needs to be at `version`.
  * 
  */
 export interface SubscribedMessage {
 notebook: NotebookId
 /**
- * The events that follow come after this version.
+ * Version after which events follow.
  */
 version: number
 event_id: EventId
 /**
- * The event in `since` is not in this log, which was restored from a backup: the snapshot replaces what the client has,
- * its unconfirmed texts are of another branch (`base_too_old`), and commands that were acked may be gone.
+ * True: the event in `since` is not in this log, which was restored from a backup. The snapshot replaces the client's state, its
+ * unconfirmed texts belong to another branch (`base_too_old`), and acked commands may be lost.
  */
 diverged?: boolean
 role: Role
 /**
- * [`crate::DOCUMENT`]: by which rules the state is folded.
+ * [`crate::DOCUMENT`]: version of the rules by which the state is folded.
  */
 document: number
 /**
- * Of the snapshot; absent where that has no canonical form.
+ * Digest of the snapshot; absent if it has no canonical form.
  */
 digest?: (Hash | null)
 /**
- * To a person: what they can undo and redo next.
+ * For people: the next steps to undo and redo.
  */
 undo?: (NextSteps | null)
 /**
- * True: a newer server has written this notebook. `version` is the last one before the first event that this server does
- * not know; no more events come, and every command is refused with `read_only`.
+ * True: a newer server has written this notebook. `version` is the last one before the first event that this server does not know. No
+ * more events follow, and every command is refused with `read_only`.
  */
 read_only?: boolean
 /**
- * The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
+ * State at `version`. Absent: the client's state at `since` is valid, and the missing events follow.
  */
 snapshot?: (Document | null)
 /**
- * With a snapshot: the events since their base of the cells that the client named as unconfirmed.
+ * With a snapshot: events of the unconfirmed cells that the client named, since their base.
  */
 unconfirmed_events?: EventMessage[]
 /**
- * Cells whose base was too far back: offer the text as a conflict copy.
+ * Cells whose base is too old: offer the text as a conflict copy.
  */
 base_too_old?: CellId[]
 /**
- * Who is here, without yourself.
+ * Other clients in the notebook.
  */
 peers?: PeerState[]
 /**
- * Which kernels can be reached and are busy.
+ * Reachability and activity of each kernel.
  */
 kernels?: KernelStatus[]
 }
 /**
- * What a person can undo and redo next.
+ * The next undo and the next redo of an actor.
  * 
  */
 export interface NextSteps {
 /**
- * Absent: there is nothing to undo.
+ * The group that `Undo` takes next. Absent: there is nothing to undo.
  */
 undo?: (NextStep | null)
 /**
- * Absent: there is nothing to redo.
+ * The group that `Redo` takes next. Absent: there is nothing to redo.
  */
 redo?: (NextStep | null)
 }
 /**
- * One undoable group, as its author is told.
+ * One group that can be undone or redone.
  * 
  */
 export interface NextStep {
 correlation_id: CorrelationId
 /**
- * Of its last event.
+ * The version of the group's last event.
  */
 version: number
 /**
- * The cells that it touches; none: it is about the notebook itself.
+ * The cells that the group touches. Empty: it changes the notebook itself.
  */
 cells?: CellId[]
 }
@@ -3337,72 +3337,72 @@ notebook_id: NotebookId
  */
 version: number
 /**
- * 1 to 255 characters on one line; empty before the first event.
+ * The title: 1 to 255 characters on one line; empty before the first event.
  */
 title: string
 /**
- * True: it is read, exported and forked, and neither changed nor run.
+ * True: the notebook can be read, exported and forked, but neither changed nor run.
  */
 archived?: boolean
 metadata: AnyObject
 /**
- * When the first event was recorded. Milliseconds since 1970.
+ * Time of the first event, in milliseconds since 1970.
  */
 created_at?: number
 /**
- * When the last event was recorded. Milliseconds since 1970.
+ * Time of the last event, in milliseconds since 1970.
  */
 updated_at?: number
 /**
- * Sorted by subject.
+ * The access list, sorted by subject.
  */
 access: AccessEntry[]
 /**
- * The live ones. The trash is a projection of the log.
+ * The live cells by id. The trash is a projection of the log.
  */
 cells: {
 [k: string]: Cell
 }
 /**
- * Cell ids in the order of the page: by order key, then id. Derived from `cells`.
+ * Cell ids in page order: by order key, then id. Derived from `cells`.
  */
 order: CellId[]
 /**
- * The latest execution of each live cell (the one whose outputs it shows).
+ * The latest execution of each live cell, whose outputs the cell shows.
  */
 latest: {
 [k: string]: ExecutionId
 }
 /**
- * Threads of comments, resolved ones too. One whose cell is in the trash comes back with it.
+ * Threads of comments, also resolved ones and those of cells in the trash.
  */
 threads?: {
 [k: string]: Thread
 }
 /**
- * Latest and unfinished executions.
+ * Executions that are unfinished, or the latest of a live cell.
  */
 executions: {
 [k: string]: Execution
 }
 /**
- * The sessions that have not ended, or were not claimed yet.
+ * The kernel sessions that have not ended, also unclaimed ones.
  */
 kernels: {
 [k: string]: KernelSession
 }
 /**
- * The last thing that went wrong with a kernel. Absent once one has started.
+ * The last unrequested end or failed launch of a kernel. Absent: none since a kernel started.
  */
 kernel_notice?: (KernelNotice | null)
 /**
- * By name: what users have registered as tools, also of kernels that have ended.
+ * Functions that kernels have registered as tools, by name; also those of ended kernels.
  */
 functions?: {
 [k: string]: RegisteredFunction
 }
 /**
- * Names given to versions.
+ * Names of versions, by version.
  */
 named_versions?: {
 /**
@@ -3414,7 +3414,7 @@ named_versions?: {
 policy?: Policy
 reactivity?: Reactivity
 /**
- * Without their messages, which are a projection of the log.
+ * Conversations, without their messages, which are a projection of the log.
  */
 conversations?: {
 [k: string]: Conversation
@@ -3432,26 +3432,26 @@ tool_calls?: {
 [k: string]: ToolCall
 }
 /**
- * Those that hold, or have expired unnoticed: `expires_at` counts.
+ * Grants that are not revoked. Expired ones may still be here: check `expires_at`.
  */
 grants?: {
 [k: string]: AssistantGrant
 }
 }
 /**
- * One line of the access list. A list, because JSON keys cannot be subjects.
+ * One entry of the access list.
  * 
  */
 export interface AccessEntry {
 subject: Subject
 role: Role
 /**
- * Milliseconds since 1970; absent: until it is revoked.
+ * Time at which the role ends, in milliseconds since 1970. Absent: until it is revoked.
  */
 expires_at?: (number | null)
 }
 /**
- * A live cell. In JSON its content stands beside the versions.
+ * A live cell. In JSON the fields of its content are beside the versions.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3460,7 +3460,7 @@ expires_at?: (number | null)
 export interface Cell {
 cell_type: CellType
 /**
- * At most 1 MiB, with `\n` line breaks only. May be empty.
+ * The cell's source, at most 1 MiB, with `\n` line breaks only. May be empty.
  */
 source: string
 order_key: OrderKey
@@ -3471,7 +3471,7 @@ metadata?: AnyObject
 attachments?: (AnyObject | null)
 flags?: CellFlags
 /**
- * What an assistant answered, of a prompt cell.
+ * The reply that a prompt cell shows. Absent: none.
  */
 reply?: (Reply | null)
 /**
@@ -3484,7 +3484,7 @@ cell_version: number
 source_version: number
 }
 /**
- * Marks on a cell that change how it is shown or used, never what it says.
+ * Flags of a cell: its display and its use, not its content.
  * 
  */
 export interface CellFlags {
@@ -3505,55 +3505,55 @@ source_hidden?: boolean
  */
 outputs_hidden?: boolean
 /**
- * Of a heading: the cells below it, up to the next heading, are not shown.
+ * For a heading: the cells below it, up to the next heading, are not shown.
  */
 heading_collapsed?: boolean
 /**
- * A mark for exporters; Notarium itself keeps it and does nothing with it.
+ * A flag for exporters. Notarium stores it and does not use it.
  */
 exported?: boolean
 /**
- * 1 to 9.
+ * Number of a bookmark, 1 to 9. Absent: none.
  */
 bookmark?: (number | null)
 }
 /**
- * What an assistant has answered to a prompt cell, as far as it has come.
+ * Reply of an assistant that a prompt cell shows, as far as it is recorded.
  * 
  */
 export interface Reply {
 /**
- * The turn that gives it; absent: a file or another notebook brought it.
+ * The turn that gives the reply. Absent: the reply came from a file or another notebook.
  */
 turn_id?: (TurnId | null)
 status: OpenReplyStatus
 /**
- * Why the model stopped, when it finished.
+ * The reason why the model stopped, for the status `finished`. Absent otherwise.
  */
 stop_reason?: (OpenStopReason | null)
 /**
- * Why there is no more of it, when it failed or was stopped.
+ * The cause if the reply failed or was cut off. Absent otherwise.
  */
 cause?: (OpenTurnFailure | null)
 /**
- * More about the cause, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 /**
- * The cell's source when it was asked: another one now means that the reply is stale.
+ * The cell's source at the start of the turn. If the cell's source differs now, the reply is stale.
  */
 prompt: string
 /**
- * The texts of the turn's messages so far, with an empty line between them.
+ * The texts of the turn's messages so far, separated by empty lines.
  */
 text: string
 /**
- * The conversation's messages hold more than `text`.
+ * True: the conversation's messages have more text than `text`.
  */
 is_cut?: boolean
 }
 /**
- * A thread of comments on a cell, or on a range of its text. While its cell is in the trash, so is the thread.
+ * A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3562,59 +3562,59 @@ is_cut?: boolean
 export interface Thread {
 cell_id: CellId
 /**
- * Moves with the text. Empty: the text is gone. Absent: the thread is about the whole cell.
+ * The range of text, which edits move. Empty: the text was deleted. Absent: the thread is about the whole cell.
  */
 range?: (TextRange | null)
 /**
- * The text of the range when the thread began, or its beginning.
+ * The text of the range when the thread began, cut to 500 characters. Absent: the thread began without a range.
  */
 quote?: (string | null)
 /**
- * In the order in which they were posted.
+ * The comments, in the order in which they were posted.
  */
 comments: Comment[]
 /**
- * Absent: it is open.
+ * The thread's resolution. Absent: the thread is open.
  */
 resolved?: (Resolution | null)
 }
 /**
- * What somebody said in a thread.
+ * A comment in a thread.
  * 
  */
 export interface Comment {
 comment_id: CommentId
 /**
- * Markdown.
+ * The comment's text, as Markdown.
  */
 text: string
 /**
- * The accounts that it names, sorted.
+ * Accounts that the comment mentions, sorted.
  */
 mentions?: UserId[]
 author: Actor
 /**
- * Milliseconds since 1970.
+ * Time of posting, in milliseconds since 1970.
  */
 posted_at: number
 /**
- * When its author changed it last; absent: never. Milliseconds since 1970.
+ * Time of the author's last change, in milliseconds since 1970. Absent: never changed.
  */
 edited_at?: (number | null)
 }
 /**
- * Who settled a thread, and when.
+ * The resolution of a thread: actor and time.
  * 
  */
 export interface Resolution {
 by: Actor
 /**
- * Milliseconds since 1970.
+ * Time of the resolution, in milliseconds since 1970.
  */
 at: number
 }
 /**
- * One execution: a record with its own id, the exact source it ran, its outputs, its end.
+ * One execution: the exact source that it runs, its outputs, and its end.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3626,90 +3626,91 @@ status: ExecutionStatus
 cause: OpenExecutionCause
 requested_by: Actor
 /**
- * Milliseconds since 1970.
+ * Time of the request, in milliseconds since 1970.
  */
 requested_at: number
 /**
- * Version of the request: the order of the queue.
+ * The version of the request. Queued runs are executed in this order.
  */
 requested_version: number
 correlation_id: CorrelationId
 /**
- * Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away.
+ * The kernel session of the run. Absent for imported runs, and while a run waits for a default kernel whose agent
+ * was away at the request.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * The only agent that may write about it.
+ * The only agent that may report on the run. Absent: the run is not assigned.
  */
 agent?: (AgentId | null)
 /**
- * Of the assignment: writes about the execution must carry it.
+ * The fence of the session to which the run is assigned. Reports on the run must carry it. Absent: the run is not assigned.
  */
 fence?: (number | null)
 /**
- * Its kernel is interrupted after so long; absent: never.
+ * Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
  */
 timeout_ms?: (number | null)
 /**
- * When it fails, runs of the same correlation that still wait are blocked.
+ * True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
  */
 stop_on_error?: boolean
 /**
- * Somebody wants it cancelled; its agent interrupts it.
+ * True: a cancel was requested, and the agent interrupts the run.
  */
 cancel_requested?: boolean
 /**
- * Milliseconds since 1970; absent: the kernel has not begun.
+ * Time at which the kernel began the run, in milliseconds since 1970. Absent: it has not begun.
  */
 started_at?: (number | null)
 /**
- * Milliseconds since 1970; absent: it has not ended.
+ * Time of the end, in milliseconds since 1970. Absent: the run has not ended.
  */
 ended_at?: (number | null)
 /**
- * The number in `In [3]:`; absent where the kernel gave none.
+ * The number in `In [3]:`. Absent: the kernel gave none.
  */
 execution_count?: (number | null)
 /**
- * Why it was cancelled or lost, or has no result of its own.
+ * The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
  */
 end_cause?: (OpenEndCause | null)
 /**
- * The run before it that did not succeed.
+ * The earlier run that did not succeed, so that this one is blocked. Absent: the run is not blocked.
  */
 blocked_by?: (ExecutionId | null)
 /**
- * A sentence about an odd end.
+ * A sentence for people about an unusual end. Absent: none.
  */
 notice?: (string | null)
 /**
- * The highest write of the agent that is in the log.
+ * The highest number of the agent's reports in the log. 0: none.
  */
 output_seq?: number
 /**
- * Those that are shown, in order.
+ * The outputs that are shown, in order.
  */
 outputs?: Output[]
 /**
- * `clear_output(wait=True)`: the next output replaces all.
+ * True after `clear_output(wait=True)`: the next output replaces all outputs.
  */
 clear_on_next_output?: boolean
 /**
- * The question that waits for an answer.
+ * The open request for input. Absent: none.
  */
 pending_input?: (PendingInput | null)
 }
 /**
- * A question that waits for an answer on stdin.
+ * A request for input on stdin that has no answer yet.
  * 
  */
 export interface PendingInput {
 /**
- * What the code asks, as it is to be shown.
+ * The question, as shown to people.
  */
 prompt: string
 /**
- * The answer is to be hidden while it is typed, and does not enter the log.
+ * True: hide the answer while it is typed. It is not recorded.
  */
 password: boolean
 }
@@ -3722,58 +3723,59 @@ password: boolean
  */
 export interface KernelSession {
 /**
- * The kernelspec's name, as in `python3`.
+ * The kernelspec's name, such as `python3`.
  */
 kernelspec: string
 phase: KernelPhase
 /**
- * Version of the launch request, kept over restarts: the lowest is the default kernel.
+ * The version of the launch request; a restart keeps it. The session with the lowest version is the default kernel.
  */
 requested_version: number
 /**
- * The runtime agent that has claimed it. Absent: none has.
+ * The runtime agent that has claimed the session. Absent: none has.
  */
 agent?: (AgentId | null)
 /**
- * Version of `KernelSessionStarted`; every write about the session carries it.
+ * The version of KernelSessionStarted, which reports on the session must carry. Absent: the kernel has not started.
  */
 fence?: (number | null)
 language_info?: AnyObject
 sandbox?: AnyObject
 }
 /**
- * The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.
+ * The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it.
  * 
  */
 export interface KernelNotice {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 /**
- * Of the event that says so.
+ * The version of the event of the end or failure.
  */
 version: number
 }
 /**
- * A function that the notebook knows.
+ * A function that a kernel has registered as a tool.
  * 
  */
 export interface RegisteredFunction {
 function: UserFunction
 /**
- * Version of the event since which it is as it is.
+ * The version of the event that registered the function in its present form.
  */
 registered_version: number
 /**
- * The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again.
+ * The kernel that runs the function. Absent: that kernel has ended, and the function cannot be called until a
+ * kernel registers it again.
  */
 kernel_session?: (KernelSessionId | null)
 }
 /**
- * A conversation. Its messages are a projection.
+ * A conversation. Its messages are a projection of the log, not part of the document.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3781,31 +3783,31 @@ kernel_session?: (KernelSessionId | null)
  */
 export interface Conversation {
 /**
- * What the first message begins with, or the name of the assistant outside.
+ * The beginning of the first message, or the name of the outside assistant. 1 to 255 characters on one line.
  */
 title: string
 started_by: Actor
 /**
- * Milliseconds since 1970.
+ * Time of the start, in milliseconds since 1970.
  */
 started_at: number
 /**
- * The unfinished turn.
+ * The unfinished turn. Absent: none.
  */
 turn?: (TurnId | null)
 /**
- * It began with a call of an outside assistant, and nobody has spoken in it.
+ * True: the conversation began with a call of an outside assistant, and no person has written in it.
  */
 is_outside?: boolean
 /**
- * Messages that are pinned or skipped.
+ * Flags of the messages that are pinned or skipped, by message.
  */
 flagged?: {
 [k: string]: MessageFlags
 }
 }
 /**
- * Marks on a message that say whether it is in the assistant's context.
+ * Flags of a message for the assistant's context.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3813,11 +3815,11 @@ flagged?: {
  */
 export interface MessageFlags {
 /**
- * Always.
+ * True: the message is always in the assistant's context.
  */
 pinned?: boolean
 /**
- * Never.
+ * True: the message is never in the assistant's context.
  */
 skipped?: boolean
 }
@@ -3833,48 +3835,48 @@ conversation_id: ConversationId
 message_id: MessageId
 requested_by: Actor
 /**
- * The version of its TurnStarted.
+ * The version of the turn's TurnStarted.
  */
 started_version: number
 /**
- * Milliseconds since 1970.
+ * Time of the start, in milliseconds since 1970.
  */
 started_at: number
 /**
- * The prompt cell that it answers; absent: it was asked in a chat.
+ * The prompt cell that the turn answers. Absent: the message came from a chat.
  */
 cell_id?: (CellId | null)
 /**
- * As the person chose; absent: the server's default.
+ * The model that the person chose. Absent: the server's default.
  */
 model?: (string | null)
 /**
- * Its calls do nothing beyond these.
+ * Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
  */
 scopes: Scope[]
 /**
- * Its calls reach no other notebook.
+ * True: that token is bound to some notebooks, so the turn cannot create or list notebooks.
  */
 is_bound: boolean
 /**
- * Model calls that have begun.
+ * Number of model calls that have begun.
  */
 model_calls: number
 /**
- * Attempts of the last one.
+ * Number of attempts of the last model call.
  */
 attempts: number
 /**
- * The server instance that makes the last one; absent: it is over.
+ * The server instance that makes the last model call. Absent: no model call is under way.
  */
 model_call_claimant?: (InstanceId | null)
 /**
- * The last one failed: the next is another attempt of it.
+ * True: the last attempt failed, and the next is another attempt of the same model call.
  */
 is_model_call_failed?: boolean
 }
 /**
- * A call that has not ended.
+ * A tool call that has not ended.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3882,42 +3884,42 @@ is_model_call_failed?: boolean
  */
 export interface ToolCall {
 /**
- * A built-in tool, or a function that a user has registered.
+ * The name of a built-in tool or of a registered function.
  */
 function: string
 arguments: AnyObject
 arguments_hash: Hash
 risk: OpenRisk
 /**
- * Sentences: why the risk is what it is.
+ * The reasons for the risk, as sentences for people.
  */
 reasons?: string[]
 /**
- * What it touches, as it was when the call was requested.
+ * The objects that the call touches, in the versions that they had at the request.
  */
 targets?: OpenTarget[]
 requested_by: Actor
 /**
- * Milliseconds since 1970.
+ * Time of the request, in milliseconds since 1970.
  */
 requested_at: number
 /**
- * The version of its ToolCallRequested.
+ * The version of the call's ToolCallRequested.
  */
 requested_version: number
 /**
- * The turn that asked for it; absent for assistants outside.
+ * The turn that requested the call. Absent for outside assistants.
  */
 turn_id?: (TurnId | null)
 gate: OpenGate
 /**
- * It does not start before this call has ended.
+ * The call that must end before this one starts. Absent: none.
  */
 after?: (ToolCallId | null)
 phase: ToolCallPhase
 }
 /**
- * A person's leave for the calls of one conversation.
+ * A person's permission for calls of one conversation, for a limited time.
  * 
  * This interface was referenced by `undefined`'s JSON-Schema definition
  * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
@@ -3927,90 +3929,90 @@ export interface AssistantGrant {
 conversation_id: ConversationId
 for_user: UserId
 /**
- * Empty: every function.
+ * Names of the functions that the grant covers. Empty: every function.
  */
 functions?: string[]
 /**
- * Milliseconds since 1970.
+ * Time at which the grant ends, in milliseconds since 1970.
  */
 expires_at: number
 issued_by: Actor
 }
 /**
- * An event as clients see it: without the notebook's id (the frame has it) and the hashes (the record has them).
+ * An event for clients: without the notebook's id (the frame has it) and the hashes (the record has them).
  * 
  */
 export interface EventMessage {
 /**
- * One more than that of the event before.
+ * Version, one more than that of the event before.
  */
 version: number
 id: EventId
 /**
- * The name of the event, as in `CellInserted`: it selects the shape of `payload`.
+ * Name of the event, as in `CellInserted`: it selects the shape of `payload`.
  */
 type: string
 /**
- * Counted for each type, from 1. A higher number than you know cannot be folded.
+ * Version of the payload's schema, for each type from 1. A client cannot fold an unknown higher version.
  */
 schema: number
 actor: Actor
 command_id: CommandId
 correlation_id: CorrelationId
 /**
- * The `id` of the event that led to this one. Absent where a client's command did.
+ * Id of the event that caused this one. Absent if a client's command did.
  */
 causation_id?: (EventId | null)
 /**
- * The correlation id of the group that this event undoes, or undoes the undoing of.
+ * Correlation id of the group that this event undoes or redoes.
  */
 undoes?: (CorrelationId | null)
 /**
- * Milliseconds since 1970, by the server's clock; never before the event before.
+ * Server time in milliseconds since 1970; never before that of the previous event.
  */
 recorded_at: number
 payload: AnyJson
 }
 /**
- * Somebody who is in the notebook.
+ * A client in the notebook.
  * 
  */
 export interface PeerState {
 /**
- * The connection, by the name in its `welcome`: one person may have several.
+ * Connection, as in its `welcome`: one person may have several.
  */
 connection: string
 actor: Actor
 /**
- * For people to read.
+ * Display name.
  */
 name: string
 state?: PresenceState
 }
 /**
- * What is known of a kernel beside the log.
+ * Status of a kernel that is not in the log.
  * 
  */
 export interface KernelStatus {
 kernel_session: KernelSessionId
 /**
- * What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook.
+ * Display name of its runtime agent. Absent: the agent has not connected since the server loaded the notebook.
  */
 agent_name?: (string | null)
 /**
- * False: its runtime agent has not been heard of for some seconds.
+ * False: its runtime agent has been silent for some seconds.
  */
 reachable: boolean
 /**
- * Where it cannot be reached: since when, in milliseconds since 1970.
+ * Time since when it is unreachable, in milliseconds since 1970; absent while it is reachable.
  */
 unreachable_since?: (number | null)
 /**
- * Its agent says that it is executing. False while it cannot be reached.
+ * True if its agent reports an execution. False while it is unreachable.
  */
 busy: boolean
 /**
- * What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached.
+ * Memory and CPU use, a few seconds old. Absent: not measured, or unreachable.
  */
 usage?: (KernelUsage | null)
 }
@@ -4021,11 +4023,11 @@ usage?: (KernelUsage | null)
 export interface EventsMessage {
 notebook: NotebookId
 /**
- * The version of the first event; they are gapless.
+ * Version of the first event; there are no gaps.
  */
 from: number
 /**
- * Oldest first; never empty.
+ * Events, oldest first; never empty.
  */
 events: EventMessage[]
 }
@@ -4042,13 +4044,13 @@ notebook: NotebookId
 version: number
 outcome?: Outcome
 /**
- * To a person: what they can undo and redo next. Absent in all but the last of several acks that come together; may be
- * absent in the answer to a repeated command.
+ * For people: the next steps to undo and redo. Of several acks sent together only the last has it; the answer to a repeated command
+ * may omit it.
  */
 undo?: (NextSteps | null)
 }
 /**
- * What the sender learns with the ack: ids that the server chose, and what could not be done in full.
+ * Information for the sender in the ack: ids that the server chose, and notices about effects that are incomplete.
  * 
  */
 export interface Outcome {
@@ -4057,31 +4059,31 @@ export interface Outcome {
  */
 cells?: CellId[]
 /**
- * The runs that it requested, in the order of its parts.
+ * Executions that the command requested, in the order of its parts.
  */
 executions?: ExecutionId[]
 /**
- * The session that it launched, or in which its run is queued.
+ * The session that the command launched, or in which its run is queued.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * The thread that it began or replied in.
+ * The thread that the command began, or in which it replied.
  */
 thread?: (ThreadId | null)
 /**
- * The comment that it posted.
+ * The comment that the command posted.
  */
 comment?: (CommentId | null)
 /**
- * The turn that it started.
+ * The turn that the command started.
  */
 turn?: (TurnId | null)
 /**
- * The tool call that it requested or decided on.
+ * The tool call that the command requested or decided on.
  */
 tool_call?: (ToolCallId | null)
 /**
- * Sentences for people: parts of an undo that others had overwritten, and the like.
+ * Sentences for people, for example about parts of an undo that other edits had overwritten.
  */
 notices?: string[]
 }
@@ -4098,24 +4100,24 @@ code: RejectionCode
  */
 message: string
 /**
- * Of a `conflict`: the version that the command named, of the notebook or of a cell.
+ * Expected version in the command, of the notebook or of a cell; only for `conflict`.
  */
 expected_version?: (number | null)
 /**
- * Of a `conflict`: the version that is, of the same thing.
+ * Actual version of the same thing; only for `conflict`.
  */
 actual_version?: (number | null)
 /**
- * Of a `report_gap`: the number that the execution's next report must have.
+ * Required number of the execution's next report; only for `report_gap`.
  */
 expected_seq?: (number | null)
 /**
- * Of a `Batch`: which of its commands was refused, from 1.
+ * Number of the refused command in a `Batch`, from 1.
  */
 part?: (number | null)
 }
 /**
- * The digest of the state at a version.
+ * Digest of the state at a version.
  * 
  */
 export interface CheckedMessage {
@@ -4125,11 +4127,11 @@ notebook: NotebookId
  */
 version: number
 /**
- * Absent where the state has no canonical form.
+ * Digest; absent if the state has no canonical form.
  */
 digest?: (Hash | null)
 /**
- * The digest in `check` was another: a `resync` and the whole state follow.
+ * True: the digest in `check` differs. A `resync` and the whole state follow.
  */
 differs?: boolean
 }
@@ -4139,7 +4141,7 @@ differs?: boolean
  */
 export interface KernelAnswerMessage {
 /**
- * That of the question.
+ * The question's `id`.
  */
 id: number
 notebook: NotebookId
@@ -4153,11 +4155,11 @@ export interface TurnActivity {
 conversation_id: ConversationId
 turn_id: TurnId
 /**
- * The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
+ * Number of the model call in the turn, from 1.
  */
 model_call: number
 /**
- * Counts from 1 in each model call.
+ * Number of the attempt of the model call, from 1. Another attempt writes its text anew.
  */
 attempt: number
 what: ActivityKind
@@ -4168,31 +4170,31 @@ what: ActivityKind
  */
 export interface KernelQuestionMessage {
 /**
- * Chosen by the server: the agent's answer names it.
+ * Question id, chosen by the server; the agent's answer carries it.
  */
 id: number
 notebook: NotebookId
 kernel_session: KernelSessionId
 /**
- * Who asks. A question replaces the one before of the same asker, which needs no answer any more.
+ * Key of the requester. A new question replaces the earlier one with the same key, which then needs no answer.
  */
 asker: string
 /**
- * The text.
+ * Text around the cursor.
  */
 code: string
 /**
- * The place in `code`, in UTF-16 code units.
+ * Cursor position in `code`, in UTF-16 code units.
  */
 cursor: number
 kind: QuestionKind
 /**
- * How long an answer is waited for, in milliseconds.
+ * Time that the server waits for an answer, in milliseconds.
  */
 timeout_ms: number
 }
 /**
- * A message or the connection is wrong. What is wrong with a command's body comes as a `reject`.
+ * An error of a message or the connection. Errors in a command's body are sent as `reject`.
  * 
  */
 export interface ErrorMessage {
@@ -4202,11 +4204,11 @@ code: ErrorCode
  */
 message: string
 /**
- * The notebook that it is about. Absent: the connection or a message.
+ * The notebook. Absent: the error concerns the connection or a message.
  */
 notebook?: (NotebookId | null)
 /**
- * With `unsupported_protocol`.
+ * Both ranges, with `unsupported_protocol`.
  */
 protocols?: (NoCommonProtocol | null)
 /**
@@ -4215,7 +4217,7 @@ protocols?: (NoCommonProtocol | null)
 fatal?: boolean
 }
 /**
- * Two ranges without overlap.
+ * Two protocol ranges without overlap.
  * 
  */
 export interface NoCommonProtocol {
@@ -4303,37 +4305,37 @@ GrantRevoked?: GrantRevoked
 GrantExpired?: GrantExpired
 }
 /**
- * The first event of every log.
+ * The notebook was created. This is the first event of every log.
  * 
  */
 export interface NotebookCreated {
 /**
- * 1 to 255 characters on one line.
+ * The title: 1 to 255 characters on one line.
  */
 title: string
 metadata: AnyObject
 owner: Subject
 /**
- * Where the content came from; the events that follow in the same command carry it.
+ * The notebook and version that were copied. Later events of the same command carry the content. Absent: not a fork.
  */
 forked_from?: (ForkOrigin | null)
 }
 /**
- * The notebook has another title.
+ * The notebook was renamed.
  * 
  */
 export interface NotebookRenamed {
 /**
- * 1 to 255 characters on one line.
+ * The title: 1 to 255 characters on one line.
  */
 title: string
 /**
- * What it was before, for undo.
+ * The previous title, for undo.
  */
 previous: string
 }
 /**
- * The metadata is replaced as a whole.
+ * The notebook's whole metadata was replaced.
  * 
  */
 export interface NotebookMetadataSet {
@@ -4341,58 +4343,59 @@ metadata: AnyObject
 previous: AnyObject
 }
 /**
- * From here on the notebook is read, exported and forked, and neither changed nor run.
+ * The notebook was archived: it can be read, exported and forked, but neither changed nor run.
  * 
  */
 export interface NotebookArchived {
 
 }
 /**
- * The notebook is changed and run again.
+ * The archiving ended: the notebook can be changed and run again.
  * 
  */
 export interface NotebookUnarchived {
 
 }
 /**
- * A version has a name, in place of the one that it may have had.
+ * A version was named. A name that it had before is replaced.
  * 
  */
 export interface NotebookVersionNamed {
 /**
- * The version that is named: below that of this event.
+ * The named version, which is below that of this event.
  */
 version: number
 /**
- * 1 to 255 characters on one line.
+ * The name: 1 to 255 characters on one line.
  */
 name: string
 }
 /**
- * A subject has a role, in place of the one that it may have had.
+ * A subject got a role. A role that it had before is replaced.
  * 
  */
 export interface AccessGranted {
 subject: Subject
 role: Role
 /**
- * Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes.
+ * Time at which the role ends, in milliseconds since 1970; no event follows then. Absent: until it is revoked.
  */
 expires_at?: (number | null)
 /**
- * An administrator has put the subject in the place of this owner, whose account had ended. Absent: an owner has granted it.
+ * The owner whom an administrator has replaced by the subject, because the owner's account had ended. Absent: an
+ * owner has granted the role.
  */
 taken_over_from?: (UserId | null)
 }
 /**
- * A subject has no role of its own any more.
+ * A subject was removed from the access list.
  * 
  */
 export interface AccessRevoked {
 subject: Subject
 }
 /**
- * Assistants may do more unasked, or less.
+ * The policy changed: which tool calls of assistants need no confirmation.
  * 
  */
 export interface NotebookPolicyChanged {
@@ -4400,7 +4403,7 @@ policy: Policy
 previous: Policy
 }
 /**
- * Running a cell now brings other cells up to date, or does so no longer.
+ * The setting changed that says which other cells a run of a cell also updates.
  * 
  */
 export interface NotebookReactivitySet {
@@ -4408,32 +4411,32 @@ reactivity: Reactivity
 previous: Reactivity
 }
 /**
- * Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
+ * An undo or redo had no effect, because other edits had replaced the whole group. The group still leaves its stack.
  * 
  */
 export interface UndoSkipped {
 
 }
 /**
- * A new cell, or one that an undo or redo brings back.
+ * A cell was inserted, or an undo or redo inserted it again.
  * 
  */
 export interface CellInserted {
 cell_id: CellId
 cell: CellContent
 /**
- * Of a prompt cell that a file or another notebook brought with its reply.
+ * The reply of a prompt cell that came from a file or another notebook. Absent: none.
  */
 reply?: (CellReply | null)
 }
 /**
- * A cell as an event carries it.
+ * Content of a cell, as events carry it.
  * 
  */
 export interface CellContent {
 cell_type: CellType
 /**
- * At most 1 MiB, with `\n` line breaks only. May be empty.
+ * The cell's source, at most 1 MiB, with `\n` line breaks only. May be empty.
  */
 source: string
 order_key: OrderKey
@@ -4445,19 +4448,19 @@ attachments?: (AnyObject | null)
 flags?: CellFlags
 }
 /**
- * The change is the transformed one: it applies to the text as it is in the log just before.
+ * The cell's text changed. The change is transformed already: it applies to the text just before this event.
  * 
  */
 export interface CellSourceEdited {
 cell_id: CellId
 change: ChangeSet
 /**
- * The text that each deleting section of `change` removed, in order: with it the change can be inverted.
+ * The texts that the deleting sections of `change` removed, in order. They allow clients to invert the change.
  */
 removed?: string[]
 }
 /**
- * The cell has another place.
+ * The cell was moved.
  * 
  */
 export interface CellMoved {
@@ -4466,7 +4469,7 @@ order_key: OrderKey
 previous: OrderKey
 }
 /**
- * The cell has another type; source, metadata and outputs stay.
+ * The cell's type changed. Source, metadata and outputs stay.
  * 
  */
 export interface CellTypeChanged {
@@ -4475,43 +4478,43 @@ cell_type: CellType
 previous: CellType
 }
 /**
- * Carries the whole cell: the trash is a projection of these.
+ * The cell was moved to the trash. The event carries the whole cell: the trash is a projection of these events.
  * 
  */
 export interface CellDeleted {
 cell_id: CellId
 cell: CellContent
 /**
- * The execution whose outputs it showed.
+ * The execution whose outputs the cell showed. Absent: none.
  */
 latest_execution?: (ExecutionId | null)
 /**
- * What an assistant had answered, of a prompt cell.
+ * The reply that a prompt cell showed. Absent: none.
  */
 reply?: (CellReply | null)
 }
 /**
- * A deleted cell is back.
+ * A cell was restored from the trash.
  * 
  */
 export interface CellRestored {
 cell_id: CellId
 cell: CellContent
 /**
- * The execution whose outputs it shows again.
+ * The execution whose outputs the cell shows again. Absent: none.
  */
 latest_execution?: (ExecutionId | null)
 /**
- * That execution, where it has left the document since.
+ * The execution itself, if it has left the document since. Absent: the document has it.
  */
 execution?: (PastExecution | null)
 /**
- * What an assistant has answered, of a prompt cell.
+ * The reply that the prompt cell shows, with progress since the deletion. Absent: none.
  */
 reply?: (CellReply | null)
 }
 /**
- * An execution that has ended, as it comes back with the cell that showed it.
+ * A finished execution, which is restored together with the cell that showed it.
  * 
  */
 export interface PastExecution {
@@ -4520,61 +4523,61 @@ status: ExecutionStatus
 cause: OpenExecutionCause
 requested_by: Actor
 /**
- * Milliseconds since 1970.
+ * Time of the request, in milliseconds since 1970.
  */
 requested_at: number
 /**
- * The version of its ExecutionRequested.
+ * The version of the execution's ExecutionRequested.
  */
 requested_version: number
 correlation_id: CorrelationId
 /**
- * Where it ran; absent: it never began.
+ * The kernel session of the run. Absent: the run was imported, or never bound to a session.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * Whose kernel ran it; absent: it was never assigned.
+ * The agent of that session. Absent: the run was never assigned.
  */
 agent?: (AgentId | null)
 /**
- * Of the assignment.
+ * The fence of that session. Absent: the run was never assigned.
  */
 fence?: (number | null)
 /**
- * Milliseconds since 1970; absent: it never began.
+ * Time at which the kernel began the run, in milliseconds since 1970. Absent: it never began.
  */
 started_at?: (number | null)
 /**
- * Milliseconds since 1970.
+ * Time of the end, in milliseconds since 1970.
  */
 ended_at?: (number | null)
 /**
- * The number in `In [3]:`.
+ * The number in `In [3]:`. Absent: the kernel gave none.
  */
 execution_count?: (number | null)
 /**
- * Why it was cancelled or lost, or has no result of its own.
+ * The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise.
  */
 end_cause?: (OpenEndCause | null)
 /**
- * The run before it that did not succeed.
+ * The earlier run that did not succeed, so that this one was blocked. Absent: the run was not blocked.
  */
 blocked_by?: (ExecutionId | null)
 /**
- * A sentence about an odd end.
+ * A sentence for people about an unusual end. Absent: none.
  */
 notice?: (string | null)
 /**
- * The highest write of the agent that is in the log.
+ * The highest number of the agent's reports in the log. 0: none.
  */
 output_seq: number
 /**
- * Those that it showed at the end.
+ * The outputs at the end, in order.
  */
 outputs?: Output[]
 }
 /**
- * The cell's metadata is replaced as a whole.
+ * The cell's whole metadata was replaced.
  * 
  */
 export interface CellMetadataSet {
@@ -4583,22 +4586,22 @@ metadata: AnyObject
 previous: AnyObject
 }
 /**
- * The cell's attachments are replaced as a whole.
+ * All attachments of the cell were replaced.
  * 
  */
 export interface CellAttachmentsSet {
 cell_id: CellId
 /**
- * File name to MIME bundle, as in nbformat; null: none any more.
+ * File name to MIME bundle, as in nbformat. Null: the cell has no attachments any more.
  */
 attachments?: (AnyObject | null)
 /**
- * What it was before, for undo.
+ * The previous attachments, for undo. Null: none.
  */
 previous?: (AnyObject | null)
 }
 /**
- * The cell has other marks.
+ * The cell's flags changed.
  * 
  */
 export interface CellFlagsSet {
@@ -4607,7 +4610,7 @@ flags: CellFlags
 previous: CellFlags
 }
 /**
- * The cell shows no outputs from here on; the execution that it showed stays in the record.
+ * The cell's outputs were cleared. Their execution stays in the record.
  * 
  */
 export interface CellOutputsCleared {
@@ -4622,54 +4625,54 @@ export interface ThreadStarted {
 thread_id: ThreadId
 cell_id: CellId
 /**
- * Of the cell's source as it is then, not empty; absent: the thread is about the whole cell.
+ * The range in the cell's source at this version; not empty. Absent: the thread is about the whole cell.
  */
 range?: (TextRange | null)
 /**
- * The text of the range, or its beginning; absent without a range.
+ * The text of the range, cut to 500 characters. Absent: there is no range.
  */
 quote?: (string | null)
 }
 /**
- * A thread follows its text to another place: cells were split or merged.
+ * A thread was moved along with its text, because cells were split or merged.
  * 
  */
 export interface ThreadMoved {
 thread_id: ThreadId
 cell_id: CellId
 /**
- * Of the cell's source as it is then; absent: the whole cell.
+ * The range in the cell's source at this version. Absent: the whole cell.
  */
 range?: (TextRange | null)
 previous: ThreadPlace
 }
 /**
- * Where a thread is: a cell, and a range of its source.
+ * The place of a thread: a cell, and a range of its source.
  * 
  */
 export interface ThreadPlace {
 cell_id: CellId
 /**
- * Absent: the whole cell.
+ * The range in the cell's source. Absent: the whole cell.
  */
 range?: (TextRange | null)
 }
 /**
- * What a thread was about is settled.
+ * A thread was marked as resolved.
  * 
  */
 export interface ThreadResolved {
 thread_id: ThreadId
 }
 /**
- * A resolved thread is open again.
+ * A resolved thread was reopened.
  * 
  */
 export interface ThreadReopened {
 thread_id: ThreadId
 }
 /**
- * Somebody said something in a thread.
+ * A comment was posted in a thread.
  * 
  */
 export interface CommentPosted {
@@ -4680,28 +4683,28 @@ comment_id: CommentId
  */
 text: string
 /**
- * The accounts that it names, sorted. A mention gives nobody a right.
+ * Accounts that the comment mentions, sorted. A mention gives no right.
  */
 mentions?: UserId[]
 }
 /**
- * Its author has changed a comment.
+ * The author of a comment changed it.
  * 
  */
 export interface CommentEdited {
 thread_id: ThreadId
 comment_id: CommentId
 /**
- * The whole new text. What it was before is in the record.
+ * The whole new text. The record has the previous text.
  */
 text: string
 /**
- * All accounts that it names now, sorted.
+ * All accounts that the comment mentions now, sorted.
  */
 mentions?: UserId[]
 }
 /**
- * A comment is no longer shown. It stays in the record.
+ * A comment was deleted: it is no longer shown, and stays in the record.
  * 
  */
 export interface CommentDeleted {
@@ -4709,7 +4712,7 @@ thread_id: ThreadId
 comment_id: CommentId
 }
 /**
- * Somebody wants code to run. The run queues behind those of its kernel.
+ * A run was requested. It is queued after earlier runs of its kernel.
  * 
  */
 export interface ExecutionRequested {
@@ -4717,29 +4720,29 @@ execution_id: ExecutionId
 subject: ExecutionSubject
 cause: OpenExecutionCause
 /**
- * The session in whose queue it stands. Absent: a file brought the run, or the agent of the default kernel was away when it
- * was asked for; the run then waits until that kernel, or another in its place, is given it.
+ * The session in whose queue the run is. Absent for imported runs, and if the agent of the default kernel was
+ * away. Such a run waits until that kernel, or its replacement, gets it.
  */
 kernel_session?: (KernelSessionId | null)
 /**
- * Interrupt the run after so long; absent means never.
+ * Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
  */
 timeout_ms?: (number | null)
 /**
- * When it fails, executions of the same correlation that still wait are blocked.
+ * True: if another run of the same correlation does not succeed while this one is queued, this one is blocked.
  */
 stop_on_error?: boolean
 /**
- * In a reactive notebook: runs of the same plan from which it reads. If one of them does not succeed, this one is blocked.
+ * Runs from which this one reads, in a reactive notebook. If one of them does not succeed, this one is blocked.
  */
 waits_for?: ExecutionId[]
 /**
- * In a reactive notebook: the names that its source binds in the kernel. Absent: nobody has looked.
+ * Names that the source binds in the kernel, in a reactive notebook. Absent: they are not known.
  */
 leaves?: (string[] | null)
 }
 /**
- * One winner: the session that runs it. Writes about it must carry that session's fence.
+ * A run was assigned to one kernel session. Reports on the run must carry that session's fence.
  * 
  */
 export interface ExecutionAssigned {
@@ -4752,137 +4755,137 @@ agent: AgentId
 fence: number
 }
 /**
- * The kernel has begun.
+ * The kernel began the run.
  * 
  */
 export interface ExecutionStarted {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 }
 /**
- * New outputs, behind those that the run has.
+ * Outputs were appended to those of the run.
  * 
  */
 export interface ExecutionOutputAppended {
 execution_id: ExecutionId
 /**
- * The agent's number of this write, 1, 2, 3 … per execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 /**
- * In order; parts above 8 KiB are in blobs.
+ * The new outputs in order. Parts above 8 KiB are in blobs.
  */
 outputs: Output[]
 /**
- * They are the server's: the notice that the run has written all that is recorded of one run.
+ * True: the output is the server's notice that the run has reached its output quota.
  */
 is_limit_notice?: boolean
 }
 /**
- * All outputs of the notebook that carry this `display_id` show this now.
+ * All outputs of the notebook with this `display_id` got new content.
  * 
  */
 export interface ExecutionOutputUpdated {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 /**
- * As the kernel chose it.
+ * The id that the kernel has chosen.
  */
 display_id: string
 output: Output
 }
 /**
- * The run's outputs go.
+ * The outputs of the run were cleared.
  * 
  */
 export interface ExecutionOutputsCleared {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 /**
- * Clear when the next output comes.
+ * True: they are cleared when the next output comes. False: now.
  */
 wait: boolean
 }
 /**
- * The code asks for a line of text and waits.
+ * The code requested a line of input, and waits for it.
  * 
  */
 export interface ExecutionInputRequested {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 /**
- * What it asks, as it is to be shown.
+ * The question, as shown to people.
  */
 prompt: string
 /**
- * The answer is to be hidden while it is typed, and does not enter the log.
+ * True: hide the answer while it is typed. It is not recorded.
  */
 password: boolean
 }
 /**
- * The question is answered, and not open any more.
+ * The request for input was answered.
  * 
  */
 export interface ExecutionInputAnswered {
 execution_id: ExecutionId
 /**
- * Absent for a password: that value never enters the log.
+ * The answer. Absent for a password, which is never recorded.
  */
 value?: (string | null)
 }
 /**
- * The run came to its own end, good or bad.
+ * The run ended with a result, successful or not.
  * 
  */
 export interface ExecutionCompleted {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 outcome: OpenExecutionOutcome
 /**
- * The number in `In [3]:`; absent where the kernel gave none.
+ * The number in `In [3]:`. Absent: the kernel gave none.
  */
 execution_count?: (number | null)
 /**
- * A sentence about an odd end: outputs lost by the kernel, a timeout.
+ * A sentence for people about an unusual end, for example a timeout or lost outputs. Absent: none.
  */
 notice?: (string | null)
 }
 /**
- * Somebody wants a run cancelled that its kernel has; the agent interrupts it. A run that waits is cancelled at once.
+ * A cancel was requested for a run that its kernel has. The agent interrupts it. Queued runs get ExecutionCancelled directly.
  * 
  */
 export interface ExecutionCancelRequested {
 execution_id: ExecutionId
 }
 /**
- * It never began, or ended because somebody wanted it.
+ * The run was cancelled before it began, or ended early on request.
  * 
  */
 export interface ExecutionCancelled {
 execution_id: ExecutionId
 cause: OpenEndCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * It never began, because that run before it did not succeed.
+ * The run never began, because an earlier run did not succeed.
  * 
  */
 export interface ExecutionBlocked {
@@ -4890,77 +4893,77 @@ execution_id: ExecutionId
 blocked_by: ExecutionId
 }
 /**
- * Nobody knows how it ended, or that it ended.
+ * The run was lost: it ended without a result, or its end is not known.
  * 
  */
 export interface ExecutionLost {
 execution_id: ExecutionId
 cause: OpenEndCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * Output that came after the execution was lost: kept, not shown as the run's own.
+ * Outputs came after the execution was lost. They are recorded, but not shown as the run's outputs.
  * 
  */
 export interface ExecutionOutputRecovered {
 execution_id: ExecutionId
 /**
- * The agent's number of this write: 1, 2, 3 … for each execution.
+ * Number of the agent's report: 1, 2, 3 … for each execution.
  */
 output_seq: number
 /**
- * In order.
+ * The late outputs, in order.
  */
 outputs: Output[]
 /**
- * They are the server's: the notice that the run has written all that is recorded of one run.
+ * True: the output is the server's notice that the run has reached its output quota.
  */
 is_limit_notice?: boolean
 }
 /**
- * Outputs of a run that has ended stand shorter, with their large values in blobs: what they show is the same.
+ * Large values of a finished run's outputs were moved to blobs. The outputs show the same.
  * 
  */
 export interface ExecutionOutputsMoved {
 execution_id: ExecutionId
 /**
- * In the order of the outputs, none over another.
+ * The replacements, in the order of the outputs, without overlaps.
  */
 moved: MovedOutputs[]
 }
 /**
- * A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
+ * A kernel was requested. Any runtime agent that offers the kernelspec may claim it.
  * 
  */
 export interface KernelLaunchRequested {
 kernel_session: KernelSessionId
 /**
- * The kernelspec's name, as in `python3`.
+ * The kernelspec's name, such as `python3`.
  */
 kernelspec: string
 /**
- * A kernel that code had run in has ended, and nobody had asked for it: what the code had made there is gone. Said once, by the
- * first launch after it.
+ * The last kernel that had run code and ended unrequested: its variables are lost. Present only in the first
+ * launch after that end.
  */
 replaces?: (LostKernel | null)
 }
 /**
- * A kernel that has ended with all that its code had made.
+ * A kernel that has ended with all its variables.
  * 
  */
 export interface LostKernel {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * An agent's claim, before it acts: one wins.
+ * An agent claimed the launch, before it starts the kernel. Only one claim is accepted.
  * 
  */
 export interface KernelLaunchClaimed {
@@ -4968,62 +4971,62 @@ kernel_session: KernelSessionId
 agent: AgentId
 }
 /**
- * The kernel answers. The version of this event is the fence of every later write about the session.
+ * The kernel started. The version of this event is the fence that all later reports on the session must carry.
  * 
  */
 export interface KernelSessionStarted {
 kernel_session: KernelSessionId
 agent: AgentId
 /**
- * The kernelspec's name, as in `python3`.
+ * The kernelspec's name, such as `python3`.
  */
 kernelspec: string
 language_info: AnyObject
 sandbox?: AnyObject
 /**
- * Functions of a kernel before it that it does not have, and that a person may register again.
+ * Functions of an earlier kernel that this one lacks. A person can register them again.
  */
 missing_functions?: MissingFunctions[]
 }
 /**
- * Functions that a new kernel does not have, and that nothing registers by itself.
+ * Functions that a new kernel lacks and that are not registered again automatically.
  * 
  */
 export interface MissingFunctions {
 /**
- * By which they are called.
+ * Names of the functions.
  */
 names: string[]
 /**
- * The cell that registered them: run it, if that is right. Absent: it is gone, or no cell did.
+ * The cell that registered the functions; a person can run it. Absent: the cell is in the trash, or no cell registered them.
  */
 cell_id?: (CellId | null)
 /**
- * Why the cell was not run by itself, in a sentence for people.
+ * The reason why the cell was not run automatically, for people.
  */
 reason: string
 }
 /**
- * The session is over before it began.
+ * The kernel could not be started, so the session has ended.
  * 
  */
 export interface KernelLaunchFailed {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * Whatever runs in the kernel is to be interrupted.
+ * An interrupt of the kernel's running code was requested.
  * 
  */
 export interface KernelInterruptRequested {
 kernel_session: KernelSessionId
 }
 /**
- * The kernel is to end, and another to follow in its place.
+ * A restart was requested: the kernel ends, and another session replaces it.
  * 
  */
 export interface KernelRestartRequested {
@@ -5031,51 +5034,51 @@ kernel_session: KernelSessionId
 next: KernelSessionId
 }
 /**
- * The kernel is to end.
+ * The end of the kernel was requested.
  * 
  */
 export interface KernelShutdownRequested {
 kernel_session: KernelSessionId
 }
 /**
- * The kernel is gone, and with it all that its code has made.
+ * The kernel ended with all its variables.
  * 
  */
 export interface KernelSessionEnded {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * All functions that the kernel has registered by now, in place of those before.
+ * A kernel registered functions. They replace all that it had registered before.
  * 
  */
 export interface KernelFunctionsRegistered {
 kernel_session: KernelSessionId
 /**
- * At most 64, no two of one name.
+ * All functions of the kernel: at most 64, with different names.
  */
 functions: UserFunction[]
 /**
- * Where they stand, as far as the kernel knows. No part of the state.
+ * Places in the code that define the functions, as far as the kernel knows them. The document does not keep them.
  */
 places?: FunctionPlace[]
 }
 /**
- * Functions whose kernels have ended made room for others.
+ * Functions whose kernels have ended were removed to make room for others.
  * 
  */
 export interface KernelFunctionsForgotten {
 /**
- * Those that have been without a kernel for longest.
+ * Names of the removed functions: the oldest without a kernel.
  */
 names: string[]
 }
 /**
- * Somebody speaks to an assistant, or an assistant outside calls its first tool.
+ * A conversation began: a person wrote to an assistant, or an outside assistant called its first tool.
  * 
  */
 export interface ConversationStarted {
@@ -5086,39 +5089,40 @@ conversation_id: ConversationId
 title: string
 }
 /**
- * The conversation of an outside assistant that had been idle made room for another. It begins anew with its next call.
+ * The idle conversation of an outside assistant was closed to make room for another. Its next call begins it again.
  * 
  */
 export interface ConversationClosed {
 conversation_id: ConversationId
 }
 /**
- * Something was said.
+ * A message was posted in a conversation.
  * 
  */
 export interface MessagePosted {
 conversation_id: ConversationId
 message_id: MessageId
 /**
- * The turn that it belongs to; absent for the message of a person that begins one.
+ * The turn that the message begins or belongs to. This server always sets it.
  */
 turn_id?: (TurnId | null)
 role: OpenMessageRole
 /**
- * One that a reader does not know is shown by its name, and not told to models.
+ * The message's content. Show an unknown block by its name; models do not get it.
  */
 blocks: OpenMessageBlock[]
 /**
- * How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
+ * Length of the text that the prompt cell shows, in UTF-16 code units. Absent: all of it.
  */
 reply_units?: (number | null)
 /**
- * The beginning of an answer whose turn ended while it was written: its end follows. Absent: the message is whole.
+ * True: the beginning of an answer whose turn ended while the model wrote it. The end of the turn follows. Absent:
+ * the message is complete.
  */
 is_partial?: boolean
 }
 /**
- * It is always in the assistant's context, or never, or as there is room for it.
+ * The flags of a message changed: always in the assistant's context, never, or as there is room.
  * 
  */
 export interface MessageFlagged {
@@ -5128,7 +5132,7 @@ flags: MessageFlags
 previous: MessageFlags
 }
 /**
- * An assistant begins to work on a message.
+ * An assistant began to work on a message.
  * 
  */
 export interface TurnStarted {
@@ -5136,43 +5140,43 @@ turn_id: TurnId
 conversation_id: ConversationId
 message_id: MessageId
 /**
- * The prompt cell that it answers, where it was not asked in a chat.
+ * The prompt cell that the turn answers. Absent: the message came from a chat.
  */
 cell_id?: (CellId | null)
 /**
- * Which model, as the person chose; absent: the server's default.
+ * The model that the person chose. Absent: the server's default.
  */
 model?: (string | null)
 /**
- * What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond.
+ * Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused.
  */
 scopes: Scope[]
 /**
- * That token is good for some notebooks only: the turn makes no notebook and lists none.
+ * True: that token is bound to some notebooks, so the turn cannot create or list notebooks.
  */
 is_bound: boolean
 /**
- * Which token or session that was, by its id; absent: not known. When it is revoked, the turn goes on no more.
+ * Id of the token or session that began the turn. The turn ends when it is revoked. Absent: not known.
  */
 token?: (TokenId | null)
 }
 /**
- * The claim before a model is called.
+ * A server instance claimed a model call, before it calls the model.
  * 
  */
 export interface TurnModelCallStarted {
 turn_id: TurnId
 claimant: InstanceId
 /**
- * Of the turn's model calls, 1, 2, 3 …
+ * Number of the model call in its turn: 1, 2, 3 …
  */
 number: number
 /**
- * Of the same call, 1, 2, 3 …
+ * Number of the attempt of this model call: 1, 2, 3 …
  */
 attempt: number
 /**
- * The provider's name, as in `anthropic`.
+ * The provider's name, such as `anthropic`.
  */
 provider: string
 /**
@@ -5181,31 +5185,31 @@ provider: string
 model: string
 }
 /**
- * The model has answered, or failed to.
+ * A model call ended, with or without an answer.
  * 
  */
 export interface TurnModelCallFinished {
 turn_id: TurnId
 /**
- * Of the turn's model calls, 1, 2, 3 …
+ * Number of the model call in its turn: 1, 2, 3 …
  */
 number: number
 /**
- * Of the same call, 1, 2, 3 …
+ * Number of the attempt of this model call: 1, 2, 3 …
  */
 attempt: number
 /**
- * Absent: it answered. Else why there is no answer.
+ * The cause if there is no answer. Absent: the model has answered.
  */
 failure?: (OpenTurnFailure | null)
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 usage: Usage
 }
 /**
- * The model has said what it had to say, or had to stop.
+ * A turn ended by itself: the model finished or had to stop.
  * 
  */
 export interface TurnFinished {
@@ -5213,135 +5217,135 @@ turn_id: TurnId
 stop_reason: OpenStopReason
 }
 /**
- * A person stopped it: nothing of it starts any more.
+ * A person stopped a turn: nothing more of it starts.
  * 
  */
 export interface TurnCancelled {
 turn_id: TurnId
 }
 /**
- * The turn could not go on.
+ * A turn could not continue.
  * 
  */
 export interface TurnFailed {
 turn_id: TurnId
 cause: OpenTurnFailure
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * An assistant wants to call a tool. Nothing has happened yet.
+ * An assistant requested a tool call. It has had no effect yet.
  * 
  */
 export interface ToolCallRequested {
 call_id: ToolCallId
 /**
- * The turn that asked for it; absent for assistants outside.
+ * The turn that requested the call. Absent for outside assistants.
  */
 turn_id?: (TurnId | null)
 /**
- * A built-in tool, or a function that a user has registered.
+ * The name of a built-in tool or of a registered function.
  */
 function: string
 arguments: AnyObject
 arguments_hash: Hash
 risk: OpenRisk
 /**
- * Sentences: why the risk is what it is.
+ * The reasons for the risk, as sentences for people.
  */
 reasons?: string[]
 /**
- * What it touches, in the version that the assistant and the confirming person see.
+ * The objects that the call touches, in the versions that the assistant and the confirming person see.
  */
 targets?: OpenTarget[]
 gate: OpenGate
 /**
- * Present: it starts when that call has ended, not before.
+ * The call that must end before this one starts. Absent: none.
  */
 after?: (ToolCallId | null)
 /**
- * The token or session by which it was asked for, by its id: of an outside assistant's client, or of who began the turn.
- * When it is revoked, a call that has not started is withdrawn. Absent: not known.
+ * Id of the token or session behind the request: that of the turn, or of the outside assistant's client. When it
+ * is revoked, a call that has not started is withdrawn. Absent: not known.
  */
 token?: (TokenId | null)
 }
 /**
- * A permitted person said yes, once, to exactly these arguments.
+ * A person with the right to confirm has confirmed the call, once and for exactly these arguments.
  * 
  */
 export interface ToolCallConfirmed {
 call_id: ToolCallId
 arguments_hash: Hash
 /**
- * Where the person came in, and with which session or token; absent: not known.
+ * The program and the session or token with which the person decided. Absent: not known.
  */
 by_means?: (Means | null)
 }
 /**
- * How a person decided, as the server saw it. Later versions may add fields.
+ * Means of a person's decision, as the server saw them. Later versions may add fields.
  * 
  */
 export interface Means {
 door: OpenDoor
 /**
- * The kind of what was shown there: `session`, `api`, `share` …
+ * The kind of token: `session`, `api`, `share` …
  */
 credential: string
 /**
- * What its owner calls that session or token.
+ * The owner's name for that session or token. Absent: none.
  */
 label?: string
 }
 /**
- * A permitted person said no: it never starts.
+ * A person with the right to confirm has denied the call. It never starts.
  * 
  */
 export interface ToolCallDenied {
 call_id: ToolCallId
 /**
- * Where the person came in, and with which session or token; absent: not known.
+ * The program and the session or token with which the person decided. Absent: not known.
  */
 by_means?: (Means | null)
 /**
- * The person's own reason.
+ * The person's reason. Absent: none given.
  */
 detail?: (string | null)
 }
 /**
- * Taken back before it started: by who asked, or because the turn was stopped.
+ * The call was withdrawn before it started, by a user or assistant or because its turn or its access ended.
  * 
  */
 export interface ToolCallWithdrawn {
 call_id: ToolCallId
 cause: OpenWithdrawalCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
+ * The call became void: a target has changed, or a needed right has ended. A confirmation no longer counts.
  * 
  */
 export interface ToolCallVoided {
 call_id: ToolCallId
 cause: OpenVoidCause
 /**
- * More about it, in a sentence for people.
+ * More about the cause, in a sentence for people. Absent: the cause is all that is known.
  */
 detail?: (string | null)
 }
 /**
- * Nobody decided in time: it never starts.
+ * The call expired without a decision. It never starts.
  * 
  */
 export interface ToolCallExpired {
 call_id: ToolCallId
 }
 /**
- * The claim: from here on it happens, once.
+ * A server instance claimed the call and executes it now. A call starts only once.
  * 
  */
 export interface ToolCallStarted {
@@ -5350,47 +5354,47 @@ passed_by: OpenPassed
 claimant: InstanceId
 }
 /**
- * The call has ended after its start.
+ * A started call ended.
  * 
  */
 export interface ToolCallExecuted {
 call_id: ToolCallId
 end: OpenToolCallEnd
 /**
- * What the model is told, in full.
+ * The complete result for the model.
  */
 result: string
 /**
- * From ToolCallStarted to this event, in milliseconds.
+ * Time from ToolCallStarted to this event, in milliseconds.
  */
 duration_ms: number
 }
 /**
- * A person lets calls of one conversation pass for a while.
+ * A person lets calls of one conversation pass without confirmation for a limited time.
  * 
  */
 export interface GrantIssued {
 grant_id: GrantId
 conversation_id: ConversationId
 /**
- * Tools by name; empty: all. What is destructive waits all the same.
+ * Names of the tools that the grant covers. Empty: all. Destructive calls still wait.
  */
 functions: string[]
 /**
- * Milliseconds since 1970.
+ * Time at which the grant ends, in milliseconds since 1970.
  */
 expires_at: number
 for_user: UserId
 }
 /**
- * A person ended the grant before its time.
+ * A person revoked the grant.
  * 
  */
 export interface GrantRevoked {
 grant_id: GrantId
 }
 /**
- * The time of a grant came. Recorded when the next one is issued: `expires_at` counts before.
+ * A grant expired. The event is recorded when the next grant is issued; before, `expires_at` counts.
  * 
  */
 export interface GrantExpired {

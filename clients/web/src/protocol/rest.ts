@@ -2123,40 +2123,40 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Who may do what in a notebook, and what you may. */
+        /** @description Access list of a notebook, and your role in it. */
         Access: {
             /** @description Sorted by kind (`user`, `share_link`, `workspace`, `agent`), then by id. At most 1,000 entries. */
             access: components["schemas"]["AccessEntry"][];
-            /** @description Yours, now. */
+            /** @description Your role now. */
             role: components["schemas"]["Role"];
             /**
              * Format: uint64
-             * @description The notebook's version at which the list stands.
+             * @description The notebook's version for which the list is current.
              */
             version: number;
         };
-        /** @description Takes a subject off the access list. The last owner cannot go (`last_owner`). */
+        /** @description Removes a subject from the access list. The last owner cannot be removed (`last_owner`). */
         AccessEnd: {
             /** @description `{"kind": "user", "id": "…"}`, or of the kind `share_link`, `workspace` or `agent`. */
             subject: components["schemas"]["Subject"];
         };
-        /** @description One line of the access list. A list, because JSON keys cannot be subjects. */
+        /** @description One entry of the access list. */
         AccessEntry: {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: until it is revoked.
+             * @description Time at which the role ends, in milliseconds since 1970. Absent: until it is revoked.
              */
             expires_at?: number | null;
-            /** @description What the subject may do. */
+            /** @description The role of the subject. */
             role: components["schemas"]["Role"];
-            /** @description Each stands in the list once. */
+            /** @description The holder of the role. Each subject has at most one entry. */
             subject: components["schemas"]["Subject"];
         };
         /** @description Gives a subject a role, in place of the one it has. Needs the right to share. */
         AccessGrant: {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
             /** @description `viewer`, `commenter`, `runner`, `author`, `editor`, `owner`; `agent` for runtime agents. */
@@ -2164,37 +2164,37 @@ export interface components {
             /** @description `{"kind": "user", "id": "…"}`, or of the kind `share_link`, `workspace` or `agent`. */
             subject: components["schemas"]["Subject"];
         };
-        /** @description What an account uses, and what it may use. */
+        /** @description Use and quota of an account. */
         AccountUsage: {
-            /** @description Beyond these, what only grows is refused (`limit_exceeded`). */
+            /** @description Quotas; commands that would exceed one are refused (`limit_exceeded`). */
             limits: components["schemas"]["Amounts"];
-            /** @description A person; absent: a workspace. */
+            /** @description The person; absent: a workspace. */
             person?: components["schemas"]["UserId"] | null;
-            /** @description In the first seconds after a start of the server less than it is: what was there before is being counted. */
+            /** @description Current use. Too low in the first seconds after a start of the server, until existing notebooks are counted. */
             used: components["schemas"]["Amounts"];
-            /** @description A workspace; absent: a person. */
+            /** @description The workspace; absent: a person. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
-        /** @description The author of an event. Ids are opaque; names live in the accounts. */
+        /** @description The author of an event. Ids are opaque; the accounts have the names. */
         Actor: {
-            /** @description As in `GET /api/people/{user}`, which has the name. */
+            /** @description The user's id. `GET /api/people/{user}` returns the name. */
             id: components["schemas"]["UserId"];
             /** @constant */
             kind: "user";
         } | {
             /** @constant */
             kind: "guest";
-            /** @description The link; it stands for all who came by it. */
+            /** @description The share link's id, the same for all its guests. */
             share_link: components["schemas"]["ShareLinkId"];
         } | {
-            /** @description What it says and does belongs here. */
+            /** @description The conversation in which the assistant acts. */
             conversation: components["schemas"]["ConversationId"];
-            /** @description The person whose rights bound it. */
+            /** @description The person for whom the assistant acts, with at most this person's rights. */
             for_user: components["schemas"]["UserId"];
             /** @constant */
             kind: "assistant";
         } | {
-            /** @description Of its token: the same at every start. */
+            /** @description The id from the agent's token, the same after every start. */
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
@@ -2202,45 +2202,45 @@ export interface components {
             /** @constant */
             kind: "system";
         };
-        /** @description Makes an account an administrator, or takes that back. The last administrator stays. */
+        /** @description Makes an account an administrator, or an ordinary one. The last administrator cannot be changed. */
         AdminChange: {
-            /** @description Whether it is to be one. */
+            /** @description True: administrator. */
             is_admin: boolean;
         };
-        /** @description A runtime agent. */
+        /** @description Id of a runtime agent. */
         AgentId: string;
-        /** @description Says that the process answers. */
+        /** @description Health of the server. */
         Alive: {
-            /** @description What its operator should look at, in sentences. */
+            /** @description Problems that the operator should look at, in sentences. */
             problems?: string[];
-            /** @description `ok`, or `degraded` where there are problems; a server that is not ready answers with a [`Problem`] instead. */
+            /** @description `ok`, or `degraded` if there are problems; a server that is not ready answers with a [`Problem`] instead. */
             status: string;
             /** @description The server's release, as in `0.1.0`. */
             version: string;
         };
-        /** @description Notebooks, and bytes. */
+        /** @description Numbers of notebooks and bytes. */
         Amounts: {
             /**
              * Format: uint64
-             * @description Of their large outputs.
+             * @description Bytes of their large outputs.
              */
             blob_bytes: number;
             /**
              * Format: uint64
-             * @description Of their records: payloads, and 256 bytes for each event.
+             * @description Bytes of their records: payloads, plus 256 bytes per event.
              */
             log_bytes: number;
             /**
              * Format: uint64
-             * @description A notebook in a workspace counts for the workspace, any other for each of its owners.
+             * @description Number of notebooks. A notebook in a workspace counts for the workspace, any other for each of its owners.
              */
             notebooks: number;
         };
-        /** @description An accepted command: what it led to is on disk. */
+        /** @description Answer to an accepted command, whose events are on disk. */
         Answer: {
-            /** @description The command's id: repeat it to get the same answer. */
+            /** @description Command id: a retry with it gets the same answer. */
             command_id: components["schemas"]["CommandId"];
-            /** @description The notebook that the command was for; a new one after a fork or an import. */
+            /** @description The notebook of the command; for a fork or an import the new one. */
             notebook: components["schemas"]["NotebookId"];
             /** @description Ids that the server chose, and notices. */
             outcome: components["schemas"]["Outcome"];
@@ -2250,49 +2250,49 @@ export interface components {
              */
             version: number;
         };
-        /** @description Any command, as over the socket. */
+        /** @description Any command of the core, as over the socket. */
         AnyCommand: {
             /** @description A command of `protocol/schema/command.json`. */
             body: components["schemas"]["AnyJson"];
-            /** @description The undo group. */
+            /** @description The undo group; absent: a group for this command. */
             correlation_id?: components["schemas"]["CorrelationId"] | null;
             /**
              * Format: uint64
-             * @description Refuse unless the notebook is at this version. Also as `If-Match`.
+             * @description Refuses the command unless the notebook is at this version. Alternatively the header `If-Match`.
              */
             expected_version?: number | null;
-            /** @description Chosen by you, new for every command; a repeat is applied once. Absent: `Idempotency-Key`, else new. */
+            /** @description Command id, chosen by you and new for every command; a retry is applied once. Absent: `Idempotency-Key`, else new. */
             id?: components["schemas"]["CommandId"] | null;
         };
         AnyJson: unknown;
         AnyObject: Record<string, unknown>;
-        /** @description Asks what a column of a table in a kernel's memory holds. */
+        /** @description Asks for a summary of a column of a table in a kernel's memory. */
         AskColumn: {
             /**
-             * @description The kernel that is asked; absent: the one that a cell would run on now.
+             * @description Kernel that is asked; absent: the kernel that a cell would run on now.
              * @default null
              */
             kernel?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Which column of which table. */
+            /** @description Table and column to summarize. */
             summarize: components["schemas"]["SummarizeColumn"];
         };
-        /** @description Asks what could stand at a place in code that is being written. */
+        /** @description Asks for completions at a place in code that is being written. */
         AskCompletion: {
-            /** @description The text around the place. */
+            /** @description Text around the cursor. */
             code: string;
             /**
              * Format: uint32
-             * @description The place in `code`, in UTF-16 code units.
+             * @description Cursor position in `code`, in UTF-16 code units.
              */
             cursor: number;
         };
-        /** @description Asks what the name at a place in code is; behind an open bracket, what is called. */
+        /** @description Asks for documentation of the name at the cursor; after an open bracket, of the called function. */
         AskInspection: {
-            /** @description The text around the place. */
+            /** @description Text around the cursor. */
             code: string;
             /**
              * Format: uint32
-             * @description The place in `code`, in UTF-16 code units.
+             * @description Cursor position in `code`, in UTF-16 code units.
              */
             cursor: number;
             /**
@@ -2305,51 +2305,51 @@ export interface components {
         /** @description Asks for rows of a table in a kernel's memory. */
         AskTable: {
             /**
-             * @description The kernel that is asked; absent: the one that a cell would run on now.
+             * @description Kernel that is asked; absent: the kernel that a cell would run on now.
              * @default null
              */
             kernel?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Which rows of which table. */
+            /** @description Table and rows to read. */
             read: components["schemas"]["ReadTable"];
         };
-        /** @description A person's leave for the calls of one conversation. */
+        /** @description A person's permission for calls of one conversation, for a limited time. */
         AssistantGrant: {
-            /** @description The only one that it is for. */
+            /** @description The only conversation that the grant covers. */
             conversation_id: components["schemas"]["ConversationId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time at which the grant ends, in milliseconds since 1970.
              */
             expires_at: number;
             /**
-             * @description The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
-             *     in it.
+             * @description The person for whom the assistant acted when the grant was issued. Calls for other persons in the conversation
+             *     are not covered.
              */
             for_user: components["schemas"]["UserId"];
-            /** @description Empty: every function. */
+            /** @description Names of the functions that the grant covers. Empty: every function. */
             functions?: string[];
-            /** @description It counts only while this person could confirm the call. */
+            /** @description The person who issued the grant. The grant counts only while this person could confirm the call. */
             issued_by: components["schemas"]["Actor"];
         };
-        /** @description A picture or a file that goes with a question: a blob of the notebook. */
+        /** @description A picture or file that is attached to a message, stored as a blob of the notebook. */
         Attachment: {
-            /** @description What it is, as in `image/png`. */
+            /** @description Media type, such as `image/png`. */
             media_type: string;
-            /** @description As the person's file is called. */
+            /** @description Name of the person's file, 1 to 255 characters. */
             name: string;
-            /** @description Of its bytes, in lower-case hex: the name of the blob. */
+            /** @description SHA-256 of the bytes, in lower-case hex, which names the blob. */
             sha256: string;
             /**
              * Format: uint64
-             * @description How large it is.
+             * @description Size in bytes.
              */
             size_bytes: number;
         };
-        /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
+        /** @description One change of accounts, tokens, workspaces or share links. Changes of rights in a notebook are events of that notebook instead. */
         AuditEntry: {
-            /** @description As in `user.deactivate`. */
+            /** @description Action, as in `user.deactivate`. */
             action: string;
-            /** @description As in `user:01J…`. */
+            /** @description Actor, as in `user:01J…`. */
             actor: string;
             /**
              * Format: uint64
@@ -2358,93 +2358,93 @@ export interface components {
             at: number;
             /**
              * Format: uint64
-             * @description Counts up over the whole server, from 1; `before` of the next page.
+             * @description Serial number over the whole server, from 1; `before` of the next page.
              */
             number: number;
-            /** @description The id of what was changed: of a user, token, workspace, notebook or link. */
+            /** @description Id of the changed user, token, workspace, notebook or link. */
             subject: string;
         };
-        /** @description Denies or withdraws a call. The body may be left out. */
+        /** @description Denies or withdraws a call. The body may be omitted. */
         Because: {
             /**
-             * @description Said to the assistant.
+             * @description Reason, which the assistant reads.
              * @default
              */
             reason?: string;
         };
-        /** @description A browser that was opened with the token of a session. */
+        /** @description Binds a session to a browser that was opened with its token. */
         BindBrowser: {
-            /** @description As in signing in. */
+            /** @description Public key, as in `SignIn.key`. */
             key: string;
             /**
-             * @description For the list of your sessions, as in "laptop".
+             * @description Label in the list of your sessions, as in "laptop".
              * @default
              */
             label?: string;
         };
-        /** @description One part of an output that lives in a blob instead of the event. */
+        /** @description One part of an output that is stored in a blob instead of the event. */
         BlobPart: {
             /** @description False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON. */
             json?: boolean;
-            /** @description JSON pointer (RFC 6901) into `content`, where the value was taken out. */
+            /** @description JSON pointer (RFC 6901) into `content`, to the place of the missing value. */
             pointer: string;
             /** @description Lower-case hex of the SHA-256 of the blob's bytes. */
             sha256: string;
             /**
              * Format: uint64
-             * @description Of the blob.
+             * @description Size of the blob, in bytes.
              */
             size_bytes: number;
         };
-        /** @description One tool call of an assistant, with everything that is on record of it. */
+        /** @description One tool call of an assistant, with its full record. */
         Call: {
-            /** @description The call that must have ended before this one starts. */
+            /** @description Call that must have ended before this one starts. */
             after?: components["schemas"]["ToolCallId"] | null;
-            /** @description In full. */
+            /** @description All arguments. */
             arguments: components["schemas"]["AnyObject"];
-            /** @description What a confirmation names: exactly these arguments of this function. */
+            /** @description Hash of exactly these arguments of this function; a confirmation names it. */
             arguments_hash: components["schemas"]["Hash"];
             /**
-             * @description By what means a person confirmed or denied it: the door, and the session or token by its label. Absent where nobody did, and
-             *     for decisions before version 0.1 recorded it.
+             * @description Means by which a person confirmed or denied it: the interface, and the label of the session or token. Absent without such a
+             *     decision, and for decisions before version 0.1 recorded it.
              */
             by_means?: components["schemas"]["Means"] | null;
             /**
              * Format: uint64
-             * @description When they did.
+             * @description Time of the decision.
              */
             decided_at?: number | null;
-            /** @description Who confirmed, denied or withdrew it. */
+            /** @description Actor who confirmed, denied or withdrew it. */
             decided_by?: components["schemas"]["Actor"] | null;
             /**
              * Format: uint64
-             * @description From start to end; absent while either is.
+             * @description Time from start to end, in milliseconds; absent until both are known.
              */
             duration_ms?: number | null;
             /**
              * Format: uint64
-             * @description When it ended after its start. Absent for calls that never started.
+             * @description End time of a started call; absent for calls that never started.
              */
             ended_at?: number | null;
             /**
              * Format: uint64
-             * @description Set when a person is asked.
+             * @description Deadline for a confirmation, if it needs one.
              */
             expires_at?: number | null;
-            /** @description The tool's name: one of the built-in tools, or a function that a user has registered. */
+            /** @description Name of a built-in tool, or of a function that a user has registered. */
             function: string;
-            /** @description Also the correlation id of all that it does, so `Undo {"correlation_id": …}` takes that back. */
+            /** @description Call id. Also the correlation id of all its changes, so `Undo {"correlation_id": …}` reverts them. */
             id: components["schemas"]["ToolCallId"];
             /**
-             * @description What the model call took that asked for it: `input_tokens`, `output_tokens`; `estimated` when the provider did not say.
-             *     Calls that it asked for together show the same. Absent outside of turns.
+             * @description Tokens of the model call that requested it: `input_tokens`, `output_tokens`; `estimated` if the provider reported none. Calls
+             *     requested together have the same values. Absent outside of turns.
              */
             model_usage?: components["schemas"]["Usage"] | null;
-            /** @description What let it through: the policy, a grant, or a person's confirmation. */
+            /** @description Reason why it may start: the policy, a grant, or a person's confirmation. */
             passed_by?: components["schemas"]["OpenPassed"] | null;
-            /** @description Of a denial, withdrawal or voiding. */
+            /** @description Reason of a denial, withdrawal or voiding. */
             reason?: string | null;
-            /** @description Why the risk is more than the tool's own. */
+            /** @description Reasons why the risk is higher than the tool's default. */
             reasons?: string[];
             /**
              * Format: uint64
@@ -2455,93 +2455,93 @@ export interface components {
             requested_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
-             * @description The version of its ToolCallRequested event: `before` of the next page.
+             * @description Version of its ToolCallRequested event: `before` of the next page.
              */
             requested_version: number;
-            /** @description What the assistant was told. */
+            /** @description Text that the assistant received as the result. */
             result?: string | null;
             /** @description `read`, `edit`, `sensitive` or `destructive`. */
             risk: components["schemas"]["OpenRisk"];
             /**
              * Format: uint64
-             * @description Absent: it has not started, or never will.
+             * @description Start time; absent if it has not started.
              */
             started_at?: number | null;
-            /** @description At this moment. */
+            /** @description Current state. */
             state: components["schemas"]["CallState"];
-            /** @description What it touches, as it was when the call was requested. */
+            /** @description Targets as of the time of the request. */
             targets?: components["schemas"]["OpenTarget"][];
-            /** @description The turn that asked for it. Absent for assistants outside. */
+            /** @description Turn that requested it. Absent for external assistants. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
-        /** @description One call, and what confirming it would do. */
+        /** @description One call, and the effects of a confirmation. */
         CallInFull: {
-            /** @description Everything that is on record of it. */
+            /** @description The call's full record. */
             call: components["schemas"]["Call"];
-            /** @description What it would do. Absent when it has started or is over. */
+            /** @description Effects of a confirmation. Absent once the call has started or ended. */
             confirmation?: components["schemas"]["Confirmation"] | null;
-            /** @description Whether it waits for a decision that you may take. */
+            /** @description True if the call waits for a decision that you may make. */
             may_decide: boolean;
-            /** @description The notebook's. */
+            /** @description The notebook's title. */
             title: string;
         };
-        /** @description Tool calls of all times. */
+        /** @description Page of all tool calls, past ones included. */
         CallPage: {
-            /** @description On the first page those that wait come first. */
+            /** @description Calls; on the first page the waiting ones come first. */
             calls: components["schemas"]["Call"][];
             /**
              * Format: uint64
-             * @description Ask again with this as `before`; absent when there are no older ones.
+             * @description Value of `before` for the next page; absent when there are no older calls.
              */
             next?: number | null;
         };
         /**
-         * @description Where a call stands.
+         * @description State of a call.
          *
-         *     `waiting`: For a person.
+         *     `waiting`: Waits for a confirmation by a person.
          *
-         *     `passed`: Nobody need be asked; it has not started yet.
+         *     `passed`: Needs no confirmation; not started yet.
          *
-         *     `confirmed`: A person said yes; it has not started yet.
+         *     `confirmed`: Confirmed by a person; not started yet.
          *
-         *     `running`: It has started and not ended: other servers and restarts do not begin it again.
+         *     `running`: Started and not ended; other servers and restarts do not start it again.
          *
-         *     `succeeded`: It did what it was to do; `result` is its answer.
+         *     `succeeded`: Succeeded; `result` is the tool's answer.
          *
-         *     `failed`: It was tried and certainly failed; `result` says why.
+         *     `failed`: Failed for certain; `result` has the reason.
          *
-         *     `outcome_unknown`: Whoever executed it died meanwhile. It is not repeated.
+         *     `outcome_unknown`: Its executor died meanwhile, so the outcome is unknown. It is not repeated.
          *
-         *     `denied`: A person said no; `decided_by` and `reason` say who and why.
+         *     `denied`: Denied by a person; see `decided_by` and `reason`.
          *
-         *     `withdrawn`: Taken back before it started: by its person, by an editor, or because its turn ended.
+         *     `withdrawn`: Withdrawn before its start: by its person, by an editor, or because its turn ended.
          *
-         *     `voided`: What it would have acted on has changed, or somebody lost the right.
+         *     `voided`: Closed before its start: its target changed, or a person lost a right.
          *
-         *     `expired`: No person decided within the time (24 hours, unless the server is set otherwise).
+         *     `expired`: Closed without a decision in time (24 hours by default).
          * @enum {string}
          */
         CallState: "waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired";
-        /** @description A live cell. In JSON its content stands beside the versions. */
+        /** @description A live cell. In JSON the fields of its content are beside the versions. */
         Cell: {
             /** @description File name to MIME bundle, as in nbformat. Absent: none. */
             attachments?: components["schemas"]["AnyObject"] | null;
-            /** @description Says what the source is, and whether it runs. */
+            /** @description The cell's type. */
             cell_type: components["schemas"]["CellType"];
             /**
              * Format: uint64
              * @description Version of the last event that changed source, type, place or existence. Preconditions use it.
              */
             cell_version: number;
-            /** @description Left out where none is set. */
+            /** @description The cell's flags. Absent: none is set. */
             flags?: components["schemas"]["CellFlags"];
-            /** @description As in nbformat. */
+            /** @description The cell's metadata, as in nbformat. Absent: `{}`. */
             metadata?: components["schemas"]["AnyObject"];
-            /** @description The cell's place: cells are sorted by this, then by id. */
+            /** @description The cell's place. Cells are sorted by this key, then by id. */
             order_key: components["schemas"]["OrderKey"];
-            /** @description What an assistant answered, of a prompt cell. */
+            /** @description The reply that a prompt cell shows. Absent: none. */
             reply?: components["schemas"]["Reply"] | null;
-            /** @description At most 1 MiB, with `\n` line breaks only. May be empty. */
+            /** @description The cell's source, at most 1 MiB, with `\n` line breaks only. May be empty. */
             source: string;
             /**
              * Format: uint64
@@ -2549,74 +2549,74 @@ export interface components {
              */
             source_version: number;
         };
-        /** @description A cell as it is now. */
+        /** @description A cell in its current state. */
         CellAnswer: {
             /** @description Source, type, metadata, flags and versions. */
             cell: components["schemas"]["Cell"];
-            /** @description As in the path. */
+            /** @description Cell id, as in the path. */
             cell_id: components["schemas"]["CellId"];
-            /** @description The run whose outputs it shows. */
+            /** @description The run whose outputs the cell shows. */
             execution?: components["schemas"]["Execution"] | null;
-            /** @description The id of `execution`, to be asked for under `…/runs/{run}`. */
+            /** @description Id of `execution`, for `…/runs/{run}`. */
             run?: components["schemas"]["ExecutionId"] | null;
-            /** @description The source changed since it was executed. */
+            /** @description True if the source has changed since it was executed. */
             stale: boolean;
             /**
              * Format: uint64
-             * @description Of the notebook.
+             * @description Version of the notebook.
              */
             version: number;
         };
-        /** @description Either `source` with `cell_version`, or `change` with `base`; and what else is to change. */
+        /** @description Changes of a cell: either `source` with `cell_version`, or `change` with `base`, and any other fields. */
         CellChange: {
-            /** @description All attachments, in place of what stands; absent: as they are. */
+            /** @description New attachments as a whole; absent: unchanged. */
             attachments?: components["schemas"]["AnyObject"] | null;
             /**
              * Format: uint64
              * @description The notebook's version that `change` applies to.
              */
             base?: number | null;
-            /** @description `code`, `markdown`, `raw`, `sql` or `prompt`; absent: as it is. */
+            /** @description `code`, `markdown`, `raw`, `sql` or `prompt`; absent: unchanged. */
             cell_type?: components["schemas"]["CellType"] | null;
             /**
              * Format: uint64
-             * @description The `cell_version` that you read; refused when the cell has moved on.
+             * @description The `cell_version` that you read; a cell with a newer one is not changed (`conflict`).
              */
             cell_version?: number | null;
             /** @description A CodeMirror ChangeSet: see `protocol/README.md`, Text. */
             change?: components["schemas"]["ChangeSet"] | null;
-            /** @description Flags to be set or cleared; those that are not named stay. */
+            /** @description Flags to set or clear; other flags are unchanged. */
             flags?: components["schemas"]["CellFlagChanges"] | null;
-            /** @description The whole metadata, in place of what stands; absent: as it is. */
+            /** @description New metadata as a whole; absent: unchanged. */
             metadata?: components["schemas"]["AnyObject"] | null;
-            /** @description A whole new source. */
+            /** @description New source as a whole. */
             source?: string | null;
         };
-        /** @description A cell as an event carries it. */
+        /** @description Content of a cell, as events carry it. */
         CellContent: {
             /** @description File name to MIME bundle, as in nbformat. Absent: none. */
             attachments?: components["schemas"]["AnyObject"] | null;
-            /** @description Says what the source is, and whether it runs. */
+            /** @description The cell's type. */
             cell_type: components["schemas"]["CellType"];
-            /** @description Left out where none is set. */
+            /** @description The cell's flags. Absent: none is set. */
             flags?: components["schemas"]["CellFlags"];
-            /** @description As in nbformat. */
+            /** @description The cell's metadata, as in nbformat. Absent: `{}`. */
             metadata?: components["schemas"]["AnyObject"];
-            /** @description The cell's place: cells are sorted by this, then by id. */
+            /** @description The cell's place. Cells are sorted by this key, then by id. */
             order_key: components["schemas"]["OrderKey"];
-            /** @description At most 1 MiB, with `\n` line breaks only. May be empty. */
+            /** @description The cell's source, at most 1 MiB, with `\n` line breaks only. May be empty. */
             source: string;
         };
-        /** @description Flags to change; absent ones stay. */
+        /** @description Flags of a cell to change. Absent flags stay as they are. */
         CellFlagChanges: {
             /**
              * Format: uint8
-             * @description 1 to 9; 0 removes it.
+             * @description Number of a bookmark, 1 to 9. 0 removes the bookmark.
              */
             bookmark?: number | null;
-            /** @description A mark for exporters; Notarium itself keeps it and does nothing with it. */
+            /** @description A flag for exporters. Notarium stores it and does not use it. */
             exported?: boolean | null;
-            /** @description Of a heading: the cells below it, up to the next heading, are not shown. */
+            /** @description For a heading: the cells below it, up to the next heading, are not shown. */
             heading_collapsed?: boolean | null;
             /** @description Only the source is shown. */
             outputs_hidden?: boolean | null;
@@ -2627,16 +2627,16 @@ export interface components {
             /** @description Only the outputs are shown. */
             source_hidden?: boolean | null;
         };
-        /** @description Marks on a cell that change how it is shown or used, never what it says. */
+        /** @description Flags of a cell: its display and its use, not its content. */
         CellFlags: {
             /**
              * Format: uint8
-             * @description 1 to 9.
+             * @description Number of a bookmark, 1 to 9. Absent: none.
              */
             bookmark?: number | null;
-            /** @description A mark for exporters; Notarium itself keeps it and does nothing with it. */
+            /** @description A flag for exporters. Notarium stores it and does not use it. */
             exported?: boolean;
-            /** @description Of a heading: the cells below it, up to the next heading, are not shown. */
+            /** @description For a heading: the cells below it, up to the next heading, are not shown. */
             heading_collapsed?: boolean;
             /** @description Only the source is shown. */
             outputs_hidden?: boolean;
@@ -2647,43 +2647,43 @@ export interface components {
             /** @description Only the outputs are shown. */
             source_hidden?: boolean;
         };
-        /** @description A cell, as in nbformat 4.5. */
+        /** @description Id of a cell, as in nbformat 4.5. */
         CellId: string;
-        /** @description Another place for a cell. Needs the right to edit. */
+        /** @description New position of a cell. Needs the right to edit. */
         CellMove: {
             /**
              * Format: uint64
-             * @description Refuse when the cell has moved on (`conflict`).
+             * @description Expected `cell_version`; a cell with a newer one is not moved (`conflict`).
              */
             cell_version?: number | null;
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
             place: components["schemas"]["Place"];
         };
-        /** @description One code or query cell. */
+        /** @description Dependencies and state of one code or SQL cell. */
         CellReport: {
-            /** @description The cell of which the sentence speaks. */
+            /** @description The other cell that `why` is about. Absent: none. */
             because_of?: components["schemas"]["CellId"] | null;
             /** @description The cell. */
             cell_id: components["schemas"]["CellId"];
-            /** @description Which cells read from it. */
+            /** @description Cells that read from this one. */
             children?: components["schemas"]["LinkReport"][];
-            /** @description Names that it reads and no cell leaves. */
+            /** @description Names that the cell reads and no cell defines. */
             missing?: string[];
-            /** @description Its text does not parse (or is too long): the names are those of an earlier one. */
+            /** @description True: the names are those of an earlier text, because the present one does not parse or is too long. */
             outdated?: boolean;
-            /** @description From which cells it reads. */
+            /** @description Cells from which this one reads. */
             parents?: components["schemas"]["LinkReport"][];
-            /** @description Names that it reads from other cells, sorted. */
+            /** @description Names that the cell reads from other cells, sorted. */
             reads: string[];
-            /** @description How it stands. */
+            /** @description The cell's state. */
             standing: components["schemas"]["Standing"];
-            /** @description A sentence: why it is not fresh. */
+            /** @description The reason, in a sentence for people. Absent: the cell is fresh. */
             why?: string | null;
-            /** @description Names that it leaves to other cells, sorted. */
+            /** @description Names that the cell defines for other cells, sorted. */
             writes: string[];
         };
         /**
-         * @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+         * @description Type of a cell. `.ipynb` files have `sql` as code and `prompt` as Markdown, with Notarium's mark in the metadata.
          *
          *     `code`: Source that the kernel runs.
          *
@@ -2691,9 +2691,9 @@ export interface components {
          *
          *     `raw`: Text that is neither run nor rendered.
          *
-         *     `sql`: A query; in `.ipynb` a code cell.
+         *     `sql`: An SQL query, which the kernel runs; in `.ipynb` a code cell.
          *
-         *     `prompt`: What an assistant is asked; in `.ipynb` a Markdown cell. The cell shows the reply.
+         *     `prompt`: A message to an assistant, whose reply the cell shows; in `.ipynb` a Markdown cell.
          * @enum {string}
          */
         CellType: "code" | "markdown" | "raw" | "sql" | "prompt";
@@ -2702,15 +2702,15 @@ export interface components {
             number
         ])[];
         /**
-         * @description An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call:
-         *     one that begins again replaces what it was, and all blocks after it.
+         * @description An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call. A block that
+         *     begins again replaces its earlier text and all blocks after it.
          */
         ChatEvent: {
-            /** @description The prompt cell that it answers. */
+            /** @description The prompt cell that the turn answers. */
             cell_id?: components["schemas"]["CellId"] | null;
-            /** @description The conversation that the turn belongs to: go on in it with `Question.conversation`. */
+            /** @description Conversation of the turn: continue it with `Question.conversation`. */
             conversation_id: components["schemas"]["ConversationId"];
-            /** @description The model that was asked for. */
+            /** @description The requested model. */
             model?: string | null;
             /** @description The person who asked, and for whom the assistant acts. */
             requested_by: components["schemas"]["Actor"];
@@ -2719,19 +2719,19 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             started_at: number;
-            /** @description The turn: stop it with `POST …/turns/{turn}/cancel`, follow it again with `GET …/turns/{turn}/stream`. */
+            /** @description Turn id: stop it with `POST …/turns/{turn}/cancel`, follow it again with `GET …/turns/{turn}/stream`. */
             turn_id: components["schemas"]["TurnId"];
             /** @constant */
             type: "turn";
         } | {
             /**
              * Format: uint32
-             * @description No turn has more model calls than this: 10.
+             * @description Maximum number of model calls in a turn: 10.
              */
             max_turns: number;
             /**
              * Format: uint32
-             * @description The number of the model call: 2 or more.
+             * @description Number of the model call: 2 or more.
              */
             turn: number;
             /** @constant */
@@ -2739,12 +2739,12 @@ export interface components {
         } | {
             /**
              * Format: uint
-             * @description The number of the block in its reply, from 0.
+             * @description Index of the block in its reply, from 0.
              */
             block: number;
             /**
              * Format: uint32
-             * @description The number of the model call in the turn, from 1.
+             * @description Number of the model call in the turn, from 1.
              */
             model_call: number;
             /** @constant */
@@ -2752,27 +2752,27 @@ export interface components {
         } | {
             /**
              * Format: uint
-             * @description The number of the block in its reply, from 0.
+             * @description Index of the block in its reply, from 0.
              */
             block: number;
             /**
              * Format: uint32
-             * @description The number of the model call in the turn, from 1.
+             * @description Number of the model call in the turn, from 1.
              */
             model_call: number;
-            /** @description To be joined to what the block has; never empty. */
+            /** @description Text to append to the block; never empty. */
             text: string;
             /** @constant */
             type: "text_delta";
         } | {
             /**
              * Format: uint
-             * @description The number of the block in its reply, from 0.
+             * @description Index of the block in its reply, from 0.
              */
             block: number;
             /**
              * Format: uint32
-             * @description The number of the model call in the turn, from 1.
+             * @description Number of the model call in the turn, from 1.
              */
             model_call: number;
             /** @constant */
@@ -2780,122 +2780,122 @@ export interface components {
         } | {
             /**
              * Format: uint
-             * @description The number of the block in its reply, from 0.
+             * @description Index of the block in its reply, from 0.
              */
             block: number;
             /**
              * Format: uint32
-             * @description The number of the model call in the turn, from 1.
+             * @description Number of the model call in the turn, from 1.
              */
             model_call: number;
-            /** @description The model's own name for the call: the same in the later events about it. */
+            /** @description The model's name for the call: the same in later events about it. */
             tool_id: string;
-            /** @description The function that it calls. */
+            /** @description Function that it calls. */
             tool_name: string;
             /** @constant */
             type: "tool_start";
         } | {
             /**
              * Format: uint32
-             * @description The attempt that failed, from 1.
+             * @description Number of the failed attempt, from 1.
              */
             attempt: number;
-            /** @description What went wrong, in a sentence for people. */
+            /** @description Cause, in a sentence for people. */
             error: string;
             /**
              * Format: uint32
-             * @description The number of the model call in the turn, from 1.
+             * @description Number of the model call in the turn, from 1.
              */
             model_call: number;
             /** @constant */
             type: "attempt_failed";
         } | {
-            /** @description As `GET …/calls/{call}` shows it. */
+            /** @description The call as `GET …/calls/{call}` shows it. */
             call: components["schemas"]["Call"];
-            /** @description What confirming would do. Absent once the call has started or is over. */
+            /** @description Effects of a confirmation. Absent once the call has started or ended. */
             confirmation?: components["schemas"]["Confirmation"] | null;
-            /** @description As in `tool_start`; absent where the model gave none. */
+            /** @description The `tool_id` of `tool_start`; absent if the model gave none. */
             tool_id?: string | null;
             /** @constant */
             type: "tool_confirmation";
         } | {
-            /** @description The call that it is about. */
+            /** @description The call. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description Somebody who may decide: often the person who asked. */
+            /** @description The person who decided: often the one who asked. */
             decided_by: components["schemas"]["Actor"];
             /** @description `confirmed` or `denied`. */
             decision: components["schemas"]["CallState"];
-            /** @description Of a denial, where one was given: the assistant reads it. */
+            /** @description Reason of a denial, if any: the assistant reads it. */
             reason?: string;
             /** @constant */
             type: "tool_decision";
         } | {
-            /** @description Names it under `…/calls/{call}`. */
+            /** @description Call id, for `…/calls/{call}`. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description As in `tool_start`; absent where the model gave none. */
+            /** @description The `tool_id` of `tool_start`; absent if the model gave none. */
             tool_id?: string | null;
             /** @description All of its arguments. */
             tool_input: components["schemas"]["AnyObject"];
-            /** @description The function that runs. */
+            /** @description Function that runs. */
             tool_name: string;
             /** @constant */
             type: "tool_execute";
         } | {
-            /** @description The call that takes long. */
+            /** @description The slow call. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description A sentence for people. */
+            /** @description Notice, a sentence for people. */
             message: string;
-            /** @description The function that runs. */
+            /** @description Function that runs. */
             tool_name: string;
             /** @constant */
             type: "tool_update";
         } | {
-            /** @description The call that has ended. */
+            /** @description The call that ended. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description The call failed, was refused, or nobody knows what came of it. */
+            /** @description True if the call failed, was refused, or has an unknown outcome. */
             is_error: boolean;
-            /** @description The text that the model reads: the tool's answer, or why there is none. */
+            /** @description Text that the model reads: the tool's answer, or the reason why there is none. */
             result: string;
-            /** @description As in `tool_start`; absent where the model gave none. */
+            /** @description The `tool_id` of `tool_start`; absent if the model gave none. */
             tool_id?: string | null;
-            /** @description The function that was called. */
+            /** @description Function that was called. */
             tool_name: string;
             /** @constant */
             type: "tool_result";
         } | {
-            /** @description The stop reason, as listed above. */
+            /** @description Stop reason: `end_turn`, `max_turns`, `max_tokens`, `refusal` or `cancelled`. */
             stop_reason: string;
             /** @constant */
             type: "done";
         } | {
-            /** @description Why, in a sentence for people. */
+            /** @description Cause, in a sentence for people. */
             error: string;
             /** @constant */
             type: "error";
         };
-        /** @description A name that more than one cell leaves. */
+        /** @description A name that several cells define. */
         ClashReport: {
-            /** @description The cells, in the order of the page. */
+            /** @description The cells that define the name, in page order. */
             cells: components["schemas"]["CellId"][];
             /** @description The name. */
             name: string;
         };
         /** @description A column of a table. */
         Column: {
-            /** @description Its name, as it is: SQL may want it in quotes. */
+            /** @description Unquoted name; SQL may need quotes around it. */
             name: string;
-            /** @description Whether it may hold NULL. */
+            /** @description True if the column may hold NULL. */
             nullable: boolean;
-            /** @description In the words of the database; at most 200 characters. Empty: SQLite has columns without a type. */
+            /** @description Type as the database names it, at most 200 characters. Empty: SQLite has columns without a type. */
             type: string;
         };
-        /** @description What a column holds. What makes no sense for its type, or takes too long, is absent. */
+        /** @description Summary of a column. Values that make no sense for its type, or take too long to compute, are absent. */
         ColumnSummary: {
             /** @description The column. */
             column: components["schemas"]["TableColumn"];
             /**
              * Format: uint64
-             * @description How many different values there are.
+             * @description Number of distinct values.
              */
             distinct?: number | null;
             /** @description The largest value. */
@@ -2906,281 +2906,278 @@ export interface components {
             min?: components["schemas"]["AnyJson"] | null;
             /**
              * Format: uint64
-             * @description Rows without a value.
+             * @description Number of rows without a value.
              */
             missing: number;
-            /** @description Below which a quarter, half and three quarters of the values lie. */
+            /** @description The first, second and third quartile. */
             quartiles?: components["schemas"]["AnyJson"][];
             /**
              * Format: uint64
-             * @description Of the table.
+             * @description Number of rows of the table.
              */
             rows: number;
-            /** @description The standard deviation of a sample. */
+            /** @description The sample standard deviation. */
             std?: components["schemas"]["AnyJson"] | null;
             /** @description The most frequent values, at most 5. */
             top?: components["schemas"]["ValueCount"][];
         };
-        /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
+        /** @description Id of a command. The client chooses it; a command that is repeated with the same id is applied once. */
         CommandId: string;
-        /** @description What somebody said in a thread. */
+        /** @description A comment in a thread. */
         Comment: {
-            /** @description Who posted it. */
+            /** @description The actor that posted the comment. */
             author: components["schemas"]["Actor"];
             /** @description Named by CommentPosted. */
             comment_id: components["schemas"]["CommentId"];
             /**
              * Format: uint64
-             * @description When its author changed it last; absent: never. Milliseconds since 1970.
+             * @description Time of the author's last change, in milliseconds since 1970. Absent: never changed.
              */
             edited_at?: number | null;
-            /** @description The accounts that it names, sorted. */
+            /** @description Accounts that the comment mentions, sorted. */
             mentions?: components["schemas"]["UserId"][];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of posting, in milliseconds since 1970.
              */
             posted_at: number;
-            /** @description Markdown. */
+            /** @description The comment's text, as Markdown. */
             text: string;
         };
-        /** @description What somebody said in a thread. */
+        /** @description Id of a comment in a thread. */
         CommentId: string;
         /** @description A cell, or a range of its text. */
         CommentPlace: {
             /**
              * Format: uint64
-             * @description The notebook's version whose text the range is of; it moves with later edits. Absent: the text as the server has it.
+             * @description The version of the notebook to whose text the range refers; later edits move the range. Absent: the server's present text.
              */
             base?: number | null;
             /** @description A live cell (`cell_deleted` for one in the trash). */
             cell_id: components["schemas"]["CellId"];
-            /** @description `[start, end]` in the cell's source, in UTF-16 code units; of a new thread not empty. Absent: the whole cell. */
+            /** @description `[start, end]` in the cell's source, in UTF-16 code units; not empty for a new thread. Absent: the whole cell. */
             range?: components["schemas"]["TextRange"] | null;
         };
-        /** @description What a comment says. */
+        /** @description Text of a comment. */
         CommentText: {
             /**
-             * @description The accounts that it names, by id; at most 50. A mention gives nobody a right.
+             * @description Ids of mentioned accounts; at most 50. A mention grants no right.
              * @default []
              */
             mentions?: components["schemas"]["UserId"][];
             /** @description Markdown, 1 to 10,000 characters. */
             text: string;
         };
-        /** @description What differs between two runs. */
+        /** @description Differences between two runs. */
         Comparison: {
-            /** @description The older one as asked for, without outputs. */
+            /** @description The older run by default, without outputs. */
             left: components["schemas"]["Run"];
-            /** @description From the left outputs' text to the right one's. */
+            /** @description Diff of the outputs' text, from left to right. */
             output_diff: string;
-            /** @description The run that it is compared with, without outputs. */
+            /** @description The other run, without outputs. */
             right: components["schemas"]["Run"];
-            /** @description Whether both showed the same outputs, large parts compared by their hash; the execution count does not matter. */
+            /** @description True if both have the same outputs. Large parts are compared by hash; the execution count is ignored. */
             same_outputs: boolean;
-            /** @description Whether both ran the same text, character by character. */
+            /** @description True if both ran exactly the same text. */
             same_source: boolean;
-            /** @description Whether both ended alike (`ok`, `error`, `cancelled` …). */
+            /** @description True if both have the same final status (`ok`, `error`, `cancelled` …). */
             same_status: boolean;
-            /** @description From the left source to the right one; empty when they are the same. */
+            /** @description Diff of the sources, from left to right; empty if they are the same. */
             source_diff: string;
         };
-        /** @description What could stand in place of a piece of the code. */
+        /** @description Completions for a piece of the code. */
         Completion: {
             /**
              * Format: uint32
-             * @description Where the piece begins that a match replaces, in UTF-16 code units of the code.
+             * @description Start of the piece that a match replaces, in UTF-16 code units of the code.
              */
             from: number;
             /** @description The kernel has more matches: they were left out. */
             is_cut?: boolean;
-            /** @description In the kernel's order; at most 500. */
+            /** @description Matches in the kernel's order; at most 500. */
             matches: components["schemas"]["CompletionMatch"][];
             /**
              * Format: uint32
-             * @description Where it ends.
+             * @description End of the piece, exclusive.
              */
             to: number;
         };
-        /** @description One text that could stand there. */
+        /** @description One completion. */
         CompletionMatch: {
-            /** @description How it is called, as in `(a, b=1)`. */
+            /** @description Signature of a function, as in `(a, b=1)`. */
             signature?: string | null;
-            /** @description Replaces the piece. */
+            /** @description Text that replaces the piece. */
             text: string;
-            /** @description What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` … */
+            /** @description Type of the completion as the kernel names it: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` … */
             type?: string | null;
         };
-        /** @description What confirming would do. */
+        /** @description Effects of a confirmation. */
         Confirmation: {
-            /** @description In the order in which it would happen. */
+            /** @description Effects in order of execution. */
             effects: components["schemas"]["Effect"][];
-            /** @description The risk in words. */
+            /** @description Risk, in words for people. */
             risk: string;
-            /** @description What the tool does, in a few words. */
+            /** @description Action of the tool, in a few words. */
             summary: string;
-            /** @description Why it would not happen any more: confirming closes the call. */
+            /** @description Reason why the call can no longer run: a confirmation closes it. Absent: it can run. */
             void?: string | null;
         };
-        /** @description What waits for your decision, in all notebooks that you may see. */
+        /** @description Calls that wait for your decision, in all notebooks that you may see. */
         Confirmations: {
-            /** @description The longest waiting first; at most 500. */
+            /** @description Calls, the longest waiting first; at most 500. */
             calls: components["schemas"]["WaitingCall"][];
-            /** @description There are more than could be looked through: decide on some of these first. */
+            /** @description True: the list is incomplete; decide on some of these first. */
             is_cut?: boolean;
         };
-        /**
-         * @description The tables and views of a connection, with their columns. System schemas, the partitions of a table, and what the connection's
-         *     account may not read are not among them.
-         */
+        /** @description Tables and views of a connection, with their columns. Left out: system schemas, partitions, and tables that the account may not read. */
         ConnectionSchema: {
             /** @description `postgresql`, `sqlite` or `duckdb`. */
             kind: string;
-            /** @description At most 1,000: first those that need no schema before their name. */
+            /** @description At most 1,000; tables that need no schema before their name come first. */
             tables: components["schemas"]["Table"][];
             /**
              * Format: uint64
-             * @description How many more there are.
+             * @description Number of further tables that were left out.
              */
             tables_left_out?: number;
         };
-        /** @description A conversation. Its messages are a projection. */
+        /** @description A conversation. Its messages are a projection of the log, not part of the document. */
         Conversation: {
-            /** @description Messages that are pinned or skipped. */
+            /** @description Flags of the messages that are pinned or skipped, by message. */
             flagged?: {
                 [key: string]: components["schemas"]["MessageFlags"];
             };
-            /** @description It began with a call of an outside assistant, and nobody has spoken in it. */
+            /** @description True: the conversation began with a call of an outside assistant, and no person has written in it. */
             is_outside?: boolean;
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the start, in milliseconds since 1970.
              */
             started_at: number;
-            /** @description The person who spoke first, or the assistant outside. */
+            /** @description The person who wrote the first message, or the outside assistant. */
             started_by: components["schemas"]["Actor"];
-            /** @description What the first message begins with, or the name of the assistant outside. */
+            /** @description The beginning of the first message, or the name of the outside assistant. 1 to 255 characters on one line. */
             title: string;
-            /** @description The unfinished turn. */
+            /** @description The unfinished turn. Absent: none. */
             turn?: components["schemas"]["TurnId"] | null;
         };
-        /** @description A conversation with an assistant. */
+        /** @description Id of a conversation with an assistant. */
         ConversationId: string;
         /** @description The conversations of a notebook, without their messages. */
         Conversations: {
-            /** @description By id: title, who started it and when, the unfinished turn. */
+            /** @description Conversations by id: title, starter, start time, unfinished turn. */
             conversations: {
                 [key: string]: components["schemas"]["Conversation"];
             };
-            /** @description The unfinished turns, by id. */
+            /** @description Unfinished turns, by id. */
             turns: {
                 [key: string]: components["schemas"]["Turn"];
             };
         };
-        /** @description A group of commands that is undone as one: a typing burst, a turn, an import. */
+        /** @description Id of a group of commands that is undone as one, such as a typing burst, a tool call or an import. */
         CorrelationId: string;
-        /** @description The notebooks that a token is good for: those of one list, or of one workspace; without either, all. */
+        /** @description Notebooks for which a token is valid: a list, or those of one workspace; without either, all. */
         Covers: {
-            /** @description At most 500 ids. */
+            /** @description Notebook ids, at most 500. */
             notebooks?: components["schemas"]["NotebookId"][] | null;
             /** @description All notebooks that are in this workspace at the time of a request. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
-        /** @description A link that was made, with its secret. */
+        /** @description A created link, with its secret. */
         CreatedShareLink: {
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Who shared the notebook. */
+            /** @description The person who created the link. */
             created_by: components["schemas"]["UserId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
-            /** @description The subject of its entry in the notebook's access list, and the actor of what its guests do. */
+            /** @description Link id: the subject of its entry in the notebook's access list, and the actor of its guests' events. */
             id: components["schemas"]["ShareLinkId"];
-            /** @description What others see instead of a guest's name; may be empty. */
+            /** @description Text that others see instead of a guest's name; may be empty. */
             label: string;
             /** @description The only notebook that it opens. */
             notebook: components["schemas"]["NotebookId"];
-            /** @description As granted when it was made; the notebook's access list has what it is now. */
+            /** @description Role when it was created; the notebook's access list has the current one. */
             role: components["schemas"]["Role"];
             /** @description The same token, for programs. */
             token: string;
-            /** @description The token stands behind `#`, which browsers send to no server. In this answer and never again. */
+            /** @description Link with the token after `#`, a part that browsers send to no server. Only this answer has it. */
             url: string;
         };
-        /** @description An account that was made, and how its person gets in. */
+        /** @description A created account, and the invitation for its person. */
         CreatedUser: {
-            /** @description Hand it to the person, who sends it to `POST /api/session` with a password. */
+            /** @description Invitation for the person, who sends it to `POST /api/session` with a password. */
             invitation: components["schemas"]["OneTimeToken"];
-            /** @description Without a password until the invitation is used. */
+            /** @description The account; it has no password until the invitation is used. */
             user: components["schemas"]["User"];
         };
         /** @description The document of one notebook at one version. */
         Document: {
-            /** @description Sorted by subject. */
+            /** @description The access list, sorted by subject. */
             access: components["schemas"]["AccessEntry"][];
-            /** @description True: it is read, exported and forked, and neither changed nor run. */
+            /** @description True: the notebook can be read, exported and forked, but neither changed nor run. */
             archived?: boolean;
-            /** @description The live ones. The trash is a projection of the log. */
+            /** @description The live cells by id. The trash is a projection of the log. */
             cells: {
                 [key: string]: components["schemas"]["Cell"];
             };
-            /** @description Without their messages, which are a projection of the log. */
+            /** @description Conversations, without their messages, which are a projection of the log. */
             conversations?: {
                 [key: string]: components["schemas"]["Conversation"];
             };
             /**
              * Format: uint64
-             * @description When the first event was recorded. Milliseconds since 1970.
+             * @description Time of the first event, in milliseconds since 1970.
              * @default 0
              */
             created_at?: number;
-            /** @description Latest and unfinished executions. */
+            /** @description Executions that are unfinished, or the latest of a live cell. */
             executions: {
                 [key: string]: components["schemas"]["Execution"];
             };
-            /** @description By name: what users have registered as tools, also of kernels that have ended. */
+            /** @description Functions that kernels have registered as tools, by name; also those of ended kernels. */
             functions?: {
                 [key: string]: components["schemas"]["RegisteredFunction"];
             };
-            /** @description Those that hold, or have expired unnoticed: `expires_at` counts. */
+            /** @description Grants that are not revoked. Expired ones may still be here: check `expires_at`. */
             grants?: {
                 [key: string]: components["schemas"]["AssistantGrant"];
             };
-            /** @description The last thing that went wrong with a kernel. Absent once one has started. */
+            /** @description The last unrequested end or failed launch of a kernel. Absent: none since a kernel started. */
             kernel_notice?: components["schemas"]["KernelNotice"] | null;
-            /** @description The sessions that have not ended, or were not claimed yet. */
+            /** @description The kernel sessions that have not ended, also unclaimed ones. */
             kernels: {
                 [key: string]: components["schemas"]["KernelSession"];
             };
-            /** @description The latest execution of each live cell (the one whose outputs it shows). */
+            /** @description The latest execution of each live cell, whose outputs the cell shows. */
             latest: {
                 [key: string]: components["schemas"]["ExecutionId"];
             };
-            /** @description As in nbformat. */
+            /** @description The notebook's metadata, as in nbformat. */
             metadata: components["schemas"]["AnyObject"];
-            /** @description Names given to versions. */
+            /** @description Names of versions, by version. */
             named_versions?: {
                 [key: string]: string;
             };
-            /** @description Chosen by the client that made the notebook. */
+            /** @description The notebook's id, which its creator's client has chosen. */
             notebook_id: components["schemas"]["NotebookId"];
-            /** @description Cell ids in the order of the page: by order key, then id. Derived from `cells`. */
+            /** @description Cell ids in page order: by order key, then id. Derived from `cells`. */
             order: components["schemas"]["CellId"][];
-            /** @description What assistants may do unasked. Left out where it is the default. */
+            /** @description The policy: which tool calls of assistants need no confirmation. Absent: `guarded`. */
             policy?: components["schemas"]["Policy"];
-            /** @description Whether running a cell brings others up to date. Left out where it is `off`. */
+            /** @description The setting that says which other cells a run of a cell also updates. Absent: `off`. */
             reactivity?: components["schemas"]["Reactivity"];
-            /** @description Threads of comments, resolved ones too. One whose cell is in the trash comes back with it. */
+            /** @description Threads of comments, also resolved ones and those of cells in the trash. */
             threads?: {
                 [key: string]: components["schemas"]["Thread"];
             };
-            /** @description 1 to 255 characters on one line; empty before the first event. */
+            /** @description The title: 1 to 255 characters on one line; empty before the first event. */
             title: string;
             /** @description Tool calls that have not ended. */
             tool_calls?: {
@@ -3192,7 +3189,7 @@ export interface components {
             };
             /**
              * Format: uint64
-             * @description When the last event was recorded. Milliseconds since 1970.
+             * @description Time of the last event, in milliseconds since 1970.
              * @default 0
              */
             updated_at?: number;
@@ -3203,62 +3200,62 @@ export interface components {
             version: number;
         };
         /**
-         * @description Where somebody comes in.
+         * @description Kind of program with which a person uses the server.
          *
-         *     `page`: The notebook's page, or another one of an allowed origin.
+         *     `page`: The notebook's page, or another page of an allowed origin.
          *
          *     `terminal`: The command line.
          *
-         *     `rest`: A request of another program.
+         *     `rest`: Another program that sends REST requests.
          *
-         *     `socket`: A socket of another program.
+         *     `socket`: Another program that uses a WebSocket.
          * @enum {string}
          */
         Door: "page" | "terminal" | "rest" | "socket";
-        /** @description One thing that a call would do. */
+        /** @description One effect of a call. */
         Effect: {
             /** @description Type of the new cell. */
             cell_type: components["schemas"]["CellType"];
             /** @constant */
             kind: "creates";
-            /** @description All of its text. */
+            /** @description Whole source of the new cell. */
             source: string;
         } | {
             /** @description The cell; its id stays. */
             cell: components["schemas"]["CellId"];
-            /** @description From what it says now to what it would say. Of texts above 1 MiB together only that they differ. */
+            /** @description Unified diff from the current source to the new one. If both together exceed 1 MiB: a note that they differ. */
             diff: string;
             /** @constant */
             kind: "changes";
         } | {
-            /** @description The cell; it goes to the trash, from where it can be restored. */
+            /** @description The cell; it moves to the trash and can be restored. */
             cell: components["schemas"]["CellId"];
-            /** @description Whether outputs go with it. */
+            /** @description True if outputs are deleted too. */
             has_outputs: boolean;
             /** @constant */
             kind: "deletes";
-            /** @description What it says now. */
+            /** @description Current source. */
             source: string;
         } | {
-            /** @description The cell; its text stays. */
+            /** @description The cell; its source is unchanged. */
             cell: components["schemas"]["CellId"];
             /** @constant */
             kind: "moves";
         } | {
-            /** @description Absent: of a cell that the call makes. */
+            /** @description The cell; absent: a cell that the call creates. */
             cell?: components["schemas"]["CellId"] | null;
             /** @constant */
             kind: "runs";
-            /** @description The code, as it would be sent to the kernel. */
+            /** @description Code as sent to the kernel. */
             source: string;
         } | {
             /** @description The whole content, as text. */
             content: string;
             /** @constant */
             kind: "writes";
-            /** @description As the tool was given it: relative paths begin where the kernel runs. */
+            /** @description Path in the tool's arguments; relative paths start at the kernel's working folder. */
             path: string;
-            /** @description SHA-256 of the file that is lost. */
+            /** @description SHA-256 of the file that is overwritten. */
             replaces?: string | null;
         } | {
             /** @constant */
@@ -3267,12 +3264,12 @@ export interface components {
             what: string;
         };
         /**
-         * @description Why an execution ended without a result, or before its own end.
+         * @description Cause of an execution's end other than its own result.
          *
-         *     `requested`: Somebody cancelled it before it began.
+         *     `requested`: The run was cancelled before it began.
          *     In words: somebody cancelled it.
          *
-         *     `interrupted`: Somebody cancelled it while it ran, or interrupted its kernel.
+         *     `interrupted`: The run was cancelled while it ran, or its kernel was interrupted.
          *     In words: it was interrupted.
          *
          *     `timed_out`: In words: its time was up.
@@ -3291,156 +3288,159 @@ export interface components {
          *
          *     `agent_lost`: In words: its runtime agent is gone.
          *
-         *     `given_up`: A person gave it up while its agent could not be reached.
+         *     `given_up`: The run was given up, for example because its agent was unreachable.
          *     In words: somebody gave it up.
          * @enum {string}
          */
         EndCause: "requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up";
-        /** @description A part of the record, oldest event first. */
+        /** @description Page of the record, oldest event first. */
         EventPage: {
-            /** @description With everything that is hashed: see `protocol/README.md`, The record. */
+            /** @description Events with all hashed fields: see `protocol/README.md`, The record. */
             events: unknown[];
-            /** @description The notebook's end now. */
+            /** @description The notebook's last version and its hash now. */
             head: unknown;
             /**
              * Format: uint64
-             * @description Ask again with this as `after`; absent when this is the end.
+             * @description Value of `after` for the next page; absent on the last page.
              */
             next?: number | null;
         };
-        /** @description One execution: a record with its own id, the exact source it ran, its outputs, its end. */
+        /** @description One execution: the exact source that it runs, its outputs, and its end. */
         Execution: {
-            /** @description The only agent that may write about it. */
+            /** @description The only agent that may report on the run. Absent: the run is not assigned. */
             agent?: components["schemas"]["AgentId"] | null;
-            /** @description The run before it that did not succeed. */
+            /** @description The earlier run that did not succeed, so that this one is blocked. Absent: the run is not blocked. */
             blocked_by?: components["schemas"]["ExecutionId"] | null;
-            /** @description Somebody wants it cancelled; its agent interrupts it. */
+            /** @description True: a cancel was requested, and the agent interrupts the run. */
             cancel_requested?: boolean;
-            /** @description Why it was requested. */
+            /** @description The cause of the execution. */
             cause: components["schemas"]["OpenExecutionCause"];
-            /** @description `clear_output(wait=True)`: the next output replaces all. */
+            /** @description True after `clear_output(wait=True)`: the next output replaces all outputs. */
             clear_on_next_output?: boolean;
-            /** @description Of its request: runs of one batch have the same. */
+            /** @description The correlation id of the request. Runs of one batch have the same. */
             correlation_id: components["schemas"]["CorrelationId"];
-            /** @description Why it was cancelled or lost, or has no result of its own. */
+            /** @description The cause if the run was cancelled, lost, interrupted or timed out. Absent otherwise. */
             end_cause?: components["schemas"]["OpenEndCause"] | null;
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it has not ended.
+             * @description Time of the end, in milliseconds since 1970. Absent: the run has not ended.
              */
             ended_at?: number | null;
             /**
              * Format: uint64
-             * @description The number in `In [3]:`; absent where the kernel gave none.
+             * @description The number in `In [3]:`. Absent: the kernel gave none.
              */
             execution_count?: number | null;
             /**
              * Format: uint64
-             * @description Of the assignment: writes about the execution must carry it.
+             * @description The fence of the session to which the run is assigned. Reports on the run must carry it. Absent: the run is not assigned.
              */
             fence?: number | null;
-            /** @description Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away. */
+            /**
+             * @description The kernel session of the run. Absent for imported runs, and while a run waits for a default kernel whose agent
+             *     was away at the request.
+             */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
-            /** @description A sentence about an odd end. */
+            /** @description A sentence for people about an unusual end. Absent: none. */
             notice?: string | null;
             /**
              * Format: uint64
-             * @description The highest write of the agent that is in the log.
+             * @description The highest number of the agent's reports in the log. 0: none.
              * @default 0
              */
             output_seq?: number;
-            /** @description Those that are shown, in order. */
+            /** @description The outputs that are shown, in order. */
             outputs?: components["schemas"]["Output"][];
-            /** @description The question that waits for an answer. */
+            /** @description The open request for input. Absent: none. */
             pending_input?: components["schemas"]["PendingInput"] | null;
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the request, in milliseconds since 1970.
              */
             requested_at: number;
-            /** @description The person or assistant; of an imported run who imported it. */
+            /** @description The requester. For an imported run: the actor that imported it. */
             requested_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
-             * @description Version of the request: the order of the queue.
+             * @description The version of the request. Queued runs are executed in this order.
              */
             requested_version: number;
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: the kernel has not begun.
+             * @description Time at which the kernel began the run, in milliseconds since 1970. Absent: it has not begun.
              */
             started_at?: number | null;
-            /** @description How it stands. */
+            /** @description The execution's status. */
             status: components["schemas"]["ExecutionStatus"];
-            /** @description When it fails, runs of the same correlation that still wait are blocked. */
+            /** @description True: if another run of the same correlation does not succeed while this one is queued, this one is blocked. */
             stop_on_error?: boolean;
-            /** @description What it runs, word for word. */
+            /** @description The exact code that the execution runs. */
             subject: components["schemas"]["ExecutionSubject"];
             /**
              * Format: uint64
-             * @description Its kernel is interrupted after so long; absent: never.
+             * @description Running time in milliseconds after which the kernel is interrupted. Absent: no limit.
              */
             timeout_ms?: number | null;
         };
-        /** @description Why something was executed. */
+        /** @description Cause of an execution. */
         ExecutionCause: "requested" | "imported" | "functions_restored" | {
             dependency: components["schemas"]["ExecutionCauseDependency"];
         };
         ExecutionCauseDependency: {
-            /** @description The run that somebody asked for, planned at the same version. Absent: a cell was deleted. */
+            /** @description The requested run of the same plan. Absent: the run follows the deletion of a cell. */
             of?: components["schemas"]["ExecutionId"] | null;
         };
-        /** @description One execution of some source on a kernel. */
+        /** @description Id of one execution of some source on a kernel. */
         ExecutionId: string;
         /**
-         * @description How a run stands. The last five are its end.
+         * @description Status of an execution. The last five values are ends.
          *
-         *     `queued`: It waits for a kernel, or for the runs before it.
+         *     `queued`: The run waits for a kernel, or for earlier runs.
          *
-         *     `assigned`: A kernel session has won it and not begun.
+         *     `assigned`: The run is assigned to a kernel session, and the kernel has not begun it.
          *
-         *     `running`: The kernel has begun with it.
+         *     `running`: The kernel has begun the run.
          *
-         *     `ok`: It ended without an error.
+         *     `ok`: The run ended without an error.
          *
-         *     `error`: It failed, was interrupted while it ran, or took too long.
+         *     `error`: The run failed, was interrupted, or timed out.
          *
-         *     `cancelled`: It never began, or ended because somebody wanted it.
+         *     `cancelled`: The run was cancelled before it began, or ended early on request.
          *
-         *     `blocked`: It never began, because one before it did not succeed.
+         *     `blocked`: The run never began, because an earlier run did not succeed.
          *
-         *     `lost`: Nobody knows how it ended, or that it ended.
+         *     `lost`: The run ended without a result, or its end is not known.
          * @enum {string}
          */
         ExecutionStatus: "queued" | "assigned" | "running" | "ok" | "error" | "cancelled" | "blocked" | "lost";
-        /** @description What was executed, word for word. */
+        /** @description The exact code of an execution. */
         ExecutionSubject: {
-            /** @description The cell, which may be deleted meanwhile. */
+            /** @description The cell, which may have been deleted since. */
             cell_id: components["schemas"]["CellId"];
             /**
              * Format: uint64
-             * @description The `cell_version` that the source is of.
+             * @description The `cell_version` that had this source.
              */
             cell_version: number;
             /** @constant */
             kind: "cell";
-            /** @description In full: this text runs, whatever the cell says later. */
+            /** @description The complete text to run. Later edits of the cell do not change it. */
             source: string;
         } | {
             /** @constant */
             kind: "scratch";
-            /** @description What for, in a few words for people. */
+            /** @description The purpose of the run, for people. */
             purpose: string;
-            /** @description In full. */
+            /** @description The complete text to run. */
             source: string;
         } | {
-            /** @description The call under way. */
+            /** @description The tool call that this run belongs to. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description Of the code: an agent that has other code refuses to run it. */
+            /** @description SHA-256 of the tool's code. An agent with other code refuses the run. */
             digest: components["schemas"]["Hash"];
             /** @constant */
             kind: "tool";
-            /** @description Its name in the table of tools; `call_function` for functions of users. */
+            /** @description The tool's name; `call_function` for functions of users. */
             tool: string;
         };
         /**
@@ -3456,158 +3456,158 @@ export interface components {
          * @enum {string}
          */
         ExportFormat: "ipynb" | "html" | "md" | "py";
-        /** @description Something in a folder. */
+        /** @description An entry of a folder. */
         FileEntry: {
-            /** @description What it is. Of a link: what it leads to. */
+            /** @description Kind of the entry. For a link: kind of its target. */
             kind: components["schemas"]["FileKind"];
             /**
              * Format: uint64
-             * @description When its content changed last, by the clock of that machine.
+             * @description Time of the last change of its content by the clock of that machine, in milliseconds since 1970.
              */
             modified_at?: number | null;
-            /** @description Its name, without the folder. */
+            /** @description Name without the folder. */
             name: string;
             /**
              * Format: uint64
-             * @description Of a file.
+             * @description Size in bytes; only for files.
              */
             size_bytes?: number | null;
         };
         /**
-         * @description What stands under a name.
+         * @description Kind of a folder's entry.
          *
-         *     `file`: It can be downloaded.
+         *     `file`: A file, which can be downloaded.
          *
-         *     `folder`: It can be listed.
+         *     `folder`: A folder, which can be listed.
          *
-         *     `other`: A device, a pipe, a link that leads out of the folder or nowhere, a name that is no text: out of reach.
+         *     `other`: Not accessible: a device, a pipe, a link that leads out of the folder or nowhere, or a name that is not text.
          * @enum {string}
          */
         FileKind: "file" | "folder" | "other";
-        /** @description What a folder holds, and whose it is. */
+        /** @description Page of a folder, with its runtime agent. */
         FileList: {
-            /** @description The runtime agent on whose machine the folder is. */
+            /** @description Runtime agent on whose machine the folder is. */
             agent: components["schemas"]["AgentId"];
-            /** @description Its name, for people. */
+            /** @description Display name of the agent. */
             agent_name: string;
             /**
-             * @description Files can be moved, and go to a trash: the runtime agent is new enough.
+             * @description True if the runtime agent can move files and has a trash.
              * @default false
              */
             can_change?: boolean;
-            /** @description By name. */
+            /** @description Entries by name. */
             files: components["schemas"]["FileEntry"][];
-            /** @description The folder holds more than is looked through: what is beyond is not listed, but found by its name. */
+            /** @description True: the folder has more entries than are read. The others are not listed, but found by name. */
             is_cut?: boolean;
             /**
              * Format: uint64
-             * @description Largest file that is let through.
+             * @description Maximum size of a file in a transfer, in bytes.
              */
             max_file_bytes: number;
-            /** @description There is more: ask for what comes `after` this name. */
+            /** @description Name to pass as `after` for the next page; absent on the last page. */
             next?: string | null;
             /** @description The folder, below the working folder; empty: that folder itself. */
             path: string;
         };
-        /** @description What the trash of a folder holds, and whose it is. */
+        /** @description Trash of a folder, with its runtime agent. */
         FileTrash: {
-            /** @description The runtime agent on whose machine the folder is. */
+            /** @description Runtime agent on whose machine the folder is. */
             agent: components["schemas"]["AgentId"];
-            /** @description Its name, for people. */
+            /** @description Display name of the agent. */
             agent_name: string;
             /**
              * Format: uint32
-             * @description Entries in all.
+             * @description Number of all entries.
              */
             count: number;
-            /** @description The last removed first. */
+            /** @description Entries, the last removed first. */
             files: components["schemas"]["TrashedFile"][];
             /**
              * Format: uint32
-             * @description Entries are deleted for good after so long.
+             * @description Number of days after which entries are deleted permanently.
              */
             kept_days: number;
             /**
              * Format: uint64
-             * @description The oldest are deleted for good when all are larger; the last one stays.
+             * @description Maximum size of all entries, in bytes: beyond it the oldest are deleted permanently; the last one stays.
              */
             max_bytes: number;
             /**
              * Format: uint64
-             * @description Of all entries.
+             * @description Size of all entries, in bytes.
              */
             size_bytes: number;
         };
-        /** @description A new notebook made of what another is or was; you are its owner. Needs the right to read the other. */
+        /** @description A new notebook, copied from a version of another; you are its owner. Needs the right to read the other. */
         Fork: {
             /**
-             * @description Of the new notebook.
+             * @description Id of the new notebook; absent: chosen by the server.
              * @default null
              */
             id?: components["schemas"]["NotebookId"] | null;
             /**
-             * @description Absent: the title of the old one, and "(fork)".
+             * @description Title; absent: that of the original, with "(fork)".
              * @default null
              */
             title?: string | null;
             /**
              * Format: uint64
-             * @description Absent: as it is now.
+             * @description Version to copy; absent: the current one.
              * @default null
              */
             version?: number | null;
             /**
-             * @description Leave the outputs behind.
+             * @description True: outputs are not copied.
              * @default false
              */
             without_outputs?: boolean;
         };
-        /** @description Somebody whom a search has found. */
+        /** @description A person found by a search. */
         FoundPerson: {
-            /** @description As in the actor of events. */
+            /** @description User id as in the actor of events. */
             id: components["schemas"]["UserId"];
-            /** @description Unique. */
+            /** @description Login, unique. */
             login?: string | null;
-            /** @description As the person chose it: not unique. */
+            /** @description Display name, chosen by the person: not unique. */
             name: string;
         };
-        /** @description Where the words of a search stand in a notebook. */
+        /** @description Excerpt of a source with the search words. */
         FoundText: {
-            /** @description The cell that holds most of them. */
+            /** @description The cell that contains most of the words. */
             cell_id: components["schemas"]["CellId"];
-            /** @description Where words stand in `text`: first and last character (exclusive), in Unicode code points. */
+            /** @description Positions of words in `text`: start and end (exclusive), in Unicode code points. */
             marks: [
                 number,
                 number
             ][];
-            /** @description The line, or the part of it around the first word: at most 160 characters. */
+            /** @description The line, or a part of at most 160 characters around the first word. */
             text: string;
         };
-        /** @description What a function is called with. */
+        /** @description Arguments and options of a call. */
         FunctionArguments: {
             /**
-             * @description As its schema says.
+             * @description Arguments that match the function's schema.
              * @default {}
              */
             arguments?: components["schemas"]["AnyObject"];
             /**
-             * @description A destructive function is called only if this is true.
+             * @description Confirmation; a destructive function is called only if this is true.
              * @default false
              */
             confirmed?: boolean;
             /**
              * Format: uint64
-             * @description The call is interrupted after so many milliseconds; absent: never.
+             * @description Timeout in milliseconds, after which the call is interrupted; absent: none.
              * @default null
              */
             timeout_ms?: number | null;
         };
-        /** @description The functions of a notebook, by name. */
+        /** @description Functions of a notebook. */
         Functions: {
-            /** @description Those that can be called, and those that wait for a kernel. */
+            /** @description Functions by name: callable ones, and those without a running kernel. */
             functions: components["schemas"]["NotebookFunction"][];
         };
-        /** @description Whether anybody is asked before a call starts, as it was judged when the call was requested. */
+        /** @description Decision at the request of a call: it passes, or waits for a person. */
         Gate: {
             /** @constant */
             kind: "passes";
@@ -3616,250 +3616,250 @@ export interface components {
             kind: "waits_for_person";
             /**
              * Format: uint64
-             * @description Then it expires.
+             * @description Time at which the call expires, in milliseconds since 1970.
              */
             until: number;
         };
-        /** @description A person's leave, given beforehand, for tool calls of a kind. */
+        /** @description Id of a grant: a person's permission, given in advance, for tool calls of one conversation. */
         GrantId: string;
-        /** @description The grants of a notebook that hold now. */
+        /** @description Grants of a notebook that are valid now. */
         Grants: {
-            /** @description By id: conversation, functions (none: every function), `expires_at`, who issued it. */
+            /** @description Grants by id: conversation, functions (empty: every function), `expires_at`, issuer. */
             grants: {
                 [key: string]: components["schemas"]["AssistantGrant"];
             };
         };
-        /** @description What a guest is called: as the link says it, else as the guest said it. */
+        /** @description Name of a guest: the label of the link, else the name that the guest entered. */
         Guest: {
-            /** @description Of the link, as in the actor of events. */
+            /** @description Id of the link, as in the actor of events. */
             id: components["schemas"]["ShareLinkId"];
-            /** @description Not unique. */
+            /** @description Name; not unique. */
             name: string;
         };
         Hash: string;
-        /** @description A sign-in with a provider that is linked to an account. */
+        /** @description An identity at a provider, linked to an account. */
         Identity: {
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description As the provider had verified it when it was linked; for people to read, nobody is found by it. */
+            /** @description Address that the provider had verified when it was linked. For display only: accounts are not searched by it. */
             email?: string | null;
-            /** @description Names it where it is unlinked. */
+            /** @description Id, for unlinking it. */
             id: string;
-            /** @description The provider. */
+            /** @description URL of the provider. */
             issuer: string;
-            /** @description Who the person is there. */
+            /** @description The person's id at the provider. */
             subject: string;
         };
-        /** @description You begin to link a sign-in with the provider to your account. */
+        /** @description Begins to link an identity at the provider to your account. */
         IdentityBegin: {
-            /** @description Your password, where you have one. */
+            /** @description Your password, if you have one. */
             current?: string | null;
-            /** @description As in signing in. */
+            /** @description Public key, as in `SignIn.key`. */
             key: string;
         };
-        /** @description The notebook that a file became; you are its owner. */
+        /** @description An imported notebook; you are its owner. */
         ImportAnswer: {
-            /** @description Its id: `id` of the query, else one that follows from `Idempotency-Key`, else a new one. */
+            /** @description Id of the notebook: `id` of the query, else derived from `Idempotency-Key`, else new. */
             notebook: components["schemas"]["NotebookId"];
-            /** @description What was repaired, converted or put aside, each with a code and a sentence. */
+            /** @description Notices of repairs, conversions and entries put aside, each with a code and a sentence. */
             notices: components["schemas"]["Notice"][];
-            /** @description `cells` has the ids of the cells from top to bottom. */
+            /** @description Outcome of the import; `cells` has the ids of the cells from top to bottom. */
             outcome: components["schemas"]["Outcome"];
-            /** @description As asked for, else from the file's metadata or its name, else `Untitled`. */
+            /** @description Title: as requested, else from the file's metadata or name, else `Untitled`. */
             title: string;
             /**
              * Format: uint64
-             * @description The new notebook's version: all of the file is in the log up to it.
+             * @description The notebook's version at which the whole file is in the log.
              */
             version: number;
         };
         /** @description The answer to a question of running code, as Python's `input()` asks it. */
         InputValue: {
-            /** @description Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing. */
+            /** @description Answer without the line break at its end; at most 64 KiB. A password is not recorded. */
             value: string;
         };
-        /** @description What a name is. */
+        /** @description Documentation of a name. */
         Inspection: {
             /** @description The description by MIME type: `text/plain` (with ANSI colours), `text/html`, `text/markdown`; each at most 64 KiB. */
             data?: {
                 [key: string]: string;
             };
-            /** @description False: the kernel knows nothing by that name. */
+            /** @description False: the kernel does not know the name. */
             found: boolean;
             /** @description The description was longer: its end was left out. */
             is_cut?: boolean;
         };
-        /** @description One life of a server process: who holds a notebook's lease, and whose a claim is. */
+        /** @description Id of one life of a server process, which holds leases of notebooks and makes claims. */
         InstanceId: string;
-        /** @description The grant that was issued. */
+        /** @description The issued grant. */
         IssuedGrant: {
-            /** @description As asked for, or chosen by the server. Names it in `DELETE …/grants/{grant}`. */
+            /** @description Grant id, for `DELETE …/grants/{grant}`. */
             id: components["schemas"]["GrantId"];
             /**
              * Format: uint64
-             * @description The notebook's version after it.
+             * @description The notebook's version after the grant.
              */
             version: number;
         };
-        /** @description A new token: its text is in this answer and never again. */
+        /** @description A new token; only this answer has its secret. */
         IssuedToken: {
-            /** @description Of an agent: who it is in events. */
+            /** @description Agent id as in the actor of events; only for agents. */
             agent?: components["schemas"]["AgentId"] | null;
-            /** @description The notebooks that it is good for. */
+            /** @description Notebooks for which it is valid. */
             covers: components["schemas"]["Covers"];
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Who made it; they may revoke it. */
+            /** @description The person who created it, and may revoke it. */
             created_by: components["schemas"]["UserId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
-            /** @description Names it in `DELETE /api/tokens/{token}`. */
+            /** @description Token id, for `DELETE /api/tokens/{token}`. */
             id: components["schemas"]["TokenId"];
             /** @description `session`, `api` or `agent`. */
             kind: string;
-            /** @description Up to 100 characters; may be empty. Of an agent: its name. */
+            /** @description Label, up to 100 characters; may be empty. For an agent: its name. */
             label: string;
             /**
              * Format: uint64
-             * @description Up to ten minutes behind.
+             * @description Time of the last use, up to ten minutes late; milliseconds since 1970.
              */
             last_used_at?: number | null;
-            /** @description What it may be used for, as asked for when it was made. */
+            /** @description Scopes as requested when it was created. */
             scopes: components["schemas"]["Scope"][];
             /** @description The secret, to be sent as `Authorization: Bearer <token>`. */
             token: string;
         };
         /**
-         * @description Why a kernel session is over, or never began.
+         * @description Cause of the end of a kernel session, or of a failed launch.
          *
-         *     `shut_down`: As people asked.
+         *     `shut_down`: A shutdown was requested.
          *     In words: it was shut down.
          *
          *     `restarted`: In words: it was restarted.
          *
-         *     `idle`: It had no work for too long.
+         *     `idle`: The kernel had no runs for too long.
          *     In words: it had no work.
          *
          *     `died`: In words: the kernel died.
          *
          *     `agent_stopped`: In words: its runtime agent was stopped.
          *
-         *     `agent_lost`: Killed, away for too long, or back without this kernel.
+         *     `agent_lost`: The agent was killed, was away for too long, or came back without this kernel.
          *     In words: its runtime agent is gone.
          *
-         *     `given_up`: A person did not wait for its agent, which could not be reached.
+         *     `given_up`: The kernel was given up, because its agent was unreachable.
          *     In words: somebody gave it up.
          *
-         *     `not_installed`: What the kernelspec names is not on the agent's machine.
+         *     `not_installed`: The program that the kernelspec names is not on the agent's machine.
          *     In words: the kernel is not installed.
          *
-         *     `cannot_start`: The agent's machine does not let it start.
+         *     `cannot_start`: The kernel could not be started on the agent's machine.
          *     In words: the kernel cannot be started.
          *
-         *     `no_answer`: It started, and did not answer in time.
+         *     `no_answer`: The kernel started and did not answer in time.
          *     In words: the kernel did not answer.
          * @enum {string}
          */
         KernelCause: "shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "given_up" | "not_installed" | "cannot_start" | "no_answer";
-        /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
+        /** @description The last unrequested end or failed launch of a kernel, for people. The next start of a kernel removes it. */
         KernelNotice: {
-            /** @description Why it ended, or never began. */
+            /** @description The cause of the end or of the failed launch. */
             cause: components["schemas"]["OpenKernelCause"];
-            /** @description More about it, in a sentence for people. */
+            /** @description More about the cause, in a sentence for people. Absent: the cause is all that is known. */
             detail?: string | null;
-            /** @description The session that it is about, which may have ended. */
+            /** @description The session that ended or failed to start. */
             kernel_session: components["schemas"]["KernelSessionId"];
             /**
              * Format: uint64
-             * @description Of the event that says so.
+             * @description The version of the event of the end or failure.
              */
             version: number;
         };
         /**
-         * @description How far a session has come.
+         * @description Phase of a kernel session that has not ended.
          *
-         *     `requested`: Waits for an agent.
+         *     `requested`: The session waits for an agent to claim it.
          *
-         *     `claimed`: An agent is starting it.
+         *     `claimed`: An agent is starting the kernel.
          *
-         *     `started`: It answers.
+         *     `started`: The kernel has started.
          *
-         *     `ending`: It was asked to shut down or is being replaced by a restart.
+         *     `ending`: A shutdown or restart was requested.
          * @enum {string}
          */
         KernelPhase: "requested" | "claimed" | "started" | "ending";
-        /** @description The kernels of a notebook, and those that it could have. */
+        /** @description Kernels of a notebook, and the kernelspecs available to it. */
         Kernels: {
-            /** @description Databases that their SQL cells can name. */
+            /** @description Databases that SQL cells on these agents can name. */
             connections?: components["schemas"]["OfferedConnection"][];
-            /** @description By session: kernelspec, phase, agent. */
+            /** @description Kernels by session: kernelspec, phase, agent. */
             kernels: {
                 [key: string]: components["schemas"]["KernelSession"];
             };
-            /** @description What the connected runtime agents can launch for this notebook. */
+            /** @description Kernelspecs that the connected runtime agents can launch for this notebook. */
             kernelspecs: components["schemas"]["OfferedKernelspec"][];
-            /** @description The last thing that went wrong. */
+            /** @description The most recent problem. */
             notice?: components["schemas"]["KernelNotice"] | null;
-            /** @description Whether each can be reached and is busy. */
+            /** @description Reachability and activity of each kernel. */
             status: components["schemas"]["KernelStatus"][];
         };
         /** @description One life of a kernel. */
         KernelSession: {
-            /** @description The runtime agent that has claimed it. Absent: none has. */
+            /** @description The runtime agent that has claimed the session. Absent: none has. */
             agent?: components["schemas"]["AgentId"] | null;
             /**
              * Format: uint64
-             * @description Version of `KernelSessionStarted`; every write about the session carries it.
+             * @description The version of KernelSessionStarted, which reports on the session must carry. Absent: the kernel has not started.
              */
             fence?: number | null;
-            /** @description The kernelspec's name, as in `python3`. */
+            /** @description The kernelspec's name, such as `python3`. */
             kernelspec: string;
-            /** @description As the kernel's `kernel_info_reply` has it; left out until it has started. */
+            /** @description The `language_info` of the kernel's `kernel_info_reply`. Absent: the kernel has not started. */
             language_info?: components["schemas"]["AnyObject"];
-            /** @description Code runs in phase `started` alone. */
+            /** @description The session's phase. Code runs only in phase `started`. */
             phase: components["schemas"]["KernelPhase"];
             /**
              * Format: uint64
-             * @description Version of the launch request, kept over restarts: the lowest is the default kernel.
+             * @description The version of the launch request; a restart keeps it. The session with the lowest version is the default kernel.
              */
             requested_version: number;
-            /** @description As `KernelSessionStarted` says. */
+            /** @description The isolation of the kernel's code, from KernelSessionStarted. Absent: no isolation is known. */
             sandbox?: components["schemas"]["AnyObject"];
         };
-        /** @description One life of a kernel, from launch to end. A restart begins a new session. */
+        /** @description Id of a kernel session: one life of a kernel, from launch to end. A restart begins a new session. */
         KernelSessionId: string;
-        /** @description What is known of a kernel beside the log. */
+        /** @description Status of a kernel that is not in the log. */
         KernelStatus: {
-            /** @description What its runtime agent is called, for people to read. Absent: it has not been here since the server loaded the notebook. */
+            /** @description Display name of its runtime agent. Absent: the agent has not connected since the server loaded the notebook. */
             agent_name?: string | null;
-            /** @description Its agent says that it is executing. False while it cannot be reached. */
+            /** @description True if its agent reports an execution. False while it is unreachable. */
             busy: boolean;
             /** @description The session, as in the state's `kernels`. */
             kernel_session: components["schemas"]["KernelSessionId"];
-            /** @description False: its runtime agent has not been heard of for some seconds. */
+            /** @description False: its runtime agent has been silent for some seconds. */
             reachable: boolean;
             /**
              * Format: uint64
-             * @description Where it cannot be reached: since when, in milliseconds since 1970.
+             * @description Time since when it is unreachable, in milliseconds since 1970; absent while it is reachable.
              */
             unreachable_since?: number | null;
-            /** @description What it takes of its machine, a few seconds ago. Absent: not measured, or it cannot be reached. */
+            /** @description Memory and CPU use, a few seconds old. Absent: not measured, or unreachable. */
             usage?: components["schemas"]["KernelUsage"] | null;
         };
-        /** @description What a kernel takes of its machine. */
+        /** @description Memory and CPU use of a kernel. */
         KernelUsage: {
             /**
              * Format: uint32
-             * @description Of one processor, in percent: 200 is two of them, all the time. Absent: it was measured once so far.
+             * @description CPU use in percent of one processor: 200 means two processors fully used. Absent after the first measurement, which has no interval.
              */
             cpu_percent?: number | null;
             /**
@@ -3871,16 +3871,16 @@ export interface components {
         /** @description Launches a kernel. A runtime agent that offers the kernelspec claims it. */
         Launch: {
             /**
-             * @description Absent: the notebook's own, else `python3`.
+             * @description Kernelspec name; absent: the notebook's, else `python3`.
              * @default null
              */
             kernelspec?: string | null;
         };
-        /** @description Another cell, and through which names they hang together. */
+        /** @description A dependency: another cell, and the names that it is about. */
         LinkReport: {
             /** @description The other cell. */
             cell_id: components["schemas"]["CellId"];
-            /** @description One or more. Of a cell that may leave any name (`from m import *`): those that are looked for there. */
+            /** @description One name or more. For a cell that may define any name (`from m import *`): the names that are read from it. */
             names: string[];
         };
         /**
@@ -3888,84 +3888,84 @@ export interface components {
          *
          *     `changed`: The last changed first.
          *
-         *     `title`: By title, whatever the case.
+         *     `title`: By title, ignoring case.
          *
-         *     `created`: The newest first.
+         *     `created`: The last created first.
          * @enum {string}
          */
         ListOrder: "changed" | "title" | "created";
-        /** @description Who the holder of the token is, and what the token allows. */
+        /** @description Holder of the token, and the token's rights. */
         Me: {
-            /** @description As in the events that you cause. */
+            /** @description Actor of the events that you cause. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The scopes `confirm`, `manage` and `admin` are withheld from what can be kept on a disk: `POST /api/session` with `fresh` gives
-             *     a session of 15 minutes that has them.
+             * @description True: tokens that can be stored on a disk lack the scopes `confirm`, `manage` and `admin`. `POST /api/session` with `fresh` gives a
+             *     session of 15 minutes that has them.
              */
             asks_again?: boolean;
-            /** @description The notebooks that it reaches. */
+            /** @description Notebooks that the token reaches. */
             covers: components["schemas"]["Covers"];
             /**
              * Format: uint64
-             * @description When the token ends. Milliseconds since 1970; absent: when it is revoked.
+             * @description Expiry in milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
             /** @description `session`, `api`, `agent` or `share`. */
             kind: string;
-            /** @description Of the person or agent; of a guest the link's label. */
+            /** @description Display name of the person or agent; for a guest the link's label. */
             name: string;
-            /** @description What the token is good for now: its own scopes, as far as the account still holds them. */
+            /** @description Scopes that are valid now: the token's scopes, as far as the account still holds them. */
             scopes: components["schemas"]["Scope"][];
-            /** @description Names this token in `DELETE /api/tokens/{token}`; it is no secret. */
+            /** @description Token id, for `DELETE /api/tokens/{token}`; not a secret. */
             token_id: components["schemas"]["TokenId"];
-            /** @description Absent for agents and guests. */
+            /** @description The account; absent for agents and guests. */
             user?: components["schemas"]["User"] | null;
-            /** @description Those that you are a member of. */
+            /** @description Workspaces of which you are a member. */
             workspaces: components["schemas"]["MyWorkspace"][];
         };
-        /** @description How a person decided, as the server saw it. Later versions may add fields. */
+        /** @description Means of a person's decision, as the server saw them. Later versions may add fields. */
         Means: {
-            /** @description The kind of what was shown there: `session`, `api`, `share` … */
+            /** @description The kind of token: `session`, `api`, `share` … */
             credential: string;
-            /** @description Through which door, as the program presented itself. */
+            /** @description The kind of program, by its own account. */
             door: components["schemas"]["OpenDoor"];
-            /** @description What its owner calls that session or token. */
+            /** @description The owner's name for that session or token. Absent: none. */
             label?: string;
         };
-        /** @description Somebody in a workspace. */
+        /** @description A member of a workspace. */
         Member: {
-            /** @description In each of the workspace's notebooks, beside what a notebook's own list grants. */
+            /** @description Role in each of the workspace's notebooks, besides the notebook's access list. */
             role: components["schemas"]["Role"];
             /** @description The person; `GET /api/people/{user}` has the name. */
             user: components["schemas"]["UserId"];
         };
-        /** @description Makes somebody a member, or changes what they are. For owners of the workspace. */
+        /** @description Adds a member, or changes a member's role. For owners of the workspace. */
         MemberRole: {
             /** @description `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`, in each of the workspace's notebooks. */
             role: components["schemas"]["Role"];
         };
-        /** @description What a person, an assistant or tools said. */
+        /** @description A message of a person, an assistant or tools. */
         Message: {
-            /** @description Texts, calls of tools and their results, with all that the record has at another place. */
+            /** @description Texts, tool calls and their results, resolved from other places of the record. */
             blocks: components["schemas"]["OpenMessageBlock"][];
-            /** @description Names it in `PUT …/messages/{message}/flags`. */
+            /** @description Message id, for `PUT …/messages/{message}/flags`. */
             id: components["schemas"]["MessageId"];
-            /** @description The beginning of an answer whose turn ended while it was written. */
+            /** @description True: the turn ended while this answer was being written. */
             is_partial?: boolean;
-            /** @description Always in the assistant's context. */
+            /** @description True: always in the assistant's context. */
             pinned: boolean;
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             posted_at: number;
-            /** @description Of a person's message the person; of the others the assistant. */
+            /** @description The person for a message of a person, else the assistant. */
             posted_by: components["schemas"]["Actor"];
             /** @description `user`, `assistant` or `tool`. */
             role: components["schemas"]["OpenMessageRole"];
-            /** @description Never in the assistant's context. */
+            /** @description True: never in the assistant's context. */
             skipped: boolean;
-            /** @description The turn that it belongs to. */
+            /** @description Turn of the message. */
             turn_id?: components["schemas"]["TurnId"] | null;
             /**
              * Format: uint64
@@ -3973,7 +3973,7 @@ export interface components {
              */
             version: number;
         };
-        /** @description A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum. */
+        /** @description One block of a message. In JSON: an object whose only key is the block's kind. */
         MessageBlock: {
             text: components["schemas"]["MessageBlockText"];
         } | {
@@ -3986,9 +3986,9 @@ export interface components {
             attachment: components["schemas"]["Attachment"];
         };
         MessageBlockOpaque: {
-            /** @description As the provider sent it. */
+            /** @description The provider's data, unchanged. */
             data: components["schemas"]["AnyJson"];
-            /** @description The provider whose it is: others are not sent it. */
+            /** @description The provider that sent the data. Other providers do not get it. */
             provider: string;
         };
         MessageBlockText: {
@@ -3997,150 +3997,150 @@ export interface components {
         };
         MessageBlockToolCall: {
             /**
-             * @description As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
-             *     calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
+             * @description The arguments as the model wrote them; not always valid JSON. ToolCallRequested has them too, but this
+             *     message is recorded before its calls are requested.
              */
             arguments: string;
-            /** @description As in ToolCallRequested. */
+            /** @description The call's id, as in ToolCallRequested. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description What else the provider attached and wants back word for word. */
+            /** @description Further data of the provider, which it must get back unchanged. Absent: none. */
             extra?: string | null;
-            /** @description The tool that is called. */
+            /** @description The name of the tool or function. */
             function: string;
             /** @description The model's own name for the call; its result carries it too. */
             provider_id: string;
         };
         MessageBlockToolResult: {
-            /** @description As in ToolCallRequested. */
+            /** @description The call's id, as in ToolCallRequested. */
             call_id: components["schemas"]["ToolCallId"];
-            /** @description The call failed, was refused, or nobody knows what came of it. */
+            /** @description True: the call failed, was refused, or its outcome is unknown. */
             is_error?: boolean;
-            /** @description As in the call. */
+            /** @description The model's own name for the call. */
             provider_id: string;
-            /** @description Absent: it is the `result` of the ToolCallExecuted of that call, word for word. */
+            /** @description The result. Absent: the same text as `result` in the call's ToolCallExecuted. */
             text?: string | null;
         };
-        /** @description Marks on a message that say whether it is in the assistant's context. */
+        /** @description Flags of a message for the assistant's context. */
         MessageFlags: {
-            /** @description Always. */
+            /** @description True: the message is always in the assistant's context. */
             pinned?: boolean;
-            /** @description Never. */
+            /** @description True: the message is never in the assistant's context. */
             skipped?: boolean;
         };
-        /** @description What a person or an assistant said in a conversation. */
+        /** @description Id of a message in a conversation. */
         MessageId: string;
         /** @description Messages of one conversation, the last posted first. */
         MessagePage: {
-            /** @description At most `limit` of them. */
+            /** @description Messages, at most `limit`. */
             messages: components["schemas"]["Message"][];
             /**
              * Format: uint64
-             * @description Ask again with this as `before`; absent when there are no older ones.
+             * @description Value of `before` for the next page; absent when there are no older messages.
              */
             next?: number | null;
         };
         /**
-         * @description Who said something.
+         * @description Author of a message.
          *
          *     `user`: A person.
          *
-         *     `assistant`: The model, tools that it calls included.
+         *     `assistant`: The assistant: the message has the model's text and its tool calls.
          *
-         *     `tool`: What tools answered.
+         *     `tool`: Tools: the message has results of tool calls.
          * @enum {string}
          */
         MessageRole: "user" | "assistant" | "tool";
-        /** @description A provider that this server was set up with. */
+        /** @description A model provider in the server's settings. */
         Model: {
-            /** @description The model of it that is asked where nobody names another. */
+            /** @description The provider's default model. */
             model: string;
-            /** @description Its name, as calls are recorded under it. */
+            /** @description Provider name, as in records of calls. */
             provider: string;
         };
-        /** @description The models that assistants of this server ask. */
+        /** @description Models that assistants of this server use. */
         Models: {
-            /** @description The first is asked where nobody names one. Empty: nobody answers here. */
+            /** @description The first is the default. Empty: the server has no assistant. */
             models: components["schemas"]["Model"][];
         };
-        /** @description A file, folder or link that has another name or place. */
+        /** @description A moved file, folder or link. */
         MovedFile: {
-            /** @description Where it was, below the working folder. */
+            /** @description Former path, below the working folder. */
             from: string;
-            /** @description What it is. */
+            /** @description Kind of the entry. */
             kind: components["schemas"]["FileKind"];
-            /** @description Where it is. */
+            /** @description New path, below the working folder. */
             path: string;
         };
-        /** @description Another name or place for a file or folder. */
+        /** @description New path of a file or folder. */
         MoveFile: {
-            /** @description Below the working folder. */
+            /** @description Path below the working folder. */
             from: string;
-            /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+            /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
             kernel?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Below the working folder, with the new name. Folders on the way are made; what exists is never replaced (`file_exists`). */
+            /** @description New path below the working folder. Missing folders are created; an existing file is never replaced (`file_exists`). */
             to: string;
         };
-        /** @description A workspace that you are in. */
+        /** @description A workspace of which you are a member. */
         MyWorkspace: {
-            /** @description Its name stands in `GET /api/workspaces`. */
+            /** @description Workspace id; `GET /api/workspaces` has its name. */
             id: components["schemas"]["WorkspaceId"];
-            /** @description What you are in each of its notebooks. */
+            /** @description Your role in each of its notebooks. */
             role: components["schemas"]["Role"];
         };
-        /** @description A token to be made for a runtime agent. */
+        /** @description A token to create for a runtime agent. */
         NewAgent: {
             /**
-             * @description Notebooks that you may share, or a workspace that you own. Without either, every notebook of the server, which
-             *     only an administrator can give.
+             * @description Notebooks that you may share, or a workspace that you own. Without either: every notebook of the server, which only an administrator
+             *     can grant.
              * @default {}
              */
             covers?: components["schemas"]["Covers"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
-            /** @description What people see in the list of agents, as in "GPU machine". */
+            /** @description Name in the list of agents, as in "GPU machine". */
             name: string;
         };
-        /** @description A token to be made for a program that acts for you. Only a session makes one; you have at most 500. */
+        /** @description A token to create for a program that acts for you. Requires a session; you have at most 500. */
         NewApiToken: {
             /**
-             * @description Absent: all notebooks that you may see.
+             * @description Notebooks for which it is valid; absent: all that you may see.
              * @default {}
              */
             covers?: components["schemas"]["Covers"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
             /**
-             * @description For you to know it by.
+             * @description Label in the list of tokens.
              * @default
              */
             label?: string;
             /**
-             * @description Of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool
-             *     calls in your name.
+             * @description Subset of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool calls in your
+             *     name.
              */
             scopes: components["schemas"]["Scope"][];
         };
-        /** @description A cell to be inserted. Needs the right to edit. */
+        /** @description A cell to insert. Needs the right to edit. */
         NewCell: {
-            /** @description File name to MIME bundle, as in nbformat; at most 16 MiB. */
+            /** @description MIME bundles by file name, as in nbformat; at most 16 MiB. */
             attachments?: components["schemas"]["AnyObject"] | null;
-            /** @description Chosen by you, or by the server. */
+            /** @description Cell id, chosen by you; absent: by the server. */
             cell_id?: components["schemas"]["CellId"] | null;
             /** @description `code`, `markdown`, `raw`, `sql` or `prompt`. */
             cell_type: components["schemas"]["CellType"];
             /**
-             * @description What is set besides: pinned, skipped, hidden source, hidden outputs. Absent: none.
+             * @description Flags to set: pinned, skipped, hidden source, hidden outputs. Absent: none.
              * @default {}
              */
             flags?: components["schemas"]["CellFlagChanges"];
             /**
-             * @description As in nbformat; at most 1 MiB.
+             * @description Metadata as in nbformat; at most 1 MiB.
              * @default {}
              */
             metadata?: components["schemas"]["AnyObject"];
@@ -4152,78 +4152,78 @@ export interface components {
              */
             source?: string;
         };
-        /** @description Marks a message. Needs the right to edit. */
+        /** @description Changes the flags of a message. Needs the right to edit. */
         NewFlags: {
-            /** @description Always in the assistant's context. Absent: as it is. */
+            /** @description Always in the assistant's context. Absent: unchanged. */
             pinned?: boolean | null;
-            /** @description Never in the assistant's context. Absent: as it is. Not both. */
+            /** @description Never in the assistant's context. Absent: unchanged. Excludes `pinned`. */
             skipped?: boolean | null;
         };
-        /** @description Lets the calls of one conversation pass that would wait for a person, for a time. Never those that are destructive. */
+        /** @description Lets calls of one conversation pass without a confirmation, for a time. Destructive calls always need one. */
         NewGrant: {
-            /** @description The only conversation that it is for, and in it the calls for the person whom the assistant serves now. */
+            /** @description The only conversation for which it is valid. Covers calls for the person whom the assistant serves now. */
             conversation: components["schemas"]["ConversationId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970, within seven days.
+             * @description Expiry in milliseconds since 1970, within seven days.
              */
             expires_at: number;
             /**
-             * @description Empty: every function but those that destroy.
+             * @description Names of functions. Empty: every function that is not destructive.
              * @default []
              */
             functions?: string[];
-            /** @description Chosen by you; absent: a new one. */
+            /** @description Grant id, chosen by you; absent: a new one. */
             id?: components["schemas"]["GrantId"] | null;
         };
-        /** @description A notebook to be made; you are its owner. */
+        /** @description A notebook to create; you are its owner. */
         NewNotebook: {
-            /** @description Chosen by you, so that a repeat is the same creation; absent: from `Idempotency-Key`, else new. */
+            /** @description Notebook id, chosen by you, so that a retry is the same creation. Absent: derived from `Idempotency-Key`, else new. */
             id?: components["schemas"]["NotebookId"] | null;
             /**
-             * @description As in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
+             * @description Metadata as in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
              * @default {}
              */
             metadata?: components["schemas"]["AnyObject"];
-            /** @description Made of a template, which brings its own metadata and cells: leave `metadata` and `with_cell` out. */
+            /** @description Template, which brings its metadata and cells: omit `metadata` and `with_cell`. */
             template?: components["schemas"]["TemplateChoice"] | null;
-            /** @description 1 to 255 characters on one line; need not be unique. Blanks around it are cut off. */
+            /** @description Title, 1 to 255 characters on one line; need not be unique. White space around it is removed. */
             title: string;
             /**
-             * @description With one empty code cell.
+             * @description True: the notebook has one empty code cell.
              * @default false
              */
             with_cell?: boolean;
         };
         /** @description Hands a notebook over. Needs the right to share. */
         NewOwner: {
-            /** @description Gets the role `owner`, and you become an editor; other owners keep theirs. */
+            /** @description The new owner; you become an editor, other owners keep their role. */
             user: components["schemas"]["UserId"];
         };
-        /** @description A link to be made. Needs the right to share. A notebook has at most 500. */
+        /** @description A link to create. Needs the right to share. A notebook has at most 500. */
         NewShareLink: {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
             /**
-             * @description What others see instead of a name, as in "Reviewer".
+             * @description Text that others see instead of a name, as in "Reviewer".
              * @default
              */
             label?: string;
             /** @description `viewer`, `commenter`, `runner`, `author` or `editor`. */
             role: components["schemas"]["Role"];
         };
-        /** @description A comment that begins a thread on a cell. */
+        /** @description First comment of a new thread on a cell. */
         NewThread: {
             /**
              * Format: uint64
-             * @description The notebook's version whose text the range is of; absent: the text as it is.
+             * @description The notebook's version to which the range refers; absent: the current one.
              */
             base?: number | null;
             /**
-             * @description The accounts that it names, by id; at most 50. A mention gives nobody a right.
+             * @description Ids of mentioned accounts; at most 50. A mention grants no right.
              * @default []
              */
             mentions?: components["schemas"]["UserId"][];
@@ -4232,10 +4232,10 @@ export interface components {
             /** @description Markdown, 1 to 10,000 characters. */
             text: string;
         };
-        /** @description An account to be made, without a password: the person chooses it. For administrators. */
+        /** @description An account to create, without a password: the person chooses it. For administrators. */
         NewUser: {
             /**
-             * @description May hold the scope `admin`: accounts, tokens and workspaces of the whole server.
+             * @description True: tokens of the account may hold the scope `admin`, for accounts, tokens and workspaces of the whole server.
              * @default false
              */
             is_admin?: boolean;
@@ -4244,76 +4244,76 @@ export interface components {
             /** @description 1 to 100 characters on one line, not unique. */
             name: string;
         };
-        /** @description A notebook's state, as `protocol/schema/notebook.json` has it. */
+        /** @description A notebook's state, as in `protocol/schema/notebook.json`. */
         NotebookAnswer: {
-            /** @description The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past. */
+            /** @description End of the record: at `version`, or after it if the notebook is `read_only`. Absent for past versions. */
             head?: unknown;
-            /** @description Whether each kernel can be reached and is busy. Empty for the past. */
+            /** @description Reachability and activity of each kernel. Empty for past versions. */
             kernels?: components["schemas"]["KernelStatus"][];
-            /** @description The state: as over the socket, `schema/notebook.json`. */
+            /** @description The state as over the socket: `schema/notebook.json`. */
             notebook: components["schemas"]["Document"];
             /**
-             * @description True: a newer server has written this notebook. It is shown as it was before the first event that this one does not
-             *     know, and takes no commands.
+             * @description True: a newer server has written this notebook. It is shown as it was before the first event that this server does not know, and
+             *     takes no commands.
              */
             read_only?: boolean;
-            /** @description Yours, now. */
+            /** @description Your role now. */
             role: components["schemas"]["Role"];
             /**
              * Format: uint64
-             * @description The version of `notebook`: the value of `If-Match` for a command that must meet just this.
+             * @description Version of `notebook`: the value of `If-Match` for a command that requires this version.
              */
             version: number;
         };
-        /** @description What is to change about a notebook as a whole. Needs the right to edit. */
+        /** @description Changes of a notebook as a whole. Needs the right to edit. */
         NotebookChange: {
-            /** @description The whole metadata, as in nbformat. */
+            /** @description New metadata as a whole, as in nbformat; absent: unchanged. */
             metadata?: components["schemas"]["AnyObject"] | null;
-            /** @description 1 to 255 characters on one line; absent: as it is. */
+            /** @description 1 to 255 characters on one line; absent: unchanged. */
             title?: string | null;
         };
-        /** @description A function that somebody has registered in a kernel. */
+        /** @description A function that a user has registered in a kernel. */
         NotebookFunction: {
-            /** @description A cell that defines it, to go by its text. */
+            /** @description Cell that probably defines it, found by its text. */
             cell_id?: components["schemas"]["CellId"] | null;
-            /** @description What it does, for people and models. */
+            /** @description Description for people and models. */
             description: string;
-            /** @description The kernel that has it. Absent: it ended. */
+            /** @description Kernel that has the function. Absent: the kernel ended. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
-            /** @description By which it is called. */
+            /** @description Name for calls. */
             name: string;
-            /** @description Why it cannot be called now, and what to do. Absent: it can. */
+            /** @description Reason why it cannot be called now, and what to do. Absent: it can be called. */
             problem?: string | null;
-            /** @description What a call can do at worst; a destructive one is called by who says that it is meant. */
+            /** @description Highest risk of a call; a destructive function needs `confirmed`. */
             risk: components["schemas"]["OpenRisk"];
             /** @description JSON Schema of its arguments, of type object. */
             schema: components["schemas"]["AnyObject"];
-            /** @description Of this very definition; it changes when the function does. */
+            /** @description Version of this definition; it changes with the function. */
             version: string;
         };
-        /** @description How the cells of a notebook hang together. */
+        /** @description Dependencies between the cells of a notebook. */
         NotebookGraph: {
-            /** @description In the order of the page. */
+            /** @description Code and SQL cells, in page order. */
             cells: components["schemas"]["CellReport"][];
-            /** @description Names that several cells leave, but for what all of them import. */
+            /** @description Names that several cells define, except names that all of them only import. */
             defined_twice?: components["schemas"]["ClashReport"][];
-            /** @description Whether runs follow it. */
+            /** @description The notebook's setting: which cells a run of a cell also updates. */
             reactivity: components["schemas"]["Reactivity"];
             /**
              * Format: uint64
-             * @description Of the notebook of which it tells.
+             * @description Version of the notebook that this graph describes.
              */
             version: number;
         };
-        /** @description A notebook. New ones are named by the client, so that a repeated creation is the same creation. */
+        /** @description Id of a notebook. The client chooses it, so that a repeated creation has no second effect. */
         NotebookId: string;
         /** @description A notebook in a list. */
         NotebookLine: {
-            /** @description True: it can be read, exported and forked, and nothing else. */
+            /** @description True if it is archived: it can only be read, exported and forked. */
             archived: boolean;
             /**
              * Format: uint64
-             * @description How many it has, archived notebooks included.
+             * @description Number of cells, also for archived notebooks.
              */
             cells: number;
             /**
@@ -4321,16 +4321,16 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Where it was asked for with `snippets`, and the words stand in a source. */
+            /** @description Excerpt; only if requested with `snippets`, and the words occur in a source. */
             found?: components["schemas"]["FoundText"] | null;
-            /** @description Names it in every path. */
+            /** @description Notebook id. */
             id: components["schemas"]["NotebookId"];
-            /** @description Others may be made of it (`GET /api/templates`). */
+            /** @description True if it is a template for new notebooks (`GET /api/templates`). */
             is_template?: boolean;
-            /** @description Where it was asked for with `live`, and the notebook is open on this server. */
+            /** @description Current activity; only if requested with `live`, and the notebook is open on this server. */
             now?: components["schemas"]["NotebookNow"] | null;
             /**
-             * @description The people who own it; `GET /api/people/{user}` has their names.
+             * @description Ids of the owners; `GET /api/people/{user}` has their names.
              * @default []
              */
             owners?: components["schemas"]["UserId"][];
@@ -4338,60 +4338,60 @@ export interface components {
             title: string;
             /**
              * Format: uint64
-             * @description When the last event was recorded. Milliseconds since 1970.
+             * @description Time of the last event, in milliseconds since 1970.
              */
             updated_at: number;
             /**
              * Format: uint64
-             * @description The last version that the list knows. It has all that you have changed, and may lag behind what others do by a moment.
+             * @description Last version that the list knows. It includes all of your changes; changes of others may be missing for a moment.
              */
             version: number;
-            /** @description The workspace that it is in, whose members have their role in it. */
+            /** @description The notebook's workspace, whose members have their role in it. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
-        /** @description What happens in a notebook this moment. Nothing of it is recorded. */
+        /** @description Current activity in a notebook. It is not recorded. */
         NotebookNow: {
-            /** @description People and guests who have it open, you among them: each once, at most 20. */
+            /** @description People and guests who have the notebook open, including you: each once, at most 20. */
             people: components["schemas"]["PersonHere"][];
             /**
              * Format: uint64
-             * @description Runs that wait for a kernel, or for those before them.
+             * @description Number of runs that wait for a kernel, or for runs before them.
              */
             queued: number;
             /**
              * Format: uint64
-             * @description Runs that a kernel has begun.
+             * @description Number of runs that a kernel executes.
              */
             running: number;
         };
-        /** @description Notebooks, the last changed first. */
+        /** @description Page of the notebook list, by default the last changed first. */
         NotebookPage: {
-            /** @description Ask again with this as `cursor`; absent on the last page. */
+            /** @description Value of `cursor` for the next page; absent on the last page. */
             next?: string | null;
-            /** @description At most `limit` of them. */
+            /** @description Notebooks, at most `limit`. */
             notebooks: components["schemas"]["NotebookLine"][];
         };
-        /** @description One thing that the import changed, however often it occurred. */
+        /** @description One kind of change that the import made, with the number of its occurrences. */
         Notice: {
             /**
              * Format: uint
-             * @description Index of the first cell that it is about; absent when it is about the notebook.
+             * @description Index of the first cell with this change; absent when it concerns the notebook.
              */
             cell?: number | null;
-            /** @description Stable, for programs. */
+            /** @description Stable code, for programs. */
             code: components["schemas"]["NoticeCode"];
             /**
              * Format: uint
-             * @description How often.
+             * @description Number of occurrences.
              */
             count: number;
-            /** @description For people: what was changed, and a short extract where it helps. */
+            /** @description Text for people: the change, and a short extract where it helps. */
             message: string;
         };
         /**
-         * @description What kind of repair or conversion a [`Notice`] tells of.
+         * @description Kind of repair or conversion in a [`Notice`].
          *
-         *     `byte_order_mark`: U+FEFF stood before the JSON, as Windows editors write it.
+         *     `byte_order_mark`: U+FEFF preceded the JSON, as Windows editors write it.
          *
          *     `lone_surrogate`: A string held half of a surrogate pair, which UTF-8 cannot carry.
          *
@@ -4409,15 +4409,15 @@ export interface components {
          *
          *     `notebook_metadata`: The notebook's `metadata` was missing or no object.
          *
-         *     `unknown_notebook_key`: A top-level key is none of nbformat 4's; an export writes it back.
+         *     `unknown_notebook_key`: A top-level key is unknown to nbformat 4; an export writes it back.
          *
          *     `kernelspec_completed`: `kernelspec` or `language_info` lacked a name that nbformat requires.
          *
          *     `cell_not_an_object`: An entry of `cells` was no object; it is kept in the cell's metadata.
          *
-         *     `cell_type`: A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
+         *     `cell_type`: A cell type that Notarium does not have was converted, as the notice says: `heading` became Markdown, for example.
          *
-         *     `cell_id`: An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
+         *     `cell_id`: An id was missing, already used, or not 1 to 64 characters of `A-Z a-z 0-9 - _`.
          *
          *     `cell_metadata`: A cell's `metadata` was missing or no object.
          *
@@ -4441,107 +4441,107 @@ export interface components {
          *
          *     `unknown_output`: An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
          *
-         *     `empty_field_dropped`: A field that its cell or output must not have, and that held nothing.
+         *     `empty_field_dropped`: A field that does not belong to its cell or output, and was empty.
          *
-         *     `stale_aside`: An earlier export had put something aside for content that has changed since.
+         *     `stale_aside`: An earlier export had stored something under `metadata.notarium` for content that has changed since.
          * @enum {string}
          */
         NoticeCode: "byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside";
-        /** @description A connection to a database that the operator of a runtime agent has named: what people and programs may know of it. */
+        /** @description A database connection that the operator of a runtime agent has named: the part that people and programs may see. */
         OfferedConnection: {
             /** @description `postgresql`, `sqlite` or `duckdb`. */
             kind: string;
-            /** @description As an SQL cell names it in its first line: `-- @warehouse`. */
+            /** @description Name as an SQL cell has it in its first line: `-- @warehouse`. */
             name: string;
-            /** @description Whether a cell that says `write` may write. */
+            /** @description True if a cell with `write` after the name, as in `-- @warehouse write`, may write. */
             writes?: boolean;
         };
         /** @description A kernel that a runtime agent can launch, as Jupyter describes it. */
         OfferedKernelspec: {
-            /** @description For people, as in `Python 3 (ipykernel)`. */
+            /** @description Display name, as in `Python 3 (ipykernel)`. */
             display_name: string;
-            /** @description Of the code, as in `python`. */
+            /** @description Language of the code, as in `python`. */
             language: string;
-            /** @description The kernelspec's directory name, as in `python3`: what `LaunchKernel` names. */
+            /** @description Directory name of the kernelspec, as in `python3`; `LaunchKernel` takes it. */
             name: string;
         };
-        /** @description A browser begins to sign in with the provider. */
+        /** @description Begins a sign-in of a browser with the provider. */
         OidcBegin: {
             /**
-             * @description To prove once more who you are, for a session of 15 minutes as in signing in with `fresh`: the provider asks anew, and no key is
-             *     bound to that session.
+             * @description True: confirms your identity again, for a session of 15 minutes as with `SignIn.fresh`. The provider asks again, and no key is bound
+             *     to that session.
              * @default false
              */
             fresh?: boolean;
-            /** @description As in signing in: the session will be bound to it, and the same browser must finish. */
+            /** @description Public key, as in `SignIn.key`: the session is bound to it, and the same browser must finish the sign-in. */
             key: string;
         };
-        /** @description Where the browser goes now. */
+        /** @description Redirect to the provider. */
         OidcBegun: {
             /**
              * Format: uint64
              * @description Milliseconds since 1970: ten minutes from now.
              */
             expires_at: number;
-            /** @description Comes back with the browser, in the query of `/oidc/callback`: keep the key under it until then. */
+            /** @description State, which returns in the query of `/oidc/callback`: store the key under it until then. */
             state: string;
-            /** @description Of the provider; to be navigated to. */
+            /** @description URL at the provider; navigate to it. */
             url: string;
         };
-        /** @description The browser is back from the provider, with what stands in the query of `/oidc/callback`. */
+        /** @description Finishes a sign-in with the values in the query of `/oidc/callback`. */
         OidcFinish: {
-            /** @description Of the provider. */
+            /** @description The `code` from the provider. */
             code: string;
             /**
-             * @description As it began.
+             * @description The `fresh` of the begin.
              * @default false
              */
             fresh?: boolean;
-            /** @description The public point that it was begun with. */
+            /** @description The public point sent at the begin. */
             key: string;
             /**
-             * @description For the list of your sessions, as in "laptop".
+             * @description Label in the list of your sessions, as in "laptop".
              * @default
              */
             label?: string;
             /** @description ECDSA with SHA-256 of the text `notarium-oidc\n<state>\n<code>`, 64 bytes in base64url without padding. */
             signature: string;
-            /** @description As it began. Good once. */
+            /** @description The `state` of the begin; valid once. */
             state: string;
         };
-        /** @description A provider of OpenID Connect. */
+        /** @description An OpenID Connect provider. */
         OidcOption: {
-            /** @description For the button, as in "Example University". */
+            /** @description Name for the button, as in "Example University". */
             name: string;
-            /** @description Where the page must be open, as in `https://notes.example.org`: the provider sends the browser back to there. */
+            /** @description Origin of the page, as in `https://notes.example.org`: the provider redirects the browser to it. */
             origin: string;
         };
-        /** @description A one-time token that is asked about. It stays good. */
+        /** @description Asks about a one-time token, which stays valid. */
         OneTimeQuestion: {
-            /** @description Its secret, as in `POST /api/session`. */
+            /** @description The token's secret, as in `POST /api/session`. */
             token: string;
         };
         /** @description A token to hand to a person, who sends it once to `POST /api/session`. */
         OneTimeToken: {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it holds until it is used.
+             * @description Milliseconds since 1970; absent: valid until used.
              */
             expires_at?: number | null;
-            /** @description The secret. Good for one use. */
+            /** @description The secret, valid for one use. */
             token: string;
         };
-        /** @description What a one-time token is good for, and what `POST /api/session` needs beside it. */
+        /** @description Purpose of a one-time token, and the other fields that `POST /api/session` needs. */
         OneTimeUse: {
             /** @description `owner` (the first sign-in of a server), `reset` (an invitation, or a new password) or `link` (opens a browser). */
             kind: string;
-            /** @description The person's login, where there is one. */
+            /** @description The person's login, if any. */
             login?: string | null;
-            /** @description What the person is called; absent for a link. */
+            /** @description The person's display name; absent for a link. */
             name?: string | null;
-            /** @description Send `name` and `login`, which the person chooses. */
+            /** @description True: send `name` and `login`, which the person chooses. */
             needs_login: boolean;
-            /** @description Send `password`, which the person chooses. */
+            /** @description True: send `password`, which the person chooses. */
             needs_password: boolean;
         };
         /** @description A later version may add variants: keep what you do not know. */
@@ -4570,53 +4570,53 @@ export interface components {
         OpenTarget: components["schemas"]["Target"] | (string | Record<string, unknown>);
         /** @description A later version may add variants: keep what you do not know. */
         OpenTurnFailure: components["schemas"]["TurnFailure"] | (string | Record<string, unknown>);
-        /** @description ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id. */
+        /** @description Key for the place of a cell: ASCII text that sorts byte by byte, with ties sorted by cell id. The server chooses it. */
         OrderKey: string;
-        /** @description What the sender learns with the ack: ids that the server chose, and what could not be done in full. */
+        /** @description Information for the sender in the ack: ids that the server chose, and notices about effects that are incomplete. */
         Outcome: {
             /** @description Cells that the command made or restored, in the order of its parts. */
             cells?: components["schemas"]["CellId"][];
-            /** @description The comment that it posted. */
+            /** @description The comment that the command posted. */
             comment?: components["schemas"]["CommentId"] | null;
-            /** @description The runs that it requested, in the order of its parts. */
+            /** @description Executions that the command requested, in the order of its parts. */
             executions?: components["schemas"]["ExecutionId"][];
-            /** @description The session that it launched, or in which its run is queued. */
+            /** @description The session that the command launched, or in which its run is queued. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Sentences for people: parts of an undo that others had overwritten, and the like. */
+            /** @description Sentences for people, for example about parts of an undo that other edits had overwritten. */
             notices?: string[];
-            /** @description The thread that it began or replied in. */
+            /** @description The thread that the command began, or in which it replied. */
             thread?: components["schemas"]["ThreadId"] | null;
-            /** @description The tool call that it requested or decided on. */
+            /** @description The tool call that the command requested or decided on. */
             tool_call?: components["schemas"]["ToolCallId"] | null;
-            /** @description The turn that it started. */
+            /** @description The turn that the command started. */
             turn?: components["schemas"]["TurnId"] | null;
         };
-        /** @description One output, as nbformat has it, opaque. */
+        /** @description One output of a run, as in nbformat. */
         Output: {
-            /** @description What is missing in `content`; a part above 8 KiB is kept as a blob. */
+            /** @description The parts that are missing in `content`: each part above 8 KiB is a blob. */
             blobs?: components["schemas"]["BlobPart"][];
             /** @description An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`. */
             content: components["schemas"]["AnyJson"];
-            /** @description Of `display_data` that may be updated later. */
+            /** @description The id by which later updates name this `display_data`. Absent: it has none. */
             display_id?: string | null;
         };
-        /** @description A notebook that somebody owns, as an administrator is told who cannot read it. */
+        /** @description A notebook of a person, as shown to an administrator who cannot read it. */
         OwnedNotebook: {
-            /** @description Whether it is archived. */
+            /** @description True if it is archived. */
             archived: boolean;
             /** @description Names it in `POST /api/notebooks/{notebook}/take-over`. */
             id: components["schemas"]["NotebookId"];
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
         };
-        /** @description Notebooks that somebody owns. */
+        /** @description Notebooks that a person owns. */
         OwnedPage: {
             /** @description Ask again with this as `cursor`; absent on the last page. */
             next?: string | null;
-            /** @description Of the notebooks in whose access lists the person stands, those that the person owns: a page may be empty, and not the last. */
+            /** @description Notebooks with the person as owner. Pages are cut before this filter: a page may be empty, and not the last. */
             notebooks: components["schemas"]["OwnedNotebook"][];
         };
-        /** @description What let a call through. */
+        /** @description Reason why a call may start. */
         Passed: {
             /** @constant */
             kind: "policy";
@@ -4626,40 +4626,40 @@ export interface components {
             /** @constant */
             kind: "grant";
         } | {
-            /** @description Who. */
+            /** @description The person who confirmed the call. */
             by: components["schemas"]["Actor"];
             /** @constant */
             kind: "confirmation";
         };
-        /** @description Another password. Ends all of your other sessions. */
+        /** @description Changes the password, and ends all of your other sessions. */
         PasswordChange: {
-            /** @description Needed where there is one. */
+            /** @description Current password; required if there is one. */
             current?: string | null;
-            /** @description At least 10 characters. */
+            /** @description New password, at least 10 characters. */
             password: string;
         };
-        /** @description A question that waits for an answer on stdin. */
+        /** @description A request for input on stdin that has no answer yet. */
         PendingInput: {
-            /** @description The answer is to be hidden while it is typed, and does not enter the log. */
+            /** @description True: hide the answer while it is typed. It is not recorded. */
             password: boolean;
-            /** @description What the code asks, as it is to be shown. */
+            /** @description The question, as shown to people. */
             prompt: string;
         };
-        /** @description What everybody with an account may know of somebody whose id or login they have. */
+        /** @description Public profile: visible to every account that has the person's id or login. */
         Person: {
-            /** @description As in the actor of events, where names do not stand. */
+            /** @description User id as in the actor of events, which have no names. */
             id: components["schemas"]["UserId"];
-            /** @description As the person chose it: not unique, and it may change. */
+            /** @description Display name, chosen by the person: not unique, may change. */
             name: string;
         };
-        /** @description Somebody who has a notebook open. */
+        /** @description A person or guest who has a notebook open. */
         PersonHere: {
             /** @description A person or a guest. */
             actor: components["schemas"]["Actor"];
-            /** @description For people to read. */
+            /** @description Display name. */
             name: string;
         };
-        /** @description Where a cell goes. */
+        /** @description A place for a cell, in page order. */
         Place: "start" | "end" | {
             before: components["schemas"]["CellId"];
         } | {
@@ -4667,25 +4667,25 @@ export interface components {
         };
         /** @description Puts a notebook into a workspace, so that its members have their role in it. Needs the right to share. */
         Placement: {
-            /** @description Null: in none. */
+            /** @description The workspace; null: none. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
         /**
-         * @description How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+         * @description Policy of a notebook: which tool calls need no confirmation. Destructive calls need one under every policy.
          *
-         *     `guarded`: Reading, editing and running harmless code pass.
+         *     `guarded`: Calls that read, edit or run harmless code pass (risks `read` and `edit`).
          *
-         *     `ask_for_every_edit`: Only reading passes.
+         *     `ask_for_every_edit`: Only calls that read pass (risk `read`).
          *
-         *     `trusted`: All passes that destroys nothing.
+         *     `trusted`: All calls but destructive ones pass.
          * @enum {string}
          */
         Policy: "guarded" | "ask_for_every_edit" | "trusted";
-        /** @description What assistants may do unasked in a notebook. */
+        /** @description Policy for assistants' tool calls in a notebook. */
         PolicyOf: {
             /**
-             * @description `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or
-             *     `trusted` (all passes that destroys nothing). What destroys asks under every policy.
+             * @description `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or `trusted` (everything
+             *     passes that is not destructive). Destructive calls need a confirmation under every policy.
              */
             policy: components["schemas"]["Policy"];
         };
@@ -4693,7 +4693,7 @@ export interface components {
         Problem: {
             /**
              * Format: uint64
-             * @description Of a `conflict`: the version that is, of the same thing.
+             * @description Actual version of the same thing; only for `conflict`.
              */
             actual_version?: number | null;
             /**
@@ -4708,17 +4708,17 @@ export interface components {
             detail?: string;
             /**
              * Format: uint64
-             * @description Of a `conflict`: the version that the request named, of the notebook or of a cell.
+             * @description Expected version in the request, of the notebook or of a cell; only for `conflict`.
              */
             expected_version?: number | null;
             /**
              * Format: uint
-             * @description Of a `Batch` that was sent to `POST …/commands`: which of its commands was refused, from 1.
+             * @description Number of the refused command in a `Batch` sent to `POST …/commands`, from 1.
              */
             part?: number | null;
             /**
              * Format: uint64
-             * @description Seconds; also in the header `Retry-After`.
+             * @description Seconds to wait before a retry; also in the header `Retry-After`.
              */
             retry_after?: number | null;
             /**
@@ -4728,265 +4728,265 @@ export interface components {
              */
             status?: number;
             /**
-             * @description The same for every problem of this status.
+             * @description Title; the same for every problem with this status.
              * @default
              */
             title?: string;
             /**
-             * @description Names the kind: `about:blank` where `code` says it all.
+             * @description Kind of the problem: `about:blank` if `code` is enough.
              * @default
              */
             type?: string;
         };
-        /** @description How you are called from now on. */
+        /** @description New name and login of your account. */
         Profile: {
             /** @description 1 to 100 characters without spaces, unique; kept in lower case. */
             login: string;
-            /** @description 1 to 100 characters on one line; what others see. */
+            /** @description Display name, 1 to 100 characters on one line. */
             name: string;
         };
-        /** @description What you ask an assistant: either `text` or `cell_id`. Needs the right to converse. */
+        /** @description A question to an assistant: either `text` or `cell_id`. Needs the right to converse. */
         Question: {
-            /** @description Pictures and text that go with it, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`). */
+            /** @description Images and texts attached to the question, at most 8: blobs of this notebook, uploaded before (`PUT …/blobs/{sha256}`). */
             attachments?: components["schemas"]["Attachment"][];
-            /** @description A prompt cell: its source is what you say. */
+            /** @description A prompt cell whose source is the question. */
             cell_id?: components["schemas"]["CellId"] | null;
-            /** @description Goes on in this conversation, or begins it under this id; absent: a new one. */
+            /** @description Conversation to continue, or to begin under this id; absent: a new one. */
             conversation?: components["schemas"]["ConversationId"] | null;
-            /** @description One of the models that the server has; absent: its default. */
+            /** @description One of the server's models; absent: the default. */
             model?: string | null;
-            /** @description What you say; or `cell_id`. */
+            /** @description Text of the question; excludes `cell_id`. */
             text?: string | null;
-            /** @description The id of the turn, chosen by you; absent: a new one. */
+            /** @description Turn id, chosen by you; absent: a new one. */
             turn?: components["schemas"]["TurnId"] | null;
         };
         /**
-         * @description Whether running a cell brings the cells that hang together with it up to date.
+         * @description Setting of a notebook: which other cells a run of a cell also updates.
          *
-         *     `off`: A run is one cell's, as in Jupyter.
+         *     `off`: Only the cell itself runs, as in Jupyter.
          *
-         *     `lazy`: Stale cells from which the cell reads run before it. What reads from it is stale afterwards.
+         *     `lazy`: Stale cells from which the cell reads run before it. Cells that read from it become stale.
          *
-         *     `eager`: As `lazy`, and what reads from it runs behind it.
+         *     `eager`: Stale cells from which the cell reads run before it, and cells that read from it run after it.
          * @enum {string}
          */
         Reactivity: "off" | "lazy" | "eager";
-        /** @description Whether running a cell brings the cells that hang together with it up to date. */
+        /** @description Reactivity of a notebook: automatic runs of cells that depend on each other. */
         ReactivityOf: {
-            /**
-             * @description `off`, `lazy` (what is stale of that from which a cell reads runs before it) or `eager` (and what reads from it runs
-             *     behind it).
-             */
+            /** @description `off`, `lazy` (stale inputs of a cell run before it) or `eager` (also, its dependents run after it). */
             reactivity: components["schemas"]["Reactivity"];
         };
-        /** @description Asks for rows of a table, in an order, of those that pass. */
+        /** @description Requests rows of a table that pass search and filters, sorted. */
         ReadTable: {
             /**
              * Format: uint32
-             * @description How many rows; at most 10,000.
+             * @description Number of rows; at most 10,000.
              */
             count: number;
-            /** @description All of them must pass; at most 20. */
+            /** @description Filters, all of which a row must pass; at most 20. */
             filters?: components["schemas"]["TableFilter"][];
             /**
              * Format: uint64
-             * @description The first row wanted, of those that pass in their order.
+             * @description Offset of the first row, among the matching rows in sort order; from 0.
              * @default 0
              */
             first?: number;
             /** @description The table. */
             of: components["schemas"]["TableName"];
-            /** @description Only rows with this in the text of a column, in small letters or capitals. At most 1 KiB. */
+            /** @description Returns only rows in which the text of a column contains this, ignoring case. At most 1 KiB. */
             search?: string;
-            /** @description Absent: the order of the table. */
+            /** @description Sort order; absent: the order of the table. */
             sort?: components["schemas"]["TableSort"] | null;
         };
-        /** @description A function that the notebook knows. */
+        /** @description A function that a kernel has registered as a tool. */
         RegisteredFunction: {
-            /** @description As the kernel has described it. */
+            /** @description The function, as its kernel describes it. */
             function: components["schemas"]["UserFunction"];
-            /** @description The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again. */
+            /**
+             * @description The kernel that runs the function. Absent: that kernel has ended, and the function cannot be called until a
+             *     kernel registers it again.
+             */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
             /**
              * Format: uint64
-             * @description Version of the event since which it is as it is.
+             * @description The version of the event that registered the function in its present form.
              */
             registered_version: number;
         };
-        /** @description What an assistant has answered to a prompt cell, as far as it has come. */
+        /** @description Reply of an assistant that a prompt cell shows, as far as it is recorded. */
         Reply: {
-            /** @description Why there is no more of it, when it failed or was stopped. */
+            /** @description The cause if the reply failed or was cut off. Absent otherwise. */
             cause?: components["schemas"]["OpenTurnFailure"] | null;
-            /** @description More about the cause, in a sentence for people. */
+            /** @description More about the cause, in a sentence for people. Absent: the cause is all that is known. */
             detail?: string | null;
-            /** @description The conversation's messages hold more than `text`. */
+            /** @description True: the conversation's messages have more text than `text`. */
             is_cut?: boolean;
-            /** @description The cell's source when it was asked: another one now means that the reply is stale. */
+            /** @description The cell's source at the start of the turn. If the cell's source differs now, the reply is stale. */
             prompt: string;
-            /** @description How it stands. */
+            /** @description The reply's status. */
             status: components["schemas"]["OpenReplyStatus"];
-            /** @description Why the model stopped, when it finished. */
+            /** @description The reason why the model stopped, for the status `finished`. Absent otherwise. */
             stop_reason?: components["schemas"]["OpenStopReason"] | null;
-            /** @description The texts of the turn's messages so far, with an empty line between them. */
+            /** @description The texts of the turn's messages so far, separated by empty lines. */
             text: string;
-            /** @description The turn that gives it; absent: a file or another notebook brought it. */
+            /** @description The turn that gives the reply. Absent: the reply came from a file or another notebook. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
         /**
-         * @description How a reply stands.
+         * @description Status of a reply in a prompt cell.
          *
-         *     `running`: The assistant is at work.
+         *     `running`: The turn has not ended.
          *
          *     `finished`: The turn has ended by itself; `stop_reason` says why.
          *
-         *     `stopped`: A person stopped it.
+         *     `stopped`: A person stopped the turn, or the reply was cut off; `cause` then says why.
          *
-         *     `failed`: `cause` says why.
+         *     `failed`: The turn failed; `cause` says why.
          * @enum {string}
          */
         ReplyStatus: "running" | "finished" | "stopped" | "failed";
-        /** @description Who settled a thread, and when. */
+        /** @description The resolution of a thread: actor and time. */
         Resolution: {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the resolution, in milliseconds since 1970.
              */
             at: number;
-            /** @description Who resolved it. */
+            /** @description The actor that resolved the thread. */
             by: components["schemas"]["Actor"];
         };
-        /** @description Where something goes that comes back from the trash. */
+        /** @description Path for an entry restored from the trash. */
         RestoreFile: {
-            /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+            /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
             kernel?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Below the working folder; absent: where it was. What exists is never replaced (`file_exists`). */
+            /** @description Path below the working folder; absent: the former one. An existing file is never replaced (`file_exists`). */
             to?: string | null;
         };
-        /** @description The proof that the browser still has the key of its session. */
+        /** @description Proof that the browser still has the key of its session. */
         Resume: {
-            /** @description From `POST /api/session/challenge`. */
+            /** @description Challenge from `POST /api/session/challenge`. */
             challenge: string;
-            /** @description The public point, as it was sent when the session began. */
+            /** @description The public point, as sent at the sign-in. */
             key: string;
-            /** @description As `session` said when it began. */
+            /** @description Token id, from `session` of the sign-in. */
             session: components["schemas"]["TokenId"];
             /** @description ECDSA with SHA-256 of the text `notarium-session\n<session>\n<challenge>`, 64 bytes in base64url without padding. */
             signature: string;
         };
-        /** @description What to sign. */
+        /** @description Challenge to sign. */
         ResumeChallenge: {
-            /** @description Good for a minute, and for this session. */
+            /** @description Text to sign; valid for one minute, for this session only. */
             challenge: string;
         };
-        /** @description Which session a page belongs to. */
+        /** @description Session of a page that opens. */
         ResumeRequest: {
-            /** @description As `session` said when it began. */
+            /** @description Token id, from `session` of the sign-in. */
             session: components["schemas"]["TokenId"];
         };
         /**
-         * @description What a tool call can do, from harmless to what cannot be taken back.
+         * @description Risk of a tool call, from harmless to irreversible.
          *
-         *     `read`: Changes nothing.
+         *     `read`: The call changes nothing.
          *
-         *     `edit`: Changes what can be undone; runs harmless code.
+         *     `edit`: The call makes changes that can be undone, or runs harmless code.
          *
-         *     `sensitive`: Runs code that reaches outside the notebook, though it destroys nothing.
+         *     `sensitive`: The call runs code that reaches outside the notebook and destroys nothing.
          *
-         *     `destructive`: Deletes, clears, restarts, overwrites, or runs code that might.
+         *     `destructive`: The call deletes, clears, restarts or overwrites something, or runs code that might.
          * @enum {string}
          */
         Risk: "read" | "edit" | "sensitive" | "destructive";
         /**
-         * @description What somebody is in one notebook.
+         * @description Role of a subject in one notebook.
          *
-         *     `viewer`: Reads, exports and forks; is seen by others.
+         *     `viewer`: Reads, exports and forks, and is shown to others as present.
          *
-         *     `commenter`: As a viewer, and comments and talks to assistants, which then can do as little.
+         *     `commenter`: Has a viewer's rights, comments, and talks to assistants, which get no further rights.
          *
-         *     `runner`: Runs, interrupts, answers stdin; edits nothing.
+         *     `runner`: Has a commenter's rights, runs, interrupts and answers input requests. Edits nothing.
          *
-         *     `author`: Edits and confirms edits; runs nothing.
+         *     `author`: Has a commenter's rights, edits, and confirms edits. Runs nothing.
          *
-         *     `editor`: Edits, runs, confirms, undoes.
+         *     `editor`: Has the rights of author and runner, confirms all tool calls, and organises the notebook.
          *
-         *     `owner`: Everything, and policy, sharing, redaction, erasure.
+         *     `owner`: Has all rights of people: also policy, sharing, moderation, redaction and erasure.
          *
          *     `agent`: A runtime agent: reports what its kernels do.
          * @enum {string}
          */
         Role: "viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent";
-        /** @description Who ran what, when, and how it ended. */
+        /** @description A run: its subject, requester, times and result. */
         Run: {
             /**
-             * @description It was cancelled: who wanted that, by cancelling it, or by interrupting, restarting or shutting down its kernel. In lists
-             *     absent of runs that wrote much, in a comparison always.
+             * @description Actor who cancelled the run, directly or by an interrupt, restart or shutdown of its kernel. Lists omit it for runs with large
+             *     outputs; a comparison always has it.
              */
             ended_by?: components["schemas"]["Actor"] | null;
             /** @description Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`. */
             execution: components["schemas"]["Execution"];
-            /** @description As in `outcome.executions` of the request. */
+            /** @description Run id, as in `outcome.executions` of the request. */
             id: components["schemas"]["ExecutionId"];
             /**
              * Format: uint64
-             * @description It has not ended, and the runtime agent of its kernel cannot be reached: since when, in milliseconds since 1970. It goes on if
-             *     the agent comes back; `POST …/give-up` does not wait for that.
+             * @description Time since when the kernel's runtime agent is unreachable, for a run that has not ended; milliseconds since 1970. The run continues
+             *     if the agent comes back; `POST …/give-up` ends it without waiting.
              */
             unreachable_since?: number | null;
         };
-        /** @description A question of a run, and its answer. */
+        /** @description An input request of a run, and its answer. */
         RunInput: {
-            /** @description Who answered; absent: nobody did, or has yet. */
+            /** @description Actor who answered; absent: no answer so far. */
             answered_by?: components["schemas"]["Actor"] | null;
-            /** @description The answer was hidden, and is not in the record. */
+            /** @description True: the answer is hidden, and not in the record. */
             password: boolean;
-            /** @description As it is to be shown. */
+            /** @description Prompt to show. */
             prompt: string;
             /** @description The answer; absent for a password. */
             value?: string | null;
             /**
              * Format: uint64
-             * @description The version of the question's event.
+             * @description Version of the request's event.
              */
             version: number;
         };
-        /** @description Questions that a run asked on stdin, in order. */
+        /** @description Input requests of a run on stdin, in order. */
         RunInputs: {
-            /** @description With their answers. */
+            /** @description Input requests with their answers. */
             inputs: components["schemas"]["RunInput"][];
         };
-        /** @description Runs of all times, the last requested first, without their outputs. */
+        /** @description Page of all runs, past ones included, the last requested first, without outputs. */
         RunPage: {
             /**
              * Format: uint64
-             * @description Ask again with this as `before`; absent when there are no older ones.
+             * @description Value of `before` for the next page; absent when there are no older runs.
              */
             next?: number | null;
-            /** @description At most `limit` of them. */
+            /** @description Runs, at most `limit`. */
             runs: components["schemas"]["Run"][];
         };
-        /** @description One of `cells`, `all` and `scratch`. */
+        /** @description Run request: exactly one of `cells`, `all` and `scratch`. */
         RunRequest: {
             /**
-             * @description True: every code cell with some source, from top to bottom.
+             * @description True: runs every code cell that is not empty, from top to bottom.
              * @default false
              */
             all?: boolean;
-            /** @description Cells, in this order. */
+            /** @description Cells to run, in this order. */
             cells?: components["schemas"]["CellId"][] | null;
-            /** @description Absent: the notebook's first kernel; one is launched when there is none. */
+            /** @description Kernel session; absent: the notebook's first kernel, which is launched if there is none. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
-            /** @description Code that belongs to no cell. */
+            /** @description Code without a cell. */
             scratch?: components["schemas"]["Scratch"] | null;
-            /** @description When one fails the rest is cancelled; absent: true for several. */
+            /** @description True: a failed run cancels the following ones. Absent: true for several cells. */
             stop_on_error?: boolean | null;
             /**
              * Format: uint64
-             * @description Interrupt a run after so many milliseconds; absent: never.
+             * @description Timeout of a run in milliseconds, after which it is interrupted; absent: none.
              */
             timeout_ms?: number | null;
         };
         /**
-         * @description What a token is for. An interactive session holds all but `Agent`.
+         * @description Scope of a token: the operations that it allows at most. An interactive session has all scopes but `agent`.
          *
          *     `read`: Read notebooks, as far as the role allows; every token has it.
          *
@@ -5006,9 +5006,9 @@ export interface components {
         Scope: "read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent";
         /** @description Code that runs in the notebook's kernel without a cell. */
         Scratch: {
-            /** @description In a few words, what for. */
+            /** @description Purpose, in a few words. */
             purpose: string;
-            /** @description In the kernel's language, at most 1 MiB. It is recorded with the run. */
+            /** @description Code in the kernel's language, at most 1 MiB. It is recorded with the run. */
             source: string;
         };
         /** @description A link by which people without an account take part in one notebook. */
@@ -5018,117 +5018,120 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Who shared the notebook. */
+            /** @description The person who created the link. */
             created_by: components["schemas"]["UserId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
-            /** @description The subject of its entry in the notebook's access list, and the actor of what its guests do. */
+            /** @description Link id: the subject of its entry in the notebook's access list, and the actor of its guests' events. */
             id: components["schemas"]["ShareLinkId"];
-            /** @description What others see instead of a guest's name; may be empty. */
+            /** @description Text that others see instead of a guest's name; may be empty. */
             label: string;
             /** @description The only notebook that it opens. */
             notebook: components["schemas"]["NotebookId"];
-            /** @description As granted when it was made; the notebook's access list has what it is now. */
+            /** @description Role when it was created; the notebook's access list has the current one. */
             role: components["schemas"]["Role"];
         };
-        /** @description A link by which somebody without an account takes part. */
+        /** @description Id of a share link, by which people without an account take part. */
         ShareLinkId: string;
-        /** @description A session: carry the token as `Authorization: Bearer <token>`. */
+        /** @description A session: send its token as `Authorization: Bearer <token>`. */
         SignedIn: {
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             expires_at?: number | null;
-            /** @description Names the session in `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; it is no secret. */
+            /** @description Token id, for `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; not a secret. */
             session: components["schemas"]["TokenId"];
-            /** @description In this answer and never again. */
+            /** @description The secret; only this answer has it. */
             token: string;
-            /** @description The account that you are signed in to. */
+            /** @description The signed-in account. */
             user: components["schemas"]["User"];
         };
         /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset, a link for a browser). */
         SignIn: {
             /**
-             * @description With login and password: a session of 15 minutes, in place of one of 30 days. It alone confirms, shares and manages where `me`
-             *     says `asks_again`. Keep it in memory, never on a disk.
+             * @description With login and password: a session of 15 minutes instead of 30 days. If `me` has `asks_again`, only such a session confirms, shares
+             *     and manages. Keep it in memory, never on a disk.
              * @default false
              */
             fresh?: boolean;
             /**
-             * @description Of a browser: the public point of a P-256 key that it made and whose private part nothing can read, uncompressed (65 bytes) in
-             *     base64url without padding. The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
+             * @description From browsers: the public point of a P-256 key with an unreadable private part, uncompressed (65 bytes), base64url without padding.
+             *     The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
              */
             key?: string | null;
             /**
-             * @description For the list of your sessions, as in "laptop".
+             * @description Label in the list of your sessions, as in "laptop".
              * @default
              */
             label?: string;
-            /** @description With a password: whom you sign in as. With an owner token: the login that you choose; goes with `name`. */
+            /** @description With a password: the account's login. With an owner token: the login that you choose; requires `name`. */
             login?: string | null;
-            /** @description With an owner token: what you are called. Goes with `login`. */
+            /** @description With an owner token: your display name. Requires `login`. */
             name?: string | null;
-            /** @description With a reset, an invitation or an owner token: the new one. At least 10 characters. `POST /api/session/one-time` says what a token needs. */
+            /**
+             * @description With a reset, an invitation or an owner token: the new password, at least 10 characters. `POST /api/session/one-time` lists what a
+             *     token needs.
+             */
             password?: string | null;
             /** @description The secret of a one-time token, good for one use. */
             token?: string | null;
         };
-        /** @description How people sign in to this server, beside login and password and tokens. */
+        /** @description Ways to sign in to this server, besides login and password and tokens. */
         SignInOptions: {
-            /** @description Absent: there is no provider. */
+            /** @description The OpenID Connect provider; absent: none. */
             oidc?: components["schemas"]["OidcOption"] | null;
         };
         /**
-         * @description How a cell stands to what is in the kernel.
+         * @description State of a cell, compared with the variables in the kernel.
          *
-         *     `fresh`: What it shows is what running it now would give, as far as names tell.
+         *     `fresh`: A run now would give the same outputs, as far as names show.
          *
-         *     `stale`: It is not.
+         *     `stale`: A run now may give other outputs; `why` has the reason.
          *
-         *     `blocked`: It did not run, because a cell before it did not succeed.
+         *     `blocked`: The cell did not run, because a cell from which it reads did not succeed.
          *
-         *     `cycle`: It reads, over others, from itself: it does not run.
+         *     `cycle`: The cell depends on itself through other cells, so it does not run.
          * @enum {string}
          */
         Standing: "fresh" | "stale" | "blocked" | "cycle";
         /** @description A template that every server has. */
         Starter: {
-            /** @description What it is for, on one line. */
+            /** @description Purpose, on one line. */
             description: string;
-            /** @description Names it in a `TemplateChoice`. */
+            /** @description Template id, for `TemplateChoice`. */
             id: string;
-            /** @description On one line. */
+            /** @description Title on one line. */
             title: string;
         };
-        /** @description How much is undone or redone. The body may be left out. */
+        /** @description Extent of an undo or redo. The body may be omitted. */
         Steps: {
             /**
-             * @description Of your groups those that changed text and touch this cell.
+             * @description Considers only those of your groups that changed text and touch this cell.
              * @default null
              */
             cell_id?: components["schemas"]["CellId"] | null;
             /**
-             * @description One group, by its id, instead of your last ones. Undo only.
+             * @description Correlation id of one group, instead of your last ones. Undo only.
              * @default null
              */
             correlation_id?: components["schemas"]["CorrelationId"] | null;
             /**
              * Format: uint32
-             * @description Absent: one.
+             * @description Number of groups; absent: one.
              * @default null
              */
             steps?: number | null;
         };
         /**
-         * @description Why a turn came to its end.
+         * @description Reason why the model stopped, at the end of a turn.
          *
-         *     `end_turn`: The model has said what it had to say.
+         *     `end_turn`: The model has finished its answer.
          *
-         *     `max_turns`: It called tools in the last model call that a turn has.
+         *     `max_turns`: The model called tools in the last model call that a turn may have.
          *
          *     `max_tokens`: The reply reached the length that the model or the request allows.
          *
@@ -5136,33 +5139,33 @@ export interface components {
          * @enum {string}
          */
         StopReason: "end_turn" | "max_turns" | "max_tokens" | "refusal";
-        /** @description Whom a notebook's access list names. */
+        /** @description Holder of a role in a notebook's access list. */
         Subject: {
-            /** @description As in the actor of the person's events. */
+            /** @description The user's id, as in the actor of the user's events. */
             id: components["schemas"]["UserId"];
             /** @constant */
             kind: "user";
         } | {
-            /** @description As in the actor of their events. */
+            /** @description The share link's id, as in the actor of the guests' events. */
             id: components["schemas"]["ShareLinkId"];
             /** @constant */
             kind: "share_link";
         } | {
-            /** @description As in `GET /api/workspaces`. */
+            /** @description The workspace's id, as in `GET /api/workspaces`. */
             id: components["schemas"]["WorkspaceId"];
             /** @constant */
             kind: "workspace";
         } | {
-            /** @description As in the actor of its events. */
+            /** @description The agent's id, as in the actor of its events. */
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
         };
-        /** @description Asks what a column of a table holds. */
+        /** @description Requests a summary of a column. */
         SummarizeColumn: {
             /**
              * Format: uint32
-             * @description Its place in `columns`.
+             * @description Index in `columns`, from 0.
              */
             column: number;
             /** @description The table. */
@@ -5170,149 +5173,149 @@ export interface components {
         };
         /** @description A table or a view. */
         Table: {
-            /** @description The database, where it is another than the one that names without a catalog are of: one that DuckDB has attached, or `temp`. */
+            /** @description Catalog, if it is not the default one: a database that DuckDB has attached, or `temp`. */
             catalog?: string | null;
-            /** @description In their order; at most 10,000 of all tables. */
+            /** @description Columns in table order; at most 10,000 over all tables. */
             columns: components["schemas"]["Column"][];
             /**
              * Format: uint64
-             * @description How many more it has.
+             * @description Number of further columns that were left out.
              */
             columns_left_out?: number;
-            /** @description Whether SQL finds it by its name alone. */
+            /** @description True if SQL finds the table by its name alone. */
             is_visible: boolean;
             /** @description `table`, `view`, `materialized_view` or `foreign_table`. */
             kind: string;
-            /** @description Its name, as it is: SQL may want it in quotes. */
+            /** @description Unquoted name; SQL may need quotes around it. */
             name: string;
-            /** @description Its schema. */
+            /** @description Schema of the table. */
             schema: string;
         };
-        /** @description A column of a table. The columns of the index come first. */
+        /** @description A column of a table. Index columns come first. */
         TableColumn: {
-            /** @description It is of the index. */
+            /** @description True for a column of the index. */
             is_index?: boolean;
-            /** @description `integer`, `number`, `boolean`, `datetime`, `text` or `any`; others may come. */
+            /** @description `integer`, `number`, `boolean`, `datetime`, `text` or `any`; more may be added. */
             kind: string;
-            /** @description What the library writes where there is no value. Absent: `NaN`. */
+            /** @description Text that the library prints for a missing value. Absent: `NaN`. */
             missing?: string | null;
-            /** @description As text; names need not differ, and that of an index may be empty. */
+            /** @description Column name as text; not necessarily unique, and empty for an unnamed index. */
             name: string;
-            /** @description In the library's words: `int64`, `datetime64[ns, UTC]`, `String` … */
+            /** @description Type as the library names it: `int64`, `datetime64[ns, UTC]`, `String` … */
             type: string;
         };
-        /** @description What the value of a column must be. */
+        /** @description Condition on the value of a column. */
         TableFilter: {
             /**
              * Format: uint32
-             * @description Its place in `columns`.
+             * @description Index in `columns`, from 0.
              */
             column: number;
-            /** @description How it is compared: numbers and times as such where `value` is one, everything else as text in small letters. */
+            /** @description Comparison: as numbers or times if `value` is one, else as text in lower case. */
             operator: components["schemas"]["TableOperator"];
             /**
-             * @description Empty for `empty` and `not_empty`. At most 1 KiB.
+             * @description Value to compare with; empty for `empty` and `not_empty`. At most 1 KiB.
              * @default
              */
             value?: string;
         };
-        /** @description Names a table in a kernel's memory: exactly one of both. */
+        /** @description Name of a table in a kernel's memory: exactly one of the two fields. */
         TableName: {
-            /** @description What the output says in `table`: the very frame that it shows, whatever its variable holds by now. */
+            /** @description The `table` that the output carries: the very frame that it shows, even if its variable holds another by now. */
             table?: string | null;
             /** @description A variable that holds a data frame or a series of pandas or polars. */
             variable?: string | null;
         };
         /**
-         * @description How a value is compared.
+         * @description Comparison of a value.
          *
-         *     `contains`: Its text has the other.
+         *     `contains`: Its text contains the other.
          *
-         *     `lacks`: Its text does not have it.
+         *     `lacks`: Its text does not contain the other.
          *
-         *     `equal`: The same.
+         *     `equal`: Equal.
          *
-         *     `not_equal`: Not the same, or missing.
+         *     `not_equal`: Not equal, or missing.
          *
          *     `less`: Less than.
          *
-         *     `at_most`: Less or the same.
+         *     `at_most`: Less than or equal.
          *
-         *     `more`: More than.
+         *     `more`: Greater than.
          *
-         *     `at_least`: More or the same.
+         *     `at_least`: Greater than or equal.
          *
          *     `empty`: Missing, or an empty text.
          *
-         *     `not_empty`: Neither.
+         *     `not_empty`: Neither missing nor an empty text.
          * @enum {string}
          */
         TableOperator: "contains" | "lacks" | "equal" | "not_equal" | "less" | "at_most" | "more" | "at_least" | "empty" | "not_empty";
         /** @description Rows of a table, as it is in the kernel now. */
         TablePage: {
-            /** @description At most 2,000. */
+            /** @description Columns, at most 2,000. */
             columns: components["schemas"]["TableColumn"][];
             /**
              * Format: uint64
-             * @description How many more columns it has.
+             * @description Number of further columns that were left out.
              */
             columns_left_out?: number;
             /**
-             * @description Row by row, a value for each column: `null` where there is none, a number, a truth value, or a text. Whole numbers
-             *     beyond 2^53 and numbers that are not finite (`inf`, `-inf`, `NaN`) are texts.
+             * @description Rows, each with a value per column: `null` where there is none, a number, a boolean, or a text. Integers beyond 2^53 and numbers
+             *     that are not finite (`inf`, `-inf`, `NaN`) are texts.
              */
             data: components["schemas"]["AnyJson"][][];
             /**
              * Format: uint64
-             * @description The place of the first row of `data` among those that pass.
+             * @description Offset of the first row of `data` among the matching rows.
              */
             first: number;
-            /** @description Its shape, its types or its first rows are others than when the output showed it. */
+            /** @description Shape, types or first rows differ from those that the output showed. */
             is_changed?: boolean;
-            /** @description Fewer rows than asked for fit in one answer: ask on behind the last. */
+            /** @description The answer has fewer rows than requested because of its size: request the next ones from behind the last. */
             is_cut?: boolean;
-            /** @description What it is: `pandas.DataFrame`, `polars.Series` … */
+            /** @description Type of the table: `pandas.DataFrame`, `polars.Series` … */
             kind: string;
             /**
              * Format: uint64
-             * @description How many of them pass.
+             * @description Number of rows that pass search and filters.
              */
             matching: number;
             /**
              * Format: uint64
-             * @description How many rows it has.
+             * @description Number of rows of the table.
              */
             rows: number;
-            /** @description Names the table in later questions. */
+            /** @description Name of the table in later questions. */
             table: string;
         };
-        /** @description By which column rows are sorted. Rows without a value come last, equal ones keep their order. */
+        /** @description Sort order by one column. Rows without a value come last; equal rows keep their order. */
         TableSort: {
             /**
              * Format: uint32
-             * @description Its place in `columns`.
+             * @description Index in `columns`, from 0.
              */
             column: number;
             /**
-             * @description From the largest to the smallest.
+             * @description Sorts from the largest to the smallest.
              * @default false
              */
             is_descending?: boolean;
         };
-        /** @description Puts somebody in the place of an owner whose account is deactivated. For administrators. */
+        /** @description Replaces an owner whose account is deactivated. For administrators. */
         TakeOver: {
-            /** @description The owner who left; loses the role. */
+            /** @description The deactivated owner, who loses the role. */
             from: components["schemas"]["UserId"];
-            /** @description Becomes an owner; absent: you. */
+            /** @description The new owner; absent: you. */
             to?: components["schemas"]["UserId"] | null;
         };
-        /** @description Something that a call touches, as it was when the call was requested. A change of it voids the call. */
+        /** @description Target of a tool call, in the version that it had at the request. A change of the target makes the call void. */
         Target: {
             /** @description The cell. */
             cell_id: components["schemas"]["CellId"];
             /**
              * Format: uint64
-             * @description The `cell_version` that it had.
+             * @description The cell's `cell_version` at the request.
              */
             cell_version: number;
             /** @constant */
@@ -5320,18 +5323,18 @@ export interface components {
         } | {
             /**
              * Format: uint64
-             * @description How many there were.
+             * @description Number of these cells at the request.
              */
             cells: number;
             /** @constant */
             kind: "code";
             /**
              * Format: uint64
-             * @description The highest `cell_version` among them.
+             * @description The highest `cell_version` of these cells.
              */
             newest_version: number;
         } | {
-            /** @description A restart begins another session. */
+            /** @description The kernel's session. A restart begins another session. */
             kernel_session: components["schemas"]["KernelSessionId"];
             /** @constant */
             kind: "kernel";
@@ -5342,18 +5345,18 @@ export interface components {
             name: string;
             /**
              * Format: uint64
-             * @description The version of the event since which it is as it is.
+             * @description The version of the event that registered the function in its present form.
              */
             registered_version: number;
         } | {
             /** @constant */
             kind: "file";
-            /** @description As the tool was given it: relative paths begin where the kernel runs. */
+            /** @description The path in the call's arguments. A relative path begins at the kernel's working folder. */
             path: string;
-            /** @description Lower-case hex. */
+            /** @description SHA-256 of the file's content, in lower-case hex. Absent: the file must not exist yet. */
             sha256?: string | null;
         };
-        /** @description What a notebook is made of: cells without outputs. */
+        /** @description Template of a new notebook: cells without outputs. */
         TemplateChoice: {
             starter: string;
         } | {
@@ -5363,12 +5366,12 @@ export interface components {
         TemplateLine: {
             /**
              * Format: uint64
-             * @description How many it has.
+             * @description Number of cells.
              */
             cells: number;
-            /** @description What it is for, on one line; may be empty. */
+            /** @description Purpose, on one line; may be empty. */
             description: string;
-            /** @description Names it in a `TemplateChoice`. */
+            /** @description Notebook id, for `TemplateChoice`. */
             notebook: components["schemas"]["NotebookId"];
             /** @description 1 to 255 characters on one line; not unique. */
             title: string;
@@ -5378,134 +5381,134 @@ export interface components {
              */
             updated_at: number;
         };
-        /** @description Makes a notebook a template: kept as `notarium.template` in its metadata. */
+        /** @description Makes a notebook a template; stored as `notarium.template` in its metadata. */
         TemplateMark: {
             /**
-             * @description What it is for: one line of at most 200 characters.
+             * @description Purpose: one line of at most 200 characters.
              * @default
              */
             description?: string;
         };
-        /** @description What a new notebook can be made of. */
+        /** @description Templates for new notebooks. */
         Templates: {
-            /** @description There are more notebooks than are listed. */
+            /** @description True if there are more notebooks than listed. */
             is_cut: boolean;
             /** @description Notebooks that are templates and that you may see, the last changed first. */
             notebooks: components["schemas"]["TemplateLine"][];
-            /** @description Of this server. */
+            /** @description Built-in templates of this server. */
             starters: components["schemas"]["Starter"][];
         };
-        /** @description A stretch of a text: `[start, end]` in JSON, in UTF-16 code units. Empty where its text is gone. */
+        /** @description A range of a text: `[start, end]` in JSON, in UTF-16 code units. Empty if its text was deleted. */
         TextRange: number[];
-        /** @description A thread of comments on a cell, or on a range of its text. While its cell is in the trash, so is the thread. */
+        /** @description A thread of comments on a cell, or on a range of its text. It is not shown while its cell is in the trash. */
         Thread: {
-            /** @description The cell that it is about. */
+            /** @description The cell that the thread is about. */
             cell_id: components["schemas"]["CellId"];
-            /** @description In the order in which they were posted. */
+            /** @description The comments, in the order in which they were posted. */
             comments: components["schemas"]["Comment"][];
-            /** @description The text of the range when the thread began, or its beginning. */
+            /** @description The text of the range when the thread began, cut to 500 characters. Absent: the thread began without a range. */
             quote?: string | null;
-            /** @description Moves with the text. Empty: the text is gone. Absent: the thread is about the whole cell. */
+            /** @description The range of text, which edits move. Empty: the text was deleted. Absent: the thread is about the whole cell. */
             range?: components["schemas"]["TextRange"] | null;
-            /** @description Absent: it is open. */
+            /** @description The thread's resolution. Absent: the thread is open. */
             resolved?: components["schemas"]["Resolution"] | null;
         };
-        /** @description A thread of comments. */
+        /** @description Id of a thread of comments. */
         ThreadId: string;
-        /** @description Where a thread's text is now. */
+        /** @description New place of a thread. */
         ThreadMove: {
-            /** @description The cell, and the range of its text. */
+            /** @description The cell, and the range of its source. */
             place: components["schemas"]["CommentPlace"];
         };
-        /** @description The comments of a notebook. */
+        /** @description Comment threads of a notebook. */
         Threads: {
-            /** @description By id: open and resolved ones, and those whose cell is in the trash. */
+            /** @description Threads by id: open and resolved ones, and those whose cell is in the trash. */
             threads: {
                 [key: string]: components["schemas"]["Thread"];
             };
             /**
              * Format: uint64
-             * @description Of the notebook.
+             * @description Version of the notebook.
              */
             version: number;
         };
         /** @description A token, without its secret. */
         Token: {
-            /** @description Of an agent: who it is in events. */
+            /** @description Agent id as in the actor of events; only for agents. */
             agent?: components["schemas"]["AgentId"] | null;
-            /** @description The notebooks that it is good for. */
+            /** @description Notebooks for which it is valid. */
             covers: components["schemas"]["Covers"];
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Who made it; they may revoke it. */
+            /** @description The person who created it, and may revoke it. */
             created_by: components["schemas"]["UserId"];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             * @description Milliseconds since 1970; absent: valid until revoked.
              */
             expires_at?: number | null;
-            /** @description Names it in `DELETE /api/tokens/{token}`. */
+            /** @description Token id, for `DELETE /api/tokens/{token}`. */
             id: components["schemas"]["TokenId"];
             /** @description `session`, `api` or `agent`. */
             kind: string;
-            /** @description Up to 100 characters; may be empty. Of an agent: its name. */
+            /** @description Label, up to 100 characters; may be empty. For an agent: its name. */
             label: string;
             /**
              * Format: uint64
-             * @description Up to ten minutes behind.
+             * @description Time of the last use, up to ten minutes late; milliseconds since 1970.
              */
             last_used_at?: number | null;
-            /** @description What it may be used for, as asked for when it was made. */
+            /** @description Scopes as requested when it was created. */
             scopes: components["schemas"]["Scope"][];
         };
-        /** @description A token, without its secret. */
+        /** @description Id of a token. It is not the token's secret. */
         TokenId: string;
-        /** @description A call that has not ended. */
+        /** @description A tool call that has not ended. */
         ToolCall: {
-            /** @description It does not start before this call has ended. */
+            /** @description The call that must end before this one starts. Absent: none. */
             after?: components["schemas"]["ToolCallId"] | null;
-            /** @description In full, as they came. */
+            /** @description The complete arguments. */
             arguments: components["schemas"]["AnyObject"];
-            /** @description What a confirmation names: exactly these arguments of this function. */
+            /** @description SHA-256 of the function's name and the arguments in canonical form. A confirmation names this hash. */
             arguments_hash: components["schemas"]["Hash"];
-            /** @description A built-in tool, or a function that a user has registered. */
+            /** @description The name of a built-in tool or of a registered function. */
             function: string;
-            /** @description Whether it passed, or waits for a person and until when, as judged at the request. */
+            /** @description The decision at the request: the call passes, or waits for a person until a time. Treat an unknown gate as waiting. */
             gate: components["schemas"]["OpenGate"];
-            /** @description How far it has come. In JSON: `{"phase": "waiting"}` and the like. */
+            /** @description The call's phase, as an object such as `{"phase": "waiting"}`. */
             phase: components["schemas"]["ToolCallPhase"];
-            /** @description Sentences: why the risk is what it is. */
+            /** @description The reasons for the risk, as sentences for people. */
             reasons?: string[];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the request, in milliseconds since 1970.
              */
             requested_at: number;
             /** @description The assistant, and the person for whom it acts. */
             requested_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
-             * @description The version of its ToolCallRequested.
+             * @description The version of the call's ToolCallRequested.
              */
             requested_version: number;
-            /** @description What it could do, judged by tool, arguments, targets and code. */
+            /** @description The risk of the call, judged by tool, arguments, targets and code. Treat an unknown risk as `destructive`. */
             risk: components["schemas"]["OpenRisk"];
-            /** @description What it touches, as it was when the call was requested. */
+            /** @description The objects that the call touches, in the versions that they had at the request. */
             targets?: components["schemas"]["OpenTarget"][];
-            /** @description The turn that asked for it; absent for assistants outside. */
+            /** @description The turn that requested the call. Absent for outside assistants. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
-        /** @description One call of a tool by an assistant. */
+        /** @description Id of one call of a tool by an assistant. */
         ToolCallId: string;
-        /** @description How far a call has come that has not ended. */
+        /** @description Phase of a tool call that has not ended. */
         ToolCallPhase: {
             /** @constant */
             phase: "waiting";
         } | {
-            /** @description Who. */
+            /** @description The person who confirmed the call. */
             by: components["schemas"]["Actor"];
             /** @constant */
             phase: "confirmed";
@@ -5515,56 +5518,56 @@ export interface components {
         } | {
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the start, in milliseconds since 1970.
              */
             at: number;
-            /** @description The server instance that executes it. */
+            /** @description The server instance that executes the call. */
             claimant: components["schemas"]["InstanceId"];
             /** @constant */
             phase: "started";
         };
-        /** @description The cells in the trash, which can be brought back, the last deleted first. */
+        /** @description Cells in the trash, which can be restored, the last deleted first. */
         Trash: {
-            /** @description Each cell once, as it was when it was deleted. At most 1,000. */
+            /** @description Cells as they were when deleted, each once. At most 1,000. */
             cells: components["schemas"]["TrashedCell"][];
-            /** @description There may be older ones: the log was not read to its beginning. */
+            /** @description True: older cells may be missing, as the log was not read to its beginning. */
             incomplete?: boolean;
         };
         /** @description A cell in the trash: `POST …/cells/{cell}/restore` brings it back where it was. */
         TrashedCell: {
             /** @description Type, source, metadata, attachments and flags. */
             cell: components["schemas"]["CellContent"];
-            /** @description The id that it had, and has again when it is restored. */
+            /** @description Cell id; a restored cell keeps it. */
             cell_id: components["schemas"]["CellId"];
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             deleted_at: number;
-            /** @description Who deleted it; for an undone insertion, who undid. */
+            /** @description Actor who deleted it; for an undone insertion, who undid it. */
             deleted_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
-             * @description The version of the event that deleted it.
+             * @description Version of the event that deleted it.
              */
             deleted_version: number;
         };
         /** @description An entry of the trash. */
         TrashedFile: {
-            /** @description By which it is restored. */
+            /** @description Id for restoring it. */
             id: string;
-            /** @description What it is. */
+            /** @description Kind of the entry. */
             kind: components["schemas"]["FileKind"];
-            /** @description Where it was, below the working folder. */
+            /** @description Former path, below the working folder. */
             path: string;
             /**
              * Format: uint64
-             * @description By the clock of that machine.
+             * @description Time of removal by the clock of that machine, in milliseconds since 1970.
              */
             removed_at: number;
             /**
              * Format: uint64
-             * @description All of it; of a folder with very many files, of those that were counted.
+             * @description Total size in bytes; for a folder with very many files, of the counted ones.
              */
             size_bytes: number;
         };
@@ -5572,45 +5575,45 @@ export interface components {
         Turn: {
             /**
              * Format: uint32
-             * @description Attempts of the last one.
+             * @description Number of attempts of the last model call.
              */
             attempts: number;
-            /** @description The prompt cell that it answers; absent: it was asked in a chat. */
+            /** @description The prompt cell that the turn answers. Absent: the message came from a chat. */
             cell_id?: components["schemas"]["CellId"] | null;
-            /** @description The conversation that it belongs to. */
+            /** @description The conversation of the turn. */
             conversation_id: components["schemas"]["ConversationId"];
-            /** @description Its calls reach no other notebook. */
+            /** @description True: that token is bound to some notebooks, so the turn cannot create or list notebooks. */
             is_bound: boolean;
-            /** @description The last one failed: the next is another attempt of it. */
+            /** @description True: the last attempt failed, and the next is another attempt of the same model call. */
             is_model_call_failed?: boolean;
-            /** @description The message that it answers. */
+            /** @description The message that the turn answers. */
             message_id: components["schemas"]["MessageId"];
-            /** @description As the person chose; absent: the server's default. */
+            /** @description The model that the person chose. Absent: the server's default. */
             model?: string | null;
-            /** @description The server instance that makes the last one; absent: it is over. */
+            /** @description The server instance that makes the last model call. Absent: no model call is under way. */
             model_call_claimant?: components["schemas"]["InstanceId"] | null;
             /**
              * Format: uint32
-             * @description Model calls that have begun.
+             * @description Number of model calls that have begun.
              */
             model_calls: number;
             /** @description The person for whom the assistant acts. */
             requested_by: components["schemas"]["Actor"];
-            /** @description Its calls do nothing beyond these. */
+            /** @description Scopes of the token or session that began the turn, of read, edit and run. Calls that need another scope are refused. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: uint64
-             * @description Milliseconds since 1970.
+             * @description Time of the start, in milliseconds since 1970.
              */
             started_at: number;
             /**
              * Format: uint64
-             * @description The version of its TurnStarted.
+             * @description The version of the turn's TurnStarted.
              */
             started_version: number;
         };
         /**
-         * @description Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+         * @description Cause of a model call without an answer, of a failed turn, or of a reply that was cut off.
          *
          *     `wrong_key`: In words: the model's provider does not accept the key.
          *
@@ -5636,15 +5639,15 @@ export interface components {
          *
          *     `malformed_stream`: In words: the model's answer cannot be read.
          *
-         *     `reply_too_long`: More than is taken from a provider, or more than a message holds.
+         *     `reply_too_long`: The answer exceeds the limit for a provider's answer or for a message.
          *     In words: the model's answer is too long.
          *
          *     `empty_reply`: In words: the model answered nothing.
          *
-         *     `no_model`: No model is set up, or not the one that was chosen.
+         *     `no_model`: No model is configured, or the chosen one is not.
          *     In words: there is no such model here.
          *
-         *     `not_asked`: The request could not be put together.
+         *     `not_asked`: The request to the model could not be made.
          *     In words: the model could not be asked.
          *
          *     `server_stopped`: In words: the server stopped while the model answered.
@@ -5652,66 +5655,66 @@ export interface components {
          *     `refused`: The notebook refused a step of the turn.
          *     In words: the assistant may not go on.
          *
-         *     `copied`: Of a reply: it was copied while it was being written.
+         *     `copied`: The cell was copied while its reply was being written.
          *     In words: the assistant was still answering when this was copied.
          *
-         *     `cell_deleted`: Of a reply: its cell was in the trash when the rest was written.
+         *     `cell_deleted`: The cell was in the trash while the rest of its reply was written.
          *     In words: the cell was moved to the trash meanwhile: the conversation holds the whole reply.
          * @enum {string}
          */
         TurnFailure: "wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted";
-        /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
+        /** @description Id of a turn: an assistant's work on one message, with its model calls and tool calls. */
         TurnId: string;
-        /** @description Turns of all times, the last begun first. */
+        /** @description Page of all turns, past ones included, the last begun first. */
         TurnPage: {
             /**
              * Format: uint64
-             * @description Ask again with this as `before`; absent when there are no older ones.
+             * @description Value of `before` for the next page; absent when there are no older turns.
              */
             next?: number | null;
-            /** @description At most `limit` of them. */
+            /** @description Turns, at most `limit`. */
             turns: components["schemas"]["TurnSummary"][];
         };
         /**
-         * @description Where a turn stands.
+         * @description Status of a turn.
          *
-         *     `running`: The assistant is at work, or waits for a person.
+         *     `running`: The assistant works, or waits for a person.
          *
-         *     `finished`: The model stopped; `stop_reason` says why.
+         *     `finished`: The model stopped; see `stop_reason`.
          *
-         *     `cancelled`: A person stopped it; `cancelled_by` says who.
+         *     `cancelled`: Stopped by a person; see `cancelled_by`.
          *
-         *     `failed`: No provider gave an answer, or the server could not go on; `cause` says why.
+         *     `failed`: No provider answered, or the server could not continue; see `cause`.
          * @enum {string}
          */
         TurnStatus: "running" | "finished" | "cancelled" | "failed";
-        /** @description One turn, as the record has it. */
+        /** @description Summary of one turn, from the record. */
         TurnSummary: {
             /**
              * Format: uint32
-             * @description With those that failed and were repeated.
+             * @description Number of attempts of model calls, failed ones included.
              */
             attempts: number;
-            /** @description Who stopped it, where somebody did. */
+            /** @description Actor who stopped it; absent if it was not stopped. */
             cancelled_by?: components["schemas"]["Actor"] | null;
-            /** @description Why it failed. */
+            /** @description Cause of a failure. */
             cause?: string | null;
-            /** @description The prompt cell that it answers. */
+            /** @description The prompt cell that the turn answers. */
             cell_id?: components["schemas"]["CellId"] | null;
-            /** @description The conversation that the turn belongs to; its messages are read there. */
+            /** @description Conversation of the turn, which has its messages. */
             conversation_id: components["schemas"]["ConversationId"];
             /**
              * Format: uint64
-             * @description When it finished, was cancelled or failed. Absent while it runs.
+             * @description End time: finished, cancelled or failed. Absent while it runs.
              */
             ended_at?: number | null;
-            /** @description As in `StartTurn.turn_id`, or chosen by the server. */
+            /** @description Turn id, as in `StartTurn.turn_id`, or chosen by the server. */
             id: components["schemas"]["TurnId"];
-            /** @description `provider/model` of its last model call; before the first the model that was asked for. */
+            /** @description `provider/model` of its last model call; before the first call the requested model. */
             model?: string | null;
             /**
              * Format: uint32
-             * @description Calls of the model so far, each answered once; at most 10.
+             * @description Number of model calls so far, without repeated attempts; at most 10.
              */
             model_calls: number;
             /** @description The person for whom the assistant acts. */
@@ -5721,48 +5724,48 @@ export interface components {
              * @description Milliseconds since 1970, like all times here.
              */
             started_at: number;
-            /** @description At this moment; a turn that is over does not begin again. */
+            /** @description Current status; an ended turn does not begin again. */
             status: components["schemas"]["TurnStatus"];
-            /** @description Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`. */
+            /** @description Stop reason of a finished turn: `end_turn`, `max_turns`, `max_tokens` or `refusal`. */
             stop_reason?: components["schemas"]["OpenStopReason"] | null;
-            /** @description Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is. */
+            /** @description Tokens of all attempts together: `input_tokens`, `output_tokens`; `estimated` if a part is estimated. */
             usage: components["schemas"]["Usage"];
             /**
              * Format: uint64
-             * @description The version of its TurnStarted event: `before` of the next page.
+             * @description Version of its TurnStarted event: `before` of the next page.
              */
             version: number;
         };
-        /** @description What was stored of an upload. */
+        /** @description An uploaded blob. */
         Uploaded: {
-            /** @description Of the bytes as they were received: the same as in the path. */
+            /** @description Hash of the received bytes: the same as in the path. */
             sha256: components["schemas"]["Hash"];
             /**
              * Format: uint64
-             * @description At most 256 MiB, unless the server is set otherwise.
+             * @description Size in bytes; at most 256 MiB by default.
              */
             size_bytes: number;
         };
-        /** @description What a model call took, in tokens. */
+        /** @description Tokens that a model call used. */
         Usage: {
-            /** @description The provider did not say: this is our estimate. */
+            /** @description True: the server's estimate, because the provider reported no numbers. */
             estimated?: boolean;
             /**
              * Format: uint64
-             * @description Of what the model read.
+             * @description Number of tokens that the model read.
              * @default 0
              */
             input_tokens?: number;
             /**
              * Format: uint64
-             * @description Of what the model wrote.
+             * @description Number of tokens that the model wrote.
              * @default 0
              */
             output_tokens?: number;
         };
-        /** @description First you, then your workspaces. */
+        /** @description Use of your account, then of your workspaces. */
         UsageAnswer: {
-            /** @description At most 1,000 of them. */
+            /** @description Accounts, at most 1,000. */
             accounts: components["schemas"]["AccountUsage"][];
         };
         /** @description An account, as its person and administrators see it. */
@@ -5774,46 +5777,46 @@ export interface components {
             created_at: number;
             /**
              * Format: uint64
-             * @description When an administrator ended the account's access. Absent: it is in use.
+             * @description Time of deactivation by an administrator, milliseconds since 1970. Absent: the account is active.
              */
             deactivated_at?: number | null;
             /** @description False: an invitation was not used yet, or an administrator has reset the password. */
             has_password: boolean;
-            /** @description As in the actor of events. */
+            /** @description User id as in the actor of events. */
             id: components["schemas"]["UserId"];
-            /** @description Whether the account administers the server. There is always one that does. */
+            /** @description True for an administrator of the server. There is always at least one. */
             is_admin: boolean;
-            /** @description What is typed to sign in. Absent until the person has chosen it. */
+            /** @description Login for the sign-in. Absent until the person has chosen it. */
             login?: string | null;
-            /** @description As the person chose it. */
+            /** @description Display name, chosen by the person. */
             name: string;
         };
-        /** @description A function as its kernel describes it. */
+        /** @description A registered function, as its kernel describes it. */
         UserFunction: {
             /**
-             * @description What it does and when to use it, for the model and for people.
+             * @description Description for the model and for people: what the function does and when to use it. At most 4,000 characters.
              * @default
              */
             description?: string;
-            /** @description An identifier of ASCII letters, digits and `_`. */
+            /** @description The function's name: 1 to 64 ASCII letters, digits and `_`, a letter first. */
             name: string;
-            /** @description At least this; what else a call would do can raise it. */
+            /** @description The minimum risk of a call; targets and code can raise it. Treat an unknown risk as `destructive`. */
             risk: components["schemas"]["OpenRisk"];
-            /** @description JSON Schema of its arguments, of type object. */
+            /** @description JSON Schema of the arguments, of type object; at most 16 KiB. */
             schema: components["schemas"]["AnyObject"];
             /**
-             * @description Any text that changes when the function does.
+             * @description A text that changes when the function changes; at most 100 characters.
              * @default
              */
             version?: string;
         };
-        /** @description A person with an account. */
+        /** @description Id of a person with an account. */
         UserId: string;
-        /** @description How often a value is there. */
+        /** @description A value and its frequency. */
         ValueCount: {
             /**
              * Format: uint64
-             * @description In so many rows.
+             * @description Number of rows with this value.
              */
             count: number;
             /** @description The value. */
@@ -5823,72 +5826,72 @@ export interface components {
         Variable: {
             /**
              * Format: uint64
-             * @description Of memory, without what it refers to; absent where that is not known cheaply.
+             * @description Size in memory in bytes, without referenced objects; absent if it is expensive to compute.
              */
             bytes?: number | null;
-            /** @description `read_table` reads it. */
+            /** @description True if `read_table` can read it. */
             is_table?: boolean;
             /**
              * Format: uint64
-             * @description Of containers and texts.
+             * @description Number of elements or characters; for containers and texts.
              */
             length?: number | null;
-            /** @description Its name. */
+            /** @description Variable name. */
             name: string;
-            /** @description The beginning of what it holds. `[hidden]`: its name says that it is a secret. */
+            /** @description Beginning of the value as text. `[hidden]`: the variable's name suggests a secret. */
             preview?: string | null;
-            /** @description Of arrays and tables: the length of each axis. */
+            /** @description Length of each axis; for arrays and tables. */
             shape?: number[] | null;
-            /** @description Its type, with the module where it is not Python's own. */
+            /** @description Type name, with its module unless it is a built-in of Python. */
             type: string;
         };
-        /** @description The variables of a kernel: the user's own, no modules, functions or classes, and none that begins with `_`. */
+        /** @description Variables of a kernel: the user's own, without modules, functions, classes, and names that begin with `_`. */
         VariableList: {
             /**
              * Format: uint64
-             * @description How many more there are.
+             * @description Number of further variables that were left out.
              */
             left_out?: number;
-            /** @description In the order in which they were made first; at most 200, those made last. */
+            /** @description Variables in the order of their first assignment; at most 200, the latest. */
             variables: components["schemas"]["Variable"][];
         };
-        /** @description What came of reading the record to a version and hashing every event of it. */
+        /** @description Result of a verification: reads the record up to a version and hashes every event. */
         Verification: {
             /** @description The hash of that event. */
             hash: components["schemas"]["Hash"];
-            /** @description The chain is whole. */
+            /** @description True if the hash chain is intact. */
             ok: boolean;
-            /** @description Where and how the chain breaks first. */
+            /** @description Place and kind of the first break in the chain. */
             problem?: string | null;
-            /** @description SHA-256 of the state that the events lead to, in JSON: the same on every server that has the same events. */
+            /** @description SHA-256 of the state after these events, as JSON: the same on every server that has the same events. */
             state_hash?: components["schemas"]["Hash"] | null;
-            /** @description The state that is served is the one that the events lead to. Absent for the past. */
+            /** @description True if the served state equals the replayed one. Absent for past versions. */
             state_is_replayed?: boolean | null;
             /**
              * Format: uint64
-             * @description The last version that is proven.
+             * @description Last version that is verified.
              */
             version: number;
         };
-        /** @description A name for a version, so that people find it again. */
+        /** @description A name for a version. */
         VersionName: {
             /** @description 1 to 255 characters on one line; replaces the name that the version has. */
             name: string;
             /**
              * Format: uint64
-             * @description 1 up to the notebook's own version.
+             * @description Version, from 1 to the notebook's current one.
              */
             version: number;
         };
-        /** @description A call that waits, and where. */
+        /** @description A waiting call with its notebook. */
         WaitingCall: {
-            /** @description In full, arguments included; its state is `waiting`. */
+            /** @description The call with its arguments; its state is `waiting`. */
             call: components["schemas"]["Call"];
-            /** @description What would happen if you confirmed. */
+            /** @description Effects of a confirmation. */
             confirmation: components["schemas"]["Confirmation"];
-            /** @description Where to decide: `POST /api/notebooks/{notebook}/calls/{call}/confirm`. */
+            /** @description Notebook id, for `POST /api/notebooks/{notebook}/calls/{call}/confirm`. */
             notebook: components["schemas"]["NotebookId"];
-            /** @description The notebook's title now. */
+            /** @description The notebook's current title. */
             title: string;
         };
         /** @description A group of notebooks and people. */
@@ -5898,37 +5901,37 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** @description Chosen by the server. */
+            /** @description Workspace id, chosen by the server. */
             id: components["schemas"]["WorkspaceId"];
             /** @description 1 to 100 characters on one line; not unique. */
             name: string;
-            /** @description Yours, in each of its notebooks. */
+            /** @description Your role in each of its notebooks. */
             role: components["schemas"]["Role"];
         };
-        /** @description A workspace: a group of notebooks and people. */
+        /** @description Id of a workspace: a group of notebooks and people. */
         WorkspaceId: string;
-        /** @description A workspace to be made or renamed; who makes one owns it. */
+        /** @description Name of a workspace to create or rename; its creator is its owner. */
         WorkspaceName: {
             /** @description 1 to 100 characters on one line; not unique. */
             name: string;
         };
-        /** @description A file that was stored. */
+        /** @description A stored file. */
         WrittenFile: {
-            /** @description Below the working folder. */
+            /** @description Path below the working folder. */
             path: string;
-            /** @description It took the place of another. */
+            /** @description True if it replaced an existing file. */
             replaced: boolean;
-            /** @description Of its bytes, in lower-case hex. */
+            /** @description SHA-256 of its bytes, in lower-case hex. */
             sha256: string;
             /**
              * Format: uint64
-             * @description All of it.
+             * @description Total size in bytes.
              */
             size_bytes: number;
         };
         /** @description Confirms a call. Needs a person, in a session or with a token that has the scope `confirm`. */
         Yes: {
-            /** @description Of the call as you saw it. */
+            /** @description The call's `arguments_hash` as you saw it. */
             arguments_hash: components["schemas"]["Hash"];
         };
     };
@@ -6116,11 +6119,11 @@ export interface operations {
     post_import: {
         parameters: {
             query?: {
-                /** @description The name of the file. */
+                /** @description Name of the file. */
                 filename?: string | null;
-                /** @description Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new. */
+                /** @description Id of the new notebook, chosen by you; absent: derived from `Idempotency-Key`, else new. */
                 id?: components["schemas"]["NotebookId"] | null;
-                /** @description Absent: what the file says, else the name of the file. */
+                /** @description Title; absent: the title in the file, else the file's name. */
                 title?: string | null;
             };
             header?: {
@@ -6395,15 +6398,15 @@ export interface operations {
                 cursor?: string | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
-                /** @description True: each line says too what happens in its notebook this moment (`now`). */
+                /** @description True: each line has the notebook's current activity (`now`). */
                 live?: boolean | null;
-                /** @description With `text`, true: each line says too where the words were found (`found`). */
+                /** @description True: each line has an excerpt with the found words (`found`); requires `text`. */
                 snippets?: boolean | null;
-                /** @description Absent: the last changed first. */
+                /** @description Order of the list; absent: the last changed first. */
                 sort?: components["schemas"]["ListOrder"] | null;
-                /** @description Words that all stand in title or sources. */
+                /** @description Search words, all of which must occur in title or sources. */
                 text?: string | null;
-                /** @description A workspace's id. */
+                /** @description Only notebooks of this workspace. */
                 workspace?: components["schemas"]["WorkspaceId"] | null;
             };
             header?: never;
@@ -6469,9 +6472,9 @@ export interface operations {
     get_notebooks_notebook: {
         parameters: {
             query?: {
-                /** @description A version of the past; absent: now. */
+                /** @description A past version; absent: the current one. */
                 at?: number | null;
-                /** @description False: without the outputs. */
+                /** @description False: without outputs. */
                 outputs?: boolean | null;
             };
             header?: never;
@@ -6758,15 +6761,15 @@ export interface operations {
     get_notebooks_notebook_calls: {
         parameters: {
             query?: {
-                /** @description Calls requested before this version: `next` of the page before. */
+                /** @description Upper bound: calls requested before this version, as in `next` of the page before. */
                 before?: number | null;
-                /** @description Only of this function, for instance `delete_cell`. */
+                /** @description Only calls of this function, as in `delete_cell`. */
                 function?: string | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
-                /** @description Only requested at this time or later: milliseconds since 1970. */
+                /** @description Only calls requested at this time or later, in milliseconds since 1970. */
                 since?: number | null;
-                /** @description Only in this state. */
+                /** @description Only calls in this state. */
                 state?: components["schemas"]["CallState"] | null;
             };
             header?: never;
@@ -7048,7 +7051,7 @@ export interface operations {
     delete_notebooks_notebook_cells_cell: {
         parameters: {
             query?: {
-                /** @description Refuse when the cell has moved on. */
+                /** @description Expected `cell_version`; a cell with a newer one is not deleted. */
                 cell_version?: number | null;
             };
             header?: {
@@ -7378,7 +7381,7 @@ export interface operations {
     get_notebooks_notebook_conversations_conversation_messages: {
         parameters: {
             query?: {
-                /** @description Messages posted before this version: `next` of the page before. */
+                /** @description Upper bound: messages posted before this version, as in `next` of the page before. */
                 before?: number | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
@@ -7453,9 +7456,9 @@ export interface operations {
     get_notebooks_notebook_events: {
         parameters: {
             query?: {
-                /** @description Events after this version; absent: from the beginning, or for a stream from now on. */
+                /** @description Lower bound: events after this version. Absent: from the beginning; for a stream, from now on. */
                 after?: number | null;
-                /** @description Of a page: 1 to 1,000; absent: 200. */
+                /** @description Size of a page, 1 to 1,000; absent: 200. */
                 limit?: number | null;
             };
             header?: never;
@@ -7489,9 +7492,9 @@ export interface operations {
     get_notebooks_notebook_export: {
         parameters: {
             query?: {
-                /** @description A version of the past; absent: now. */
+                /** @description A past version; absent: the current one. */
                 at?: number | null;
-                /** @description `ipynb` where it is left out. */
+                /** @description File format; absent: `ipynb`. */
                 format?: components["schemas"]["ExportFormat"] | null;
             };
             header?: never;
@@ -7523,15 +7526,15 @@ export interface operations {
     get_notebooks_notebook_files: {
         parameters: {
             query?: {
-                /** @description The name after which the page begins: `next` of the page before. */
+                /** @description Lower bound: the name after which the page begins, as in `next` of the page before. */
                 after?: string | null;
-                /** @description Those too whose names begin with a dot. */
+                /** @description True: includes names that begin with a dot. */
                 all?: boolean;
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Entries of the page, 1 to 1,000; absent: 200. */
+                /** @description Number of entries on the page, 1 to 1,000; absent: 200. */
                 limit?: number | null;
-                /** @description Below the working folder; absent: that folder itself. */
+                /** @description Path below the working folder; absent: that folder itself. */
                 path?: string;
             };
             header?: never;
@@ -7563,9 +7566,9 @@ export interface operations {
     get_notebooks_notebook_files_about: {
         parameters: {
             query: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                /** @description Path below the working folder, with `/` between folders; no `..`, and no `/` at the beginning. */
                 path: string;
             };
             header?: never;
@@ -7597,9 +7600,9 @@ export interface operations {
     get_notebooks_notebook_files_content: {
         parameters: {
             query: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                /** @description Path below the working folder, with `/` between folders; no `..`, and no `/` at the beginning. */
                 path: string;
             };
             header?: never;
@@ -7631,11 +7634,11 @@ export interface operations {
     put_notebooks_notebook_files_content: {
         parameters: {
             query: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Whether a file of this name is replaced. Without, it is refused (`file_exists`). */
+                /** @description True: an existing file is replaced. Otherwise it is refused (`file_exists`). */
                 overwrite?: boolean;
-                /** @description Below the working folder, with `/` between folders. Folders on the way are made. */
+                /** @description Path below the working folder, with `/` between folders. Missing folders are created. */
                 path: string;
             };
             header?: never;
@@ -7679,9 +7682,9 @@ export interface operations {
     delete_notebooks_notebook_files_content: {
         parameters: {
             query: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Below the working folder, with `/` between folders: no `..`, and no `/` at the beginning. */
+                /** @description Path below the working folder, with `/` between folders; no `..`, and no `/` at the beginning. */
                 path: string;
             };
             header?: never;
@@ -7746,7 +7749,7 @@ export interface operations {
     get_notebooks_notebook_files_trash: {
         parameters: {
             query?: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
             };
             header?: never;
@@ -7778,7 +7781,7 @@ export interface operations {
     delete_notebooks_notebook_files_trash: {
         parameters: {
             query?: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
             };
             header?: never;
@@ -7810,7 +7813,7 @@ export interface operations {
     delete_notebooks_notebook_files_trash_entry: {
         parameters: {
             query?: {
-                /** @description The kernel whose folder is meant; absent: the one that a cell would run on now, else the only runtime agent's. */
+                /** @description Kernel whose folder is used; absent: the kernel that a cell would run on now, else the only runtime agent. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
             };
             header?: never;
@@ -8564,9 +8567,9 @@ export interface operations {
     get_notebooks_notebook_runs: {
         parameters: {
             query?: {
-                /** @description Runs requested before this version: `next` of the page before. */
+                /** @description Upper bound: runs requested before this version, as in `next` of the page before. */
                 before?: number | null;
-                /** @description Only of this cell. */
+                /** @description Only runs of this cell. */
                 cell?: components["schemas"]["CellId"] | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
@@ -8840,9 +8843,9 @@ export interface operations {
             query: {
                 /** @description A connection that the kernel's runtime agent offers, `duckdb` (in the kernel's memory), or a file of the working folder. */
                 connection: string;
-                /** @description The kernel that is asked; absent: the one that a cell would run on now. */
+                /** @description Kernel that is asked; absent: the kernel that a cell would run on now. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
-                /** @description Only tables with this in `schema.name`, in small letters or capitals. */
+                /** @description Returns only tables whose `schema.name` contains this text, ignoring case. */
                 matching?: string;
             };
             header?: never;
@@ -9456,9 +9459,9 @@ export interface operations {
     get_notebooks_notebook_turns: {
         parameters: {
             query?: {
-                /** @description Turns that began before this version: `next` of the page before. */
+                /** @description Upper bound: turns that began before this version, as in `next` of the page before. */
                 before?: number | null;
-                /** @description Only of this conversation. */
+                /** @description Only turns of this conversation. */
                 conversation?: components["schemas"]["ConversationId"] | null;
                 /** @description 1 to 200; absent: 50. */
                 limit?: number | null;
@@ -9670,7 +9673,7 @@ export interface operations {
     get_notebooks_notebook_variables: {
         parameters: {
             query?: {
-                /** @description The kernel that is asked; absent: the one that a cell would run on now. */
+                /** @description Kernel that is asked; absent: the kernel that a cell would run on now. */
                 kernel?: components["schemas"]["KernelSessionId"] | null;
             };
             header?: never;
@@ -9702,7 +9705,7 @@ export interface operations {
     get_notebooks_notebook_verify: {
         parameters: {
             query?: {
-                /** @description A version of the past; absent: now. */
+                /** @description A past version; absent: the current one. */
                 at?: number | null;
             };
             header?: never;
@@ -9803,7 +9806,7 @@ export interface operations {
     get_people: {
         parameters: {
             query: {
-                /** @description The whole login: there is no search. */
+                /** @description The whole login; parts do not match. */
                 login: string;
             };
             header?: never;
@@ -9862,7 +9865,7 @@ export interface operations {
     get_people_matching: {
         parameters: {
             query: {
-                /** @description Each word begins a word of the name, or the login. 1 to 100 characters. */
+                /** @description Search words; each must begin a word of the name, or the login. 1 to 100 characters. */
                 text: string;
             };
             header?: never;
@@ -10360,7 +10363,7 @@ export interface operations {
     get_usage: {
         parameters: {
             query?: {
-                /** @description True: of everybody, who uses most of the disk first; for administrators. */
+                /** @description True: all accounts, the largest use of disk first; for administrators. */
                 all?: boolean;
             };
             header?: never;
