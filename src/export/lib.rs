@@ -8,7 +8,7 @@
 //!   addresses; Markdown contains no active HTML.
 //! - Every text of a notebook is escaped for its target format.
 //!
-//! This crate never knows the record, the wire or the server: it takes values, and returns text.
+//! This crate must never know the record, the wire or the server: it takes values, and returns text.
 
 mod ansi;
 mod clean;

@@ -7,7 +7,7 @@
 //!   unchanged.
 //! - The same script and the same requests give the same answers.
 //!
-//! It never knows the crate that calls it: both know only the providers' protocols.
+//! It must never know the crate that calls it: both know only the providers' protocols.
 //!
 //! A script is JSON:
 //!

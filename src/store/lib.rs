@@ -12,7 +12,7 @@
 //! - Payloads are read back byte for byte as written; unknown event types survive.
 //! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
-//! This crate never reads the clock, never decides the meaning of an event for a notebook, and does not know HTTP. Only it knows SQL.
+//! This crate must never read the clock, decide the meaning of an event for a notebook, or know HTTP. Only it knows SQL.
 
 pub mod accounts;
 pub mod backup;

@@ -248,7 +248,7 @@ impl KernelAnswer {
             Self::Described(schema) => Self::Described(schema.bounded()),
             Self::Variables(list) => Self::Variables(list.bounded()),
             Self::TableRead(page) => Self::TableRead(Box::new(page.bounded())),
-            Self::ColumnSummarized(summary) => Self::ColumnSummarized(summary),
+            Self::ColumnSummarized(summary) => Self::ColumnSummarized(Box::new(summary.bounded())),
             Self::Formatted(formatted) => Self::Formatted(formatted.bounded()),
             Self::Refused { code, mut message } => {
                 cut(&mut message, MAX_MATCH_BYTES);

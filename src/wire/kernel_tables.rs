@@ -20,6 +20,10 @@ pub const MAX_TABLE_TEXT_BYTES: usize = 1 << 10;
 const MAX_PAGE_BYTES: usize = 1 << 20;
 /// Maximum columns in one answer.
 const MAX_PAGE_COLUMNS: usize = 2_100;
+/// Maximum frequent values in a column's summary.
+const MAX_TOP_VALUES: usize = 5;
+/// Maximum quartiles in a column's summary.
+const MAX_QUARTILES: usize = 3;
 /// Maximum variables in one answer.
 const MAX_VARIABLES: usize = 500;
 /// Maximum bytes of a variable's preview.
@@ -255,6 +259,7 @@ fn is_zero(count: &u64) -> bool {
 
 impl TablePage {
     pub(crate) fn bounded(mut self) -> Self {
+        self.columns_left_out += self.columns.len().saturating_sub(MAX_PAGE_COLUMNS) as u64;
         self.columns.truncate(MAX_PAGE_COLUMNS);
         let before = self.data.len();
         self.data.truncate(MAX_TABLE_ROWS as usize);
@@ -270,6 +275,23 @@ impl TablePage {
         let fitting = fits.count();
         self.data.truncate(fitting);
         self.is_cut |= fitting < before;
+        self
+    }
+}
+
+impl ColumnSummary {
+    pub(crate) fn bounded(mut self) -> Self {
+        cut(&mut self.column.name, MAX_PREVIEW_BYTES);
+        self.quartiles.truncate(MAX_QUARTILES);
+        self.top.truncate(MAX_TOP_VALUES);
+        let optional = [&mut self.min, &mut self.max, &mut self.mean, &mut self.std].into_iter().flatten();
+        for value in optional.chain(&mut self.quartiles).chain(self.top.iter_mut().map(|it| &mut it.value)) {
+            match value {
+                Value::String(text) => _ = cut(text, MAX_PREVIEW_BYTES),
+                Value::Array(_) | Value::Object(_) => *value = Value::Null,
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
         self
     }
 }
@@ -307,5 +329,33 @@ mod tests {
         assert_eq!((page.data.len(), page.is_cut), (MAX_PAGE_BYTES / 1_005, true));
         let page = TablePage { data: vec![row; 10], ..TablePage::default() }.bounded();
         assert_eq!((page.data.len(), page.is_cut), (10, false));
+    }
+
+    #[test]
+    fn a_page_counts_the_columns_that_are_cut() {
+        let columns = (0..MAX_PAGE_COLUMNS + 3).map(|at| json!({"name": at.to_string(), "type": "int64", "kind": "integer"}));
+        let page: TablePage = serde_json::from_value(json!({
+            "table": "t", "kind": "pandas.DataFrame", "columns": columns.collect::<Vec<_>>(), "data": [], "rows": 0,
+            "matching": 0, "first": 0, "columns_left_out": 2
+        }))
+        .unwrap();
+        let page = page.bounded();
+        assert_eq!((page.columns.len(), page.columns_left_out), (MAX_PAGE_COLUMNS, 5));
+    }
+
+    #[test]
+    fn a_summary_has_short_values_and_few_of_them() {
+        let long = "x".repeat(MAX_PREVIEW_BYTES + 1);
+        let summary: ColumnSummary = serde_json::from_value(json!({
+            "column": {"name": long, "type": "str", "kind": "text"}, "rows": 9, "missing": 0, "min": long, "max": 3, "mean": {"deep": [long]},
+            "quartiles": [1, 2, 3, 4], "top": vec![json!({"value": long, "count": 1}); 9]
+        }))
+        .unwrap();
+        let summary = summary.bounded();
+        assert_eq!((summary.quartiles.len(), summary.top.len()), (MAX_QUARTILES, MAX_TOP_VALUES));
+        assert_eq!((summary.max, summary.mean), (Some(json!(3)), Some(Value::Null)));
+        let texts = [summary.min.as_ref(), summary.top.first().map(|it| &it.value)];
+        assert!(texts.into_iter().all(|it| it.and_then(Value::as_str).is_some_and(|it| it.len() <= MAX_PREVIEW_BYTES)));
+        assert!(summary.column.name.len() <= MAX_PREVIEW_BYTES);
     }
 }

@@ -8,7 +8,7 @@
 //! - Values without a type are passed on as the received text (`RawJson`), never re-serialised.
 //! - A message with an unknown type or field is refused with a sentence that names the expected one.
 //!
-//! This crate never decides anything about a notebook: that is the core's task.
+//! This crate must never decide anything about a notebook: that is the core's task.
 
 #![warn(missing_docs)]
 

@@ -41,6 +41,26 @@ async fn the_list_tells_who_is_where_and_what_runs_to_those_who_may_read() {
     assert_eq!(server.http(&eve).get("/api/notebooks?live=true").await.ok()["notebooks"], json!([]));
 }
 
+#[tokio::test]
+async fn many_tabs_of_one_person_hide_nobody() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let mut tabs = vec![server.connect(&ann).await];
+    tabs[0].run("n", &create("Notes")).await.unwrap();
+    let body = json!({"subject": {"kind": "user", "id": bob.id.as_str()}, "role": "viewer"});
+    server.http(&ann).put("/api/notebooks/n/access", body).await.ok();
+    for _ in 0..20 {
+        tabs.push(server.connect(&ann).await);
+    }
+    for tab in &mut tabs {
+        tab.subscribe("n").await;
+    }
+    let mut other = server.connect(&bob).await;
+    other.subscribe("n").await;
+    let page = server.http(&bob).get("/api/notebooks?live=true").await.ok();
+    assert_eq!(names(&page["notebooks"][0]), ["Ann", "Bob"]);
+}
+
 /// Returns the display name of a connection, as others see it.
 async fn name_of(owner: &mut TestClient, of: &TestClient) -> String {
     let connection = of.welcome.as_ref().unwrap().connection.clone();

@@ -351,11 +351,13 @@ impl Connection {
 
     fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>, mut connections: Vec<OfferedConnection>) -> Done {
         self.check_is_agent()?;
-        if kernelspecs.len() > MAX_OFFERED_KERNELSPECS {
-            let words = format!("an agent offers at most {MAX_OFFERED_KERNELSPECS} kernelspecs: the rest is left out");
-            self.send(&ServerMessage::Error(problem(ErrorCode::TooManyRequests, words)));
-            kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
+        for (count, what) in [(kernelspecs.len(), "kernelspecs"), (connections.len(), "connections")] {
+            if count > MAX_OFFERED_KERNELSPECS {
+                let words = format!("an agent offers at most {MAX_OFFERED_KERNELSPECS} {what}: the rest is left out");
+                self.send(&ServerMessage::Error(problem(ErrorCode::TooManyRequests, words)));
+            }
         }
+        kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
         connections.truncate(MAX_OFFERED_KERNELSPECS);
         self.has_offered = true;
         let (client, outbox) = (self.client.id, self.outbox.clone());

@@ -44,11 +44,13 @@ impl Room {
     pub(super) fn here(&self) -> Vec<(Actor, String)> {
         let identities = self.subscribers.values().map(|subscriber| &subscriber.identity);
         let people = identities.filter(|identity| matches!(identity.actor, Actor::User { .. } | Actor::Guest { .. }));
-        let mut here = Vec::new();
-        for identity in people.take(ReadState::MAX_HERE) {
-            let one = (identity.actor.clone(), identity.name.clone());
-            if !here.contains(&one) {
-                here.push(one);
+        let mut here: Vec<(Actor, String)> = Vec::new();
+        for identity in people {
+            if here.len() == ReadState::MAX_HERE {
+                break;
+            }
+            if !here.iter().any(|(actor, name)| *actor == identity.actor && *name == identity.name) {
+                here.push((identity.actor.clone(), identity.name.clone()));
             }
         }
         here
