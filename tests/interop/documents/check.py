@@ -187,9 +187,11 @@ def run(binary, document):
                 code = shell.wait(PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 code = f"nothing after {PATIENCE_SECONDS} s"
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(shell.pid, signal.SIGINT)
-            reader.join(10)
+            # A shell lets its background ignore SIGINT.
+            for ending in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(shell.pid, ending)
+                reader.join(10)
             background = work / "background.log"
             more = background.read_text("utf8") if background.exists() else ""
             return "" if code == 0 else f"{document}: {code}\n{''.join(said[-40:])}{more}"

@@ -41,8 +41,11 @@ export function watch({ source, closed, editor }: Watched): void {
     const node = document.querySelector<HTMLElement>(closed ?? editor);
     if (!node || isOpened) return;
     isOpened = true;
-    if (closed) node.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
-    else node.focus();
+    if (closed) {
+      // A person's click begins with a pointer, and only a person's click gives letters a place.
+      node.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+      node.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
+    } else node.focus();
   };
   const lengthNow = () => document.querySelector(source)?.textContent?.length ?? 0;
   let known = lengthNow();

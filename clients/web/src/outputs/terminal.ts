@@ -30,6 +30,9 @@ export class Screen {
   #y = 0;
   #style = new Style();
   #rest = "";
+  #lines: string[] = [];
+  /** Rows before this one are in `#lines` as they are. */
+  #unchanged = 0;
 
   write(more: string): void {
     this.text += more;
@@ -47,10 +50,17 @@ export class Screen {
 
   /** Each line can be shown by itself. */
   lines(): string[] {
-    return this.#rows.map(({ text }) => text);
+    for (let at = this.#unchanged; at < this.#rows.length; at++) this.#lines[at] = this.#rows[at]?.text ?? "";
+    this.#lines.length = this.#unchanged = this.#rows.length;
+    return this.#lines.slice();
+  }
+
+  #changes(row: number): void {
+    this.#unchanged = Math.min(this.#unchanged, row);
   }
 
   get #row(): Row {
+    this.#changes(this.#y);
     return (this.#rows[this.#y] ??= { text: "", length: 0, style: "" });
   }
 
@@ -86,6 +96,7 @@ export class Screen {
   }
 
   #replace(characters: Character[]): void {
+    this.#changes(this.#y);
     this.#rows[this.#y] = rowOf(characters);
   }
 
@@ -119,6 +130,7 @@ export class Screen {
       this.#eraseLine(0);
       this.#rows.length = this.#y + 1;
     } else if (what >= 2) {
+      this.#changes(0);
       this.#rows = [{ text: "", length: 0, style: "" }];
       this.#y = 0;
     }

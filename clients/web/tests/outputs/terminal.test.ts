@@ -36,11 +36,12 @@ test("an escape that was cut in two is none the less one, and a link leaves its 
   expect(screen.lines()).toEqual(["a\u001b[31mblink"]);
 });
 
-test("text that comes in pieces ends as the whole does", () => {
-  const text = "one\r\ntwo\u001b[32m three\u001b[1A\rX\n\u001b[Kfour\u001b[0m\nfive";
+test("text that comes in pieces ends as the whole does, also for a reader who looks in between", () => {
+  const text = "one\r\ntwo\u001b[32m three\u001b[1A\rX\n\u001b[Kfour\u001b[0m\nfive\u001b[2F\u001b[Jsix\b\nseven\u001b[2Jeight\n";
   for (let cut = 0; cut <= text.length; cut++) {
     const screen = new Screen();
     screen.write(text.slice(0, cut));
+    expect([cut, screen.lines()]).toEqual([cut, settledLines(text.slice(0, cut))]);
     screen.write(text.slice(cut));
     expect([cut, screen.lines()]).toEqual([cut, settledLines(text)]);
   }

@@ -73,7 +73,8 @@ function useLines(text: string): string[] {
     const seen = screen.current.text.length;
     if (text.length > seen) screen.current.write(text.slice(seen));
     const lines = screen.current.lines();
-    return lines.length > 1 && lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+    if (lines.length > 1 && lines.at(-1) === "") lines.pop();
+    return lines;
   }, [text]);
 }
 
