@@ -1,4 +1,4 @@
-// One's own account: the sign-ins that lead to it, and a token for the command line. Loaded when it is opened.
+// The account dialog: profile, password, sessions and a token for the command line. Lazy: loads when it opens.
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, LogIn, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
@@ -47,7 +47,7 @@ export default function Account({ session, close }: { session: Session; close: (
   );
 }
 
-/** What one is called, and with what one signs in. */
+/** Form for the user's name and login. */
 function Profile({ session }: { session: Session }) {
   const [isSaved, setIsSaved] = useState(false);
   const { user } = session.me;
@@ -124,7 +124,7 @@ function OwnPassword({ session }: { session: Session }) {
   );
 }
 
-/** Who does not give the password again has changed nothing, and knows it. */
+/** Ignores a cancelled password prompt: nothing has changed, and the user knows it. */
 async function proven(action: () => Promise<void>): Promise<void> {
   await action().catch((failure: unknown) => {
     if (!isNotProved(failure)) throw failure;
@@ -217,7 +217,7 @@ function hostOf(issuer: string): string {
   }
 }
 
-/** What a sign-in on a page cannot give to a terminal. It is told once. */
+/** Creates a token for a terminal, where the page's sign-in does not count. The command is shown once. */
 function CommandLine({ session, attempt }: Part) {
   const [token, setToken] = useState<string>();
   const [isCopied, setIsCopied] = useState(false);

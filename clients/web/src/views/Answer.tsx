@@ -1,4 +1,4 @@
-// An answer of an assistant: Markdown, whose blocks of code can be copied or become a cell.
+// An assistant's answer: Markdown whose code blocks can be copied or inserted as a cell.
 import { Copy, SquarePlus } from "lucide-react";
 import type { NotebookStore } from "../app/store.ts";
 import { type AnswerPart, answerParts, cellOfCode } from "../outputs/answer.ts";

@@ -1,4 +1,4 @@
-// Where the password is asked for again before a decision: nothing that is kept in a browser or on a disk may decide there.
+// Asks for the password before a decision: a stored token or session alone must not decide.
 import { Suspense, useEffect, useState } from "react";
 import { Boundary } from "./Broken.tsx";
 import type { Session } from "../app/session.ts";
@@ -6,7 +6,7 @@ import { part } from "../ui/parts.ts";
 
 const Password = part(() => import("./Password.tsx"));
 
-/** Stands inside what is open, so that it is above it; it shows nothing until the session asks. */
+/** Place it inside the open dialog or panel, so that the prompt is above it. Renders nothing until the session asks. */
 export function AskAgain({ session }: { session: Session }) {
   const [answer, setAnswer] = useState<(isProved: boolean) => void>();
   useEffect(() => {

@@ -114,7 +114,10 @@ export function Assistant({ store }: { store: NotebookStore }) {
 
 const NEAR_PX = 120;
 
-/** The end of what is said stays in sight while it grows, unless somebody has scrolled up; something new is shown in any case. */
+/**
+ * Follows the end of the conversation while it grows, unless the user has scrolled up. A change of `news` always scrolls to the
+ * end.
+ */
 function useTail(news: string): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);

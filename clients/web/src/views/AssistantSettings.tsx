@@ -1,4 +1,4 @@
-// The model, what the assistant may do without asking, and what was allowed for a while.
+// The assistant's settings: model, permission policy and temporary permissions.
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -11,7 +11,7 @@ interface Props {
   store: NotebookStore;
   model: string;
   setModel: (name: string) => void;
-  /** Those that answered here. */
+  /** Models that have answered in this conversation. */
   models: string[];
 }
 
@@ -30,13 +30,13 @@ interface PickerProps {
   answered: string[];
 }
 
-/** What the server was set up with and what has answered here; any other by its name. */
+/** Lists models that the server offers and models that have answered here; any other is typed. */
 function ModelPicker({ store, model, setModel, answered }: PickerProps) {
   const { rest } = store.session;
   const [offered, setOffered] = useState<Offered[]>([]);
   const [isTyping, setIsTyping] = useState(false);
   useEffect(() => {
-    // An older server does not tell: then the name is typed.
+    // An older server has no such route: fall back to typing the name.
     rest.get<components["schemas"]["Models"]>("/api/models").then(
       ({ models }) => setOffered(models),
       () => setIsTyping(true),
@@ -91,13 +91,13 @@ function ModelPicker({ store, model, setModel, answered }: PickerProps) {
   );
 }
 
-/** No model has this name. */
+/** Option value for “Other…”: no model has this name. */
 const OTHER = " ";
 
 export function AssistantSettings({ store, model, setModel, models }: Props) {
   useTopics(store, "assistants", "access");
   const { policy, grants, conversations } = store.document;
-  // What was chosen shows at once; the server's word is what stays.
+  // Optimistic choice, until the server has answered.
   const [asked, setAsked] = useState<Policy>();
   const isOwner = store.replica.role === "owner" && store.session.mayManage;
   return (

@@ -1,4 +1,4 @@
-// A picture or file that goes with a question: small, with its name.
+// A question's attachment: thumbnail or file icon, with its name.
 import { FileText, ImageOff, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { isPicture } from "../app/attachments.ts";

@@ -1,10 +1,10 @@
-// The name of who did something: events have ids alone.
+// Names of actors: events carry ids only, so the name is fetched.
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { kindOf } from "../app/words.ts";
 import type { Actor } from "../protocol/messages.ts";
 
-/** “You”, a name, or what somebody is while the name is asked for. */
+/** Returns “You”, a name, or the actor's kind while the name loads. */
 export function useName(store: NotebookStore, actor: Actor | undefined): string {
   const [name, setName] = useState<string>();
   const key = JSON.stringify(actor);

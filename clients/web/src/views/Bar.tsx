@@ -1,4 +1,4 @@
-// The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
+// The bar of a notebook: title, connection, kernel, people and the main actions.
 import {
   Bot,
   CircleX,
@@ -36,7 +36,7 @@ export function Bar({ store }: { store: NotebookStore }) {
       <Title store={store} />
       <ConnectionStatus store={store} />
       <span className="grow" />
-      {/* The first of them: what stands beside it does not move when it comes and goes. */}
+      {/* First in the row: the buttons after it do not move when it appears or disappears. */}
       {isRunning ? <ProgressButton store={store} /> : <Failures store={store} />}
       <Steps store={store} />
       <People store={store} />
@@ -121,7 +121,7 @@ function CommentsButton({ store }: { store: NotebookStore }) {
   );
 }
 
-/** Who may not do everything knows it before trying. */
+/** Shows a limited role, so that users know it before they try to edit. */
 function RoleTag({ store }: { store: NotebookStore }) {
   useTopics(store, "access");
   const { role } = store.replica;
@@ -130,7 +130,7 @@ function RoleTag({ store }: { store: NotebookStore }) {
   return words ? <span className="tag plain">{words}</span> : null;
 }
 
-/** A guest can say how others are to call them: the name of the link is for all who have it. */
+/** Lets a guest set a display name: all guests of a link share the link's name. */
 function GuestTag({ store, words }: { store: NotebookStore; words: string | undefined }) {
   const [name, setName] = useState(() => guestName());
   const [isNaming, setIsNaming] = useState(false);
@@ -169,7 +169,7 @@ function GuestTag({ store, words }: { store: NotebookStore; words: string | unde
   );
 }
 
-/** What I can take back, in all my sessions together: the server says what it is. */
+/** Undo and redo buttons. The server tracks the steps across all sessions of a user. */
 function Steps({ store }: { store: NotebookStore }) {
   useTopics(store, "status");
   if (!store.mayEdit) return null;
@@ -198,7 +198,7 @@ function Steps({ store }: { store: NotebookStore }) {
   );
 }
 
-/** “3 / 12 · 40 s”: a click goes to the cell that runs. */
+/** “3 / 12 · 40 s”: a click goes to the running cell. */
 function ProgressButton({ store }: { store: NotebookStore }) {
   const now = useNow(1_000, serverNow);
   const { done, total, since } = store.progress;
@@ -218,7 +218,7 @@ function ProgressButton({ store }: { store: NotebookStore }) {
   );
 }
 
-/** “1 failed · 5 skipped”, until something runs again: each click goes to the next cell that failed. */
+/** “1 failed · 5 skipped”, until the next run starts: each click goes to the next failed cell. */
 function Failures({ store }: { store: NotebookStore }) {
   const [at, setAt] = useState(0);
   const { failures, skipped } = store.progress;

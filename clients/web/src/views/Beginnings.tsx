@@ -1,4 +1,4 @@
-// Where there is no notebook yet: the starters that every server has.
+// Starter templates, shown while there is no notebook yet.
 import type { Session } from "../app/session.ts";
 import type { Choice } from "./Templates.tsx";
 import { useTemplates } from "./useTemplates.ts";

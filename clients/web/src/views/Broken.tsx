@@ -1,12 +1,12 @@
-// Where a part of the page fails: the rest goes on, and the part says so.
+// Error boundary: a failed part of the page shows an error with a retry; the rest keeps working.
 import { Component, type ErrorInfo, type ReactNode } from "react";
 
 interface Props {
   what: string;
   children: ReactNode;
-  /** Of what is open over the page: it can be closed too. */
+  /** Closes the part, if it is an overlay. */
   close?: () => void;
-  /** What it shows: another may be shown again. */
+  /** Identity of the content: a new value clears the error. */
   of?: unknown;
 }
 

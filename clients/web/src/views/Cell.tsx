@@ -23,7 +23,7 @@ import { part, promptPart } from "../ui/parts.ts";
 import type { EditorProps } from "./Editor.tsx";
 import { ReplyView } from "./Reply.tsx";
 
-/** Loaded as soon as a notebook opens, while the server is asked for it: so it is there when somebody wants to type. */
+/** Loads in parallel with the notebook, so that the editor is ready before the user types. */
 export const editor = promptPart(() => import("./Editor.tsx"));
 const SqlHead = part(() => import("./SqlHead.tsx"));
 const InlineQuestion = part(() => import("./InlineQuestion.tsx"));
@@ -46,7 +46,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     if (!isCurrent || isEditing || !node) return;
     const isAway = !node.contains(document.activeElement) || document.activeElement?.closest(".cm-editor");
     if (isAway && store.focus.mayTake(node)) node.focus({ preventScroll: true });
-    // What a pointer is on is in sight: a click on a tall output does not move the page.
+    // A cell under the pointer is visible already: a click on a tall output must not scroll the page.
     if (!wasPointed) node.scrollIntoView({ block: "nearest" });
   }, [isCurrent, isEditing]);
 
@@ -81,7 +81,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         else if (!isCurrent && !(event.target as HTMLElement).closest(".source")) store.select(id);
       }}
       onMouseUp={() => {
-        // The editor has come between press and release, because somebody else is in the cell: the click was meant for it.
+        // A peer's caret mounted the editor between press and release: this click still opens it for editing.
         if (pressed.current?.isConnected === false) store.select(id, { edit: true });
         pressed.current = null;
       }}
@@ -143,7 +143,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   );
 });
 
-/** Who is in this cell, an assistant too. */
+/** Avatars of peers and assistants in this cell. */
 function Here({ store, id, peers }: { store: NotebookStore; id: string; peers: PeerState[] }) {
   const assistants = store.working.get(id) ?? [];
   if (peers.length === 0 && assistants.length === 0) return null;
@@ -173,7 +173,7 @@ interface SourceProps {
   peers: PeerState[];
 }
 
-/** The editor where somebody edits; elsewhere the text alone. */
+/** Shows the editor while this user edits or a peer's selection is in the cell; otherwise the static text. */
 function Source({ store, id, cell, isEditing, peers }: SourceProps) {
   const [at, setAt] = useState<{ x: number; y: number }>();
   const isWatched = peers.some(({ state }) => state?.selection);
@@ -201,7 +201,7 @@ function Source({ store, id, cell, isEditing, peers }: SourceProps) {
   return <Edited {...{ store, id, isEditing, at, peers }} type={cell.cell_type} still={still} />;
 }
 
-/** The text stands there until the editor has come. */
+/** Shows the static text until the editor has loaded. */
 function Edited({ still, ...props }: EditorProps & { still: ReactNode }) {
   const Editor = editor.usePart();
   return Editor ? <Editor {...props} /> : still;
@@ -215,14 +215,17 @@ interface StillProps {
   edit: (x: number, y: number) => void;
 }
 
-/** Where lines are wrapped nothing scrolls (media.css). */
+/** Below this width lines wrap, so a cell never scrolls sideways (media.css). */
 const WRAPPED_PX = 720;
 const COLUMN_PX = 940;
 const AROUND_PX = 104;
 let pageWidth = 0;
 addEventListener("resize", () => (pageWidth = 0));
 
-/** A line may be longer than the cell: then keys must reach it. By counting, since to measure would lay out every cell. */
+/**
+ * Estimates if a line overflows the cell, which then needs keyboard focus. Counts characters, since measuring would lay out
+ * every cell.
+ */
 function mayScroll(source: string): boolean {
   pageWidth ||= innerWidth;
   const { fontSize, wrap } = settings();
@@ -241,7 +244,7 @@ function coloured({ text, className }: Token, index: number) {
   );
 }
 
-/** Beside a line: whose it is; a click leads to the version that brought it. */
+/** Author of a line, beside it. A click opens the version that added the line. */
 function AuthorOf({ store, line }: { store: NotebookStore; line: AuthoredLine | undefined }) {
   return (
     <span
@@ -256,7 +259,7 @@ function AuthorOf({ store, line }: { store: NotebookStore; line: AuthoredLine | 
   );
 }
 
-/** Goes to the definition of the name at a place; false where there is none. */
+/** Goes to the definition of the name at a position; returns false if there is none. */
 async function define(store: NotebookStore, id: string, at: number): Promise<boolean> {
   const python = await import("../app/python.ts").catch(() => undefined);
   return python?.goToDefinition(store, id, at) ?? false;
@@ -282,7 +285,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
     );
   }
   const authors = source === cell.source ? store.authors.of(id) : undefined;
-  // The head above the query says what its first line does.
+  // The SQL head already shows the content of this line.
   const header = readHeader(cell.cell_type === "sql" && store.found !== id ? source : "");
   const isHeaded = header.from === 0 && header.to > 0 && source[header.to] === "\n";
   return (
@@ -291,8 +294,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
       className={`source still${authors ? " authored" : ""}${isHeaded ? " headed" : ""}`}
       tabIndex={mayScroll(source) ? 0 : undefined}
       onMouseUp={(event) => {
-        // Who marks text to copy it wants no editor.
-        // The editor shows the head's line, too: what was clicked stands a line lower there.
+        // Selecting text must not open the editor. The editor also shows the header line, so its text is one line lower.
         const line = isHeaded ? Math.round(settings().fontSize * 1.55) : 0;
         if (getSelection()?.isCollapsed === false || event.shiftKey) return;
         const open = () => edit(event.clientX, event.clientY + line);
@@ -309,7 +311,7 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
             </span>
           ))
         : tokens.map(coloured)}
-      {/* A break at the end makes its empty line seen; lines in blocks have theirs. */}
+      {/* A trailing break makes the last empty line visible; lines in blocks have their own height. */}
       {!lineNumbers && !authors && !isHeaded && "\n"}
     </pre>
   );

@@ -1,4 +1,4 @@
-// All cells, in groups of which the browser lays out those in sight.
+// The list of all cells, in groups; the browser lays out only the groups near the viewport.
 import { Code, MessageSquareText, Plus, Type } from "lucide-react";
 import { Suspense, memo, startTransition, useEffect, useState } from "react";
 import type { Chunk } from "../app/chunks.ts";
@@ -10,13 +10,13 @@ import { part } from "../ui/parts.ts";
 
 const CellTools = part(() => import("./CellTools.tsx"));
 
-/** Groups, of ten cells each. */
+/** Counts of groups; a group has ten cells. */
 const FIRST = 3;
 const MORE = 20;
 
 export function CellList({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "access", "notebook");
-  // A screenful is there at once, the others when it has painted.
+  // The first screenful renders immediately, further groups after the first paint.
   const [shown, setShown] = useState(FIRST);
   const { chunks } = store;
   useEffect(() => {
@@ -78,7 +78,7 @@ const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chun
 
 const kept = new WeakSet<HTMLElement>();
 
-/** A frame that is taken out of the page and put back is loaded anew. What is only moved among its siblings keeps its frames. */
+/** An iframe reloads when it leaves the DOM. `moveBefore` reorders siblings without reloading their frames. */
 function keepFrames(node: HTMLElement): void {
   const { moveBefore } = node as { moveBefore?: (child: Node, before: Node | null) => void };
   if (!moveBefore || kept.has(node)) return;

@@ -1,4 +1,4 @@
-// Marks a cell that the assistant changed or wants to change, with the buttons to decide. A bar walks from one to the next.
+// Marks cells that the assistant changed or proposes to change, with decision buttons. A bar steps through them.
 import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2 } from "lucide-react";
 import { Suspense, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
@@ -12,7 +12,7 @@ const WordDiff = part(() => import("./Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
 
-/** Calls that wait for approval, in the cell that they are about. */
+/** Calls that wait for approval and concern this cell. */
 export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
   const calls = store.proposals.get(id);
   if (!calls) return null;
@@ -62,7 +62,7 @@ export function CellReview({ store, id }: { store: NotebookStore; id: string }) 
   );
 }
 
-/** “2 / 7”: through all that a turn changed, or would change. */
+/** “2 / 7”: steps through all cells that turns changed or propose to change. */
 export function ReviewBar({ store }: { store: NotebookStore }) {
   useTopics(store, "review", "order", "assistants");
   const { review, proposals } = store;
@@ -123,7 +123,7 @@ function reviewWords(changed: number, gone: number, proposed: number): string {
   return `The assistant ${parts.join(", ")}`;
 }
 
-/** Allows everything that can be undone; anything else is decided one by one. */
+/** Allows all calls that can be undone; other calls are decided one by one. */
 function AcceptAll({ store }: { store: NotebookStore }) {
   const { isDecided, decide } = useDecision(store);
   const calls = confirmedTogether(store.proposals);

@@ -1,4 +1,4 @@
-// Beside and below a cell's source: the run button with its clock, and what became of the run, with the cause.
+// A cell's run state: the gutter with run button and clock, and the run's status with its cause.
 import { ChevronDown, ChevronRight, EyeOff, Pin, Play, Square } from "lucide-react";
 import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
@@ -64,7 +64,7 @@ export function Gutter({ store, id, cell, run }: Props) {
   );
 }
 
-/** Whether the assistant always sees the cell, or never; a click ends that. */
+/** Shows if the assistant always or never sees the cell; a click clears the flag. */
 function ContextMark({ store, id, cell }: Omit<Props, "run">) {
   const { pinned, skipped } = cell.flags ?? {};
   if (!pinned && !skipped) return null;
@@ -83,7 +83,7 @@ function ContextMark({ store, id, cell }: Omit<Props, "run">) {
   );
 }
 
-/** The kernel's number and the time: live while it runs; the rest of the story is in the tooltip. */
+/** Execution count and duration, live during the run; the tooltip has the details. */
 function Clock({ store, run }: { store: NotebookStore; run: Execution }) {
   const isRunning = run.status === "running";
   const now = useNow(isRunning ? 200 : undefined, serverNow);
@@ -114,7 +114,7 @@ function Fold({ store, id }: { store: NotebookStore; id: string }) {
   );
 }
 
-/** Below a collapsed heading: how much it hides. */
+/** Count of the cells that a collapsed heading hides. */
 export function HiddenCells({ store, id }: { store: NotebookStore; id: string }) {
   useTopics(store, "folds");
   const count = store.folds.counts.get(id);
@@ -126,10 +126,10 @@ export function HiddenCells({ store, id }: { store: NotebookStore; id: string })
   );
 }
 
-/** Nothing where all is well: the clock in the gutter says enough. */
+/** Renders nothing for a fresh, finished run: the gutter's clock is enough. */
 export function RunState({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
   const isOpen = !isFinished(run.status);
-  // In a reactive notebook its standing says it.
+  // A reactive notebook shows staleness in its standing (Graph.tsx).
   const isStale = store.document.isStale(id) && !store.graph.of(id);
   const name = useName(store, run.requested_by);
   if (run.status === "ok" && !isStale && !endSentence(run)) return null;
@@ -156,7 +156,7 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
   );
 }
 
-/** A few words without a way to anything; the others have a line. */
+/** Status is a short text without a button or link; any other gets a line. */
 function isShort(store: NotebookStore, run: Execution): boolean {
   if (run.status === "ok") return !endSentence(run);
   const kernel_session = run.kernel_session ?? defaultKernel(store);
@@ -175,7 +175,7 @@ function Words({ store, id, run }: { store: NotebookStore; id: string; run: Exec
   return <>{place > 0 ? `Queued: ${ordinal(place + 1)} in line` : statusWords(run)}</>;
 }
 
-/** What did not run names the cell that failed. */
+/** Reason for a skipped run: links to the cell that failed. */
 function Blocked({ store, run }: { store: NotebookStore; run: Execution }) {
   const subject = store.document.executions.get(run.blocked_by ?? "")?.subject;
   const cell = subject?.kind === "cell" && store.document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
@@ -191,7 +191,7 @@ function Blocked({ store, run }: { store: NotebookStore; run: Execution }) {
   );
 }
 
-/** Most code stops at once; what is then still running may never. */
+/** Most code stops immediately on interrupt; code still running after this time may never stop. */
 const UNANSWERED_MS = 5_000;
 
 function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {

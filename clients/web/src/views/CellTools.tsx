@@ -1,5 +1,5 @@
-// Beside the cell that a pointer is on, else beside the one with the focus: what can be done with it, and places for new cells.
-// Loaded when the first cells have painted; one for all cells, put into the cell that it is for.
+// Tools of the hovered or else the focused cell: actions, menu and buttons for new cells. One instance, rendered into that cell
+// by a portal. Lazy: loads after the first cells have painted.
 import { Menu } from "@base-ui/react/menu";
 import { ArrowDown, ArrowUp, Code, EllipsisVertical, Trash2, Type } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
@@ -13,7 +13,7 @@ import { MenuPopup } from "./MenuPopup.tsx";
 const byId = new Map(actions.map((action) => [action.id, action]));
 const named = (...ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
 
-/** What the menu offers, in groups. */
+/** Menu actions, in groups. */
 const GROUPS: Action[][] = [
   named("run", "run-above", "run-below"),
   named("insert-above", "insert-below", "insert-prompt"),
@@ -29,13 +29,13 @@ export default function CellTools({ store }: { store: NotebookStore }) {
   const [open, setOpen] = useState<string>();
   const [node, setNode] = useState<HTMLElement | null>(null);
   const id = open ?? pointed ?? store.current;
-  // Of a cell that has just come the element is there after the page is drawn.
+  // The element of a new cell exists only after the page has rendered.
   useEffect(() => void setNode(id === undefined ? null : document.getElementById(`cell-${id}`)));
   const isPhone = useIsPhone();
   if (!node?.isConnected || id === undefined || !store.document.cells.has(id)) return null;
   const act = (action: Action | undefined) => {
     if (!store.isSelected(id)) store.select(id);
-    // What was clicked may be gone, or beside another cell.
+    // The clicked button may be gone by now, or moved to another cell.
     node.focus({ preventScroll: true });
     action?.run(store);
   };
@@ -82,7 +82,7 @@ export default function CellTools({ store }: { store: NotebookStore }) {
   );
 }
 
-/** As in media.css. */
+/** Same breakpoint as in media.css. */
 const PHONE = "(max-width: 720px)";
 
 function useIsPhone(): boolean {
@@ -96,11 +96,11 @@ function useIsPhone(): boolean {
   );
 }
 
-/** The cell under the pointer; a finger points at none. */
+/** The cell under the pointer; touch has none. */
 function usePointed(): string | undefined {
   const [pointed, setPointed] = useState<string>();
   useEffect(() => {
-    // The pointer may rest on a cell since before this was loaded.
+    // The pointer may have entered a cell before this component loaded.
     setPointed(document.querySelector<HTMLElement>(".cell[data-cell]:hover")?.dataset.cell);
     const over = ({ target, pointerType }: PointerEvent) => {
       if (pointerType === "touch") return;
@@ -140,7 +140,7 @@ function Tool({ action, act, children }: ToolProps) {
 
 interface MenuProps {
   store: NotebookStore;
-  /** Where it opens: within a landmark, as who hears the page expects. */
+  /** Portal target of the menu: inside a landmark, for screen readers. */
   place: HTMLElement | null;
   act: (action: Action) => void;
   opened: (isOpen: boolean) => void;

@@ -1,4 +1,4 @@
-// Where a comment is written: Markdown, and after an @ a choice of people.
+// Field for writing a comment: Markdown, with a list of people after `@`.
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { mentionAt, mentionsIn } from "../app/comments.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -12,11 +12,11 @@ interface Props {
   button: string;
   isFirst?: boolean;
   text?: string;
-  /** Who is named already. */
+  /** People that the text already mentions. */
   mentions?: ReadonlyMap<string, string>;
   second?: ReactNode;
   send: (text: string, mentions: string[]) => void;
-  /** Absent: it stays open. */
+  /** Called on cancel; absent: the field cannot be closed. */
   leave?: () => void;
 }
 
@@ -109,7 +109,7 @@ interface Person {
   name: string;
 }
 
-/** Those who have access, and those who are here or have said something. */
+/** People with access, peers, and authors of comments. */
 function usePeople(store: NotebookStore): Person[] {
   const actors = [
     ...store.document.access.map(({ subject }) => subject),
@@ -160,7 +160,7 @@ function Picker({ picker, choose }: { picker: ReturnType<typeof usePicker>; choo
           id={`${picker.id}-${person.id}`}
           role="option"
           aria-selected={person === picker.active}
-          // The field keeps the focus.
+          // Pressing the mouse must not blur the field.
           onMouseDown={(event) => {
             event.preventDefault();
             choose(person);

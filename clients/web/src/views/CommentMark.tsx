@@ -1,4 +1,4 @@
-// On a cell: that it has comments, and how many threads are open; and for who hears the page, what others say.
+// A cell's comment badge with its count of open threads, and a live region for new comments.
 import { MessageSquare } from "lucide-react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";

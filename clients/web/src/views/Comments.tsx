@@ -1,4 +1,4 @@
-// The threads of a notebook, in its order, and the one that is being begun. Loaded when it is opened.
+// The comments panel: threads in notebook order, and the draft of a new one. Lazy: loads when it opens.
 import { MessageSquarePlus, X } from "lucide-react";
 import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import type { Shown, Unsent } from "../app/comments.ts";
@@ -21,7 +21,7 @@ export default function Comments({ store }: { store: NotebookStore }) {
   const { comments } = store;
   const threads = comments.all;
   const begun = comments.unsent.filter(({ target }) => "cell" in target);
-  // Nobody looks at a page that is hidden.
+  // A hidden page does not count as read.
   useEffect(() => {
     const see = () => document.visibilityState === "visible" && comments.see();
     see();
@@ -83,7 +83,7 @@ interface Note {
 
 const cellOf = ({ target }: Unsent) => ("cell" in target ? target.cell : "");
 
-/** A thread that is not on the server yet. */
+/** A thread that the server has not confirmed yet. */
 function Unposted({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
   const { target } = unsent;
   return (

@@ -1,4 +1,4 @@
-// Where one writes to the assistant; pictures and text come by the paper clip, by paste or dropped.
+// Message field of the assistant. Attachments come from the file picker, the clipboard or drag and drop.
 import { Paperclip } from "lucide-react";
 import { type ClipboardEvent, type DragEvent, type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import { MAX_ATTACHMENTS, attach } from "../app/attachments.ts";
@@ -23,7 +23,7 @@ export function Composer({ store, ask, isBusy }: Props) {
   const send = (event: FormEvent | KeyboardEvent) => {
     event.preventDefault();
     if (!isReady) return;
-    // What could not be sent stays in the field.
+    // A question that was not sent stays in the field.
     void ask(text, attached).then((done) => {
       if (done === undefined) return;
       setText("");
@@ -99,7 +99,7 @@ export function Composer({ store, ask, isBusy }: Props) {
         aria-label="Files to attach"
         onChange={({ target }) => {
           void bring([...(target.files ?? [])]);
-          // The same file can be chosen again.
+          // Reset, so that the same file can be chosen again.
           target.value = "";
         }}
       />

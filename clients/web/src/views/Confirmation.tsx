@@ -1,4 +1,4 @@
-// A call of an assistant that waits for approval: what it would do, and the buttons to allow or deny it. Neither has the focus by itself.
+// A tool call that waits for approval: its effect, and buttons to allow or deny it. Neither button takes the focus.
 import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, useState } from "react";
 import { serverNow } from "../app/clock.ts";
@@ -18,7 +18,7 @@ const WordDiff = part(() => import("./Diff.tsx"));
 
 type Effect = components["schemas"]["Effect"];
 
-/** Types as the server names them. */
+/** Names of cell types, by the server's type. */
 const CELLS: Record<string, string> = {
   code: "a code cell",
   markdown: "a text cell",
@@ -147,7 +147,7 @@ function EffectView({ effect, store, call }: { effect: Effect; store: NotebookSt
   }
 }
 
-/** By word where the new text is known, else as the server's diff has it. */
+/** Word diff if the new text is known, otherwise the server's diff. */
 function Changes({ effect, store, call }: { effect: Effect & { kind: "changes" }; store: NotebookStore; call: ToolCall }) {
   const before = store.document.cells.get(effect.cell)?.source;
   const { source, cell_id } = call.arguments as { source?: unknown; cell_id?: unknown };

@@ -1,12 +1,12 @@
-// Whether the server is there, and what it has of what was done here. A longer loss is a notice (Notices.tsx).
+// Connection and save state in the bar. A longer disconnect gets a notice (Notices.tsx).
 import { useEffect, useState } from "react";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 
-/** Shorter losses are not shown. */
+/** A shorter disconnect is not shown. */
 const SILENT_MS = 1_000;
-/** A server that has not confirmed a change by then is said to be silent, though nothing says that the line is cut. */
+/** Time without a confirmation, after which the server counts as silent, even if the socket is open. */
 const ANSWER_MS = 1_500;
 
 export function ConnectionStatus({ store }: { store: NotebookStore }) {
@@ -19,7 +19,7 @@ export function ConnectionStatus({ store }: { store: NotebookStore }) {
   );
 }
 
-/** What a screen reader says of it: that it was lost, and that it is back. Not each key that is saved, nor a countdown. */
+/** Live region for screen readers: announces disconnects and reconnects, not single saves or the countdown. */
 function Told({ store }: { store: NotebookStore }) {
   const { state } = store.session.connection;
   const isLive = state.name === "live" && store.replica.state.name === "live";

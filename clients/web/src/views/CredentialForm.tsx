@@ -1,15 +1,15 @@
-// A form for what proves who somebody is: it asks once at a time, and shows why it was not enough.
+// Form for credentials: submits one attempt at a time and shows its error.
 import { type FormEvent, type ReactNode, useState } from "react";
 
 interface Props {
-  /** What is asked for, and what is said about it. */
+  /** Fields and explanations. */
   children: ReactNode;
   className?: string;
-  /** Why it is asked, if something failed before. */
+  /** Error of an earlier attempt. */
   reason?: string | undefined;
   button: string;
   busy: string;
-  /** The other way out, beside the button. */
+  /** Alternative action beside the submit button. */
   second: ReactNode;
   prove: (form: FormData) => Promise<void>;
 }
@@ -19,7 +19,7 @@ export function CredentialForm({ children, className = "", reason, button, busy,
   const [isBusy, setIsBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // In the tree of React another form may stand around this one.
+    // React events bubble through portals: an outer form must not submit too.
     event.stopPropagation();
     setIsBusy(true);
     setError(undefined);
@@ -56,7 +56,7 @@ interface FieldProps {
   help?: ReactNode;
 }
 
-/** A password that somebody chooses, typed twice. */
+/** A new password, typed twice. */
 export function NewPassword({ isFirst = false }: { isFirst?: boolean }) {
   return (
     <>

@@ -1,4 +1,4 @@
-// Who reads from whom, as a small map in the outline: a row for each cell, a line from what a cell leaves to those that read it.
+// Dependency map in the outline: a row for each cell, an arrow from a definition to the cells that read it.
 import { useEffect } from "react";
 import type { CellReport } from "../app/graph.ts";
 import { type Link, type LinkMap, labelOf, linkMap } from "../app/links.ts";
@@ -9,14 +9,14 @@ import { Cells } from "./Graph.tsx";
 const ROW = 26;
 const LANE = 9;
 const TURN = 5;
-/** From the last lane to the dot of a cell. */
+/** Distance in pixels from the last lane to a cell's dot. */
 const NEAR = 13;
 
 const STANDINGS: Record<string, string> = { stale: "Stale", blocked: "Blocked", cycle: "Circular" };
 
 interface Props {
   store: NotebookStore;
-  /** A cell was chosen here. */
+  /** Called after the user has chosen a cell. */
   went: () => void;
 }
 
@@ -52,7 +52,7 @@ export function Dependencies({ store, went }: Props) {
 function MapOf({ store, map, went }: Props & { map: LinkMap }) {
   const width = map.lanes * LANE + NEAR + 6;
   const isNear = ({ from, to }: Link) => map.rows[from]?.cell_id === store.current || map.rows[to]?.cell_id === store.current;
-  // What is at hand is drawn over the rest.
+  // Links of the current cell are drawn last, above the others.
   const links = [...map.links].sort((a, b) => Number(isNear(a)) - Number(isNear(b)));
   return (
     <div className="map">
@@ -75,7 +75,7 @@ function MapOf({ store, map, went }: Props & { map: LinkMap }) {
 
 const middle = (row: number) => row * ROW + ROW / 2;
 
-/** Out to the lane, along it, and back to the cell that reads, where it has its point. */
+/** SVG path: out to the lane, along it, and back to the reading cell with an arrowhead. */
 function wayOf({ from, to, lane }: Link, dot: number): string {
   const x = dot - NEAR - lane * LANE;
   const [start, end] = [middle(from), middle(to)];
@@ -84,7 +84,7 @@ function wayOf({ from, to, lane }: Link, dot: number): string {
   return `M ${dot - 4} ${start} H ${x + TURN} Q ${x} ${start} ${x} ${start + turn} V ${end - turn} Q ${x} ${end} ${x + TURN} ${end} H ${dot - 5} ${point}`;
 }
 
-/** Where the notebook is not reactive nobody asked what is out of date. */
+/** Staleness is not shown if the notebook is not reactive. */
 function shownStanding(store: NotebookStore, standing: string): string {
   return store.document.reactivity === "off" ? "fresh" : standing;
 }
@@ -120,7 +120,7 @@ function wordsOf(store: NotebookStore, { parents, children }: CellReport): strin
   return children?.length ? `${reads}. Used by cell ${cells(children)}` : `${reads}. Not used by others`;
 }
 
-/** The cell that one is in, name by name. */
+/** Dependencies of the current cell, by name. */
 function Of({ store, report }: { store: NotebookStore; report: CellReport }) {
   const groups = [
     ["uses", report.parents ?? []],

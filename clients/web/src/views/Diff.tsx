@@ -1,9 +1,9 @@
-// A change as it reads: what went struck out, what came marked; or before and after, side by side.
+// Word diff of a change: inline, or before and after side by side.
 import { Columns2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { type Segment, diffOf } from "../app/diff.ts";
 
-/** As it was looked at last, for as long as the page is open. */
+/** Last layout chosen, until the page is reloaded. */
 let wasBeside = false;
 
 export default function WordDiff({ before, after }: { before: string; after: string }) {

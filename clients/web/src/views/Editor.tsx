@@ -1,4 +1,4 @@
-// The editor of a cell, with the carets of others. Loaded when the page has painted.
+// The editor of a cell, with the carets of peers. Lazy: loads after the page has painted.
 import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
 import { useSettings } from "../app/settings.ts";
@@ -30,7 +30,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const mounted = useRef<CellEditor>(undefined);
-  /** Of the editor before: with other settings, or of another type, the cell gets a new one. */
+  /** Selection of the previous editor: a change of settings or cell type creates a new one. */
   const kept = useRef<{ anchor: number; head: number }>(undefined);
   const settings = useSettings();
   useTopics(store, "access", "notebook");
@@ -46,7 +46,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
       ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
       settings,
       keys: keys(store, id),
-      // Of a query the kernel is asked for variables alone, and takes no code of it.
+      // SQL asks the kernel for variables only, and sends no cell id.
       ask: async (kind, code, cursor) =>
         store.mayRun ? store.questions.ask({ ...(type === "code" && { cell_id: id }), code, cursor, kind }) : undefined,
       tables: (connection) => store.schemas.tables(connection),
@@ -61,7 +61,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
     });
     view.current = editor.view;
     mounted.current = editor;
-    // A cell that others move, or that is drawn anew, goes on where somebody was writing.
+    // A cell that was moved or remounted keeps its caret.
     if (store.caret?.cell === id) kept.current = store.caret;
     store.caret = undefined;
     const within = (at: number) => Math.min(at, editor.view.state.doc.length);
@@ -83,7 +83,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
 
   usePython(view, { store, id, type, isEditing, settings });
 
-  /** The click that the caret has gone to. */
+  /** The last click that moved the caret. */
   const met = useRef<EditorProps["at"]>(undefined);
   useEffect(() => {
     const editor = view.current;
@@ -106,7 +106,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
     return () => void delete page.inEditor;
   }, [isEditing]);
 
-  // A phone's keyboard takes half of the page: the caret stays in the other.
+  // An on-screen keyboard covers half of the page: keep the caret in the visible viewport.
   useEffect(() => {
     const { visualViewport } = window;
     if (!isEditing || !visualViewport) return;
@@ -140,7 +140,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Editor
     view.current?.dispatch({ effects: setPeers.of(carets) });
   }, [peers]);
 
-  // In the text of the notebook: what is typed and not confirmed has no authors yet.
+  // Authors refer to the confirmed text; unconfirmed edits have none yet.
   const authors = store.authors.of(id);
   useEffect(() => {
     const editor = view.current;
@@ -161,7 +161,7 @@ function tooLong(characters: number): string {
   return `Too long to insert (${size} million characters; a cell holds about one). Put large text in a file instead.`;
 }
 
-/** Escape leaves, the arrows go on to the neighbours at the ends, and what runs works here too. */
+/** Key bindings: Escape leaves, arrows at the text's ends go to the neighbours, and the run keys work here too. */
 function keys(store: NotebookStore, id: string): KeyBinding[] {
   const leave = (step: -1 | 1) => (view: EditorView) => {
     const { main } = view.state.selection;

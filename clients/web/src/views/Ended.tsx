@@ -1,4 +1,4 @@
-// How a run ended, and who ended it: the state has the cause alone, the server is asked for who it was, where the words are in sight.
+// End of a run and the actor who ended it. The state has only the cause, so the actor is fetched once the words are visible.
 import { useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { endedWords } from "../app/words.ts";
@@ -14,13 +14,13 @@ interface Props {
   by: Actor | null | undefined;
 }
 
-/** Of a run whose end is known. */
+/** For a run whose end is known. */
 export function EndedBy({ store, run, by }: Props) {
   const name = useName(store, by ?? undefined);
   return <>{endedWords(run, by ? name : undefined)}</>;
 }
 
-/** Of a run that the notebook shows: it was cancelled. */
+/** For a cancelled run in the notebook. */
 export function Ended({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
   const place = useRef<HTMLSpanElement>(null);
   const [by, setBy] = useState<Actor>();
@@ -31,7 +31,7 @@ export function Ended({ store, id, run }: { store: NotebookStore; id: string; ru
     const seen = new IntersectionObserver(([entry]) => {
       if (!entry?.isIntersecting) return;
       seen.disconnect();
-      // Without an answer the cause stands there without a name.
+      // If the request fails, the cause is shown without a name.
       const asked = store.session.rest.get<Run>(`/api/notebooks/${encodeURIComponent(store.id)}/runs/${encodeURIComponent(id)}`);
       asked.then(({ ended_by }) => !isGone && ended_by && setBy(ended_by as Actor)).catch(() => undefined);
     });

@@ -1,4 +1,4 @@
-// What can be done with one file beside the notebook.
+// Actions on one file of the notebook's folder: menu, rename field and the cell that reads the file.
 import { Menu } from "@base-ui/react/menu";
 import { Ellipsis } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
@@ -31,7 +31,7 @@ export function fileActions(view: TreeView, path: string, kind: FileEntry["kind"
   };
 }
 
-/** Below the chosen cell, chosen itself. */
+/** Inserts a cell that reads the file, below the current cell, and selects it. */
 export function readIntoCell(store: TreeView["store"], path: string): void {
   const { cell_type, source } = readingCell(store.document, path);
   const { current } = store;
@@ -45,11 +45,11 @@ interface Props {
   rename: () => void;
 }
 
-/** A button, which becomes a menu when somebody wants one. */
+/** A plain button until the first click, then a menu. */
 export function FileMenu(props: Props) {
   const [isWanted, setIsWanted] = useState(false);
   const label = `More about ${shownName(nameParts(props.path).name)}`;
-  // A click in the menu is none on the row around it.
+  // Clicks in the menu must not reach the row.
   return (
     <span className="row-menu" onClick={(event) => event.stopPropagation()}>
       {isWanted ? (
@@ -85,7 +85,7 @@ function OpenMenu({ view, path, kind, rename, label }: Props & { label: string }
       <Menu.Trigger className="button bare icon more" tabIndex={-1} aria-label={label} title="More">
         <Ellipsis size={16} />
       </Menu.Trigger>
-      {/* Within a landmark, as who hears the page expects. */}
+      {/* Inside a landmark, for screen readers. */}
       <Menu.Portal container={document.querySelector<HTMLElement>(".panel.files")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <MenuPopup>
@@ -104,7 +104,7 @@ function OpenMenu({ view, path, kind, rename, label }: Props & { label: string }
   );
 }
 
-/** The path is edited: another name, another folder, or both. */
+/** Edits the whole path: renames the file, moves it to another folder, or both. */
 export function RenameFile({ work, path, done }: { work: Files; path: string; done: (to?: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string>();

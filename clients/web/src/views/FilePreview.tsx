@@ -1,4 +1,4 @@
-// The beginning of a file beside the notebook: as a picture, a table or text.
+// Preview of a file in the notebook's folder: its first bytes as a picture, table or text.
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import { type Files, problemWords } from "../app/files.ts";
@@ -107,7 +107,7 @@ function Table({ head, rows, hasMore, total }: Rows) {
   );
 }
 
-/** A picture's address is given back when it is no longer shown. */
+/** Loads the preview; revokes the object URL of a picture on cleanup. */
 function useBeginning(work: Files, path: string): Shown | undefined {
   const [shown, setShown] = useState<Shown>();
   useEffect(() => {
@@ -149,7 +149,7 @@ const NONE = { note: "This file has no preview. Read it into a cell or download 
 async function parquet(bytes: Uint8Array<ArrayBuffer>): Promise<Shown> {
   const { parquetRows } = await import("../outputs/parquet.ts");
   const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-  // Other compressions than usual ones, or no Parquet at all.
+  // Unsupported compression, or not a Parquet file.
   return parquetRows(whole).then(
     (rows) => ({ rows }),
     () => NONE,

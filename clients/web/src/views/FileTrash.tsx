@@ -1,4 +1,4 @@
-// The trash of the files beside the notebook: brought back, or deleted for good after a question.
+// Trash of the notebook's files: restore, or delete forever after a confirmation.
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { ArrowLeft } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
@@ -86,7 +86,7 @@ export function FileTrash({ work, back }: { work: Files; back: () => void }) {
 
 interface EntryProps {
   file: TrashedFile;
-  /** Something else has its name by now. */
+  /** Another file has this path by now. */
   isInTheWay: boolean;
   restore: (to?: string) => void;
   ask: () => void;

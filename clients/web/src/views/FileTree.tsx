@@ -1,4 +1,4 @@
-// The files beside the notebook as a tree: by pointer, by finger, and by the keys of trees.
+// Tree of the notebook's files, for pointer, touch and keyboard.
 import { ChevronDown, ChevronRight, File as FileIcon, FileX, Folder } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { type FileEntry, type Files, below } from "../app/files.ts";
@@ -12,24 +12,24 @@ import { type Opened, useFolder } from "./useFolder.ts";
 export interface TreeView {
   store: NotebookStore;
   work: Files;
-  /** Hidden ones too. */
+  /** Lists hidden files too. */
   all: boolean;
-  /** The agent is new enough for other names and the trash. */
+  /** The runtime agent is new enough to rename files and move them to the trash. */
   canChange: boolean;
   preview: (path: string) => void;
-  /** The folder over which files are dragged. */
+  /** Folder under the dragged files. */
   over: string | undefined;
 }
 
 interface TreeState {
   open: ReadonlySet<string>;
   toggle: (path: string, isOpen?: boolean) => void;
-  /** The row that Tab leads to. */
+  /** Path of the row in the tab order. */
   current: string | undefined;
   setCurrent: (path: string) => void;
   renamed: string | undefined;
   rename: (path: string | undefined) => void;
-  /** The row that gets the keys when it is there. */
+  /** Path of the row to focus once it is rendered. */
   wanted: { path?: string | undefined };
 }
 
@@ -200,7 +200,7 @@ function Row({ view, state, path, entry, level }: RowProps) {
   );
 }
 
-/** The path itself, or the closed folder around it. */
+/** Returns the path, or the outermost closed folder that contains it. */
 function inSight(open: ReadonlySet<string>, path: string): string {
   const parts = path.split("/");
   const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
@@ -212,7 +212,7 @@ function OpenFolder(props: Omit<RowsProps, "folder">) {
   return <Rows {...props} folder={folder} />;
 }
 
-/** As trees are walked by keys: ↑ ↓ to the next row, → ← in and out, Enter opens, F2 renames, Delete moves to the trash. */
+/** Tree keys: ↑ ↓ next row, → ← expand and collapse, Enter opens, F2 renames, Delete moves to the trash. */
 function walk(event: KeyboardEvent, tree: HTMLElement, view: TreeView, state: TreeState): void {
   const row = event.target as HTMLElement;
   if (row.getAttribute("role") !== "treeitem" || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// The panel of the files beside the notebook: those of the folder in which its kernels start, as a tree. Loaded when it is opened.
+// The files panel: the folder in which the notebook's kernels start, as a tree. Lazy: loads when it opens.
 import { RefreshCw, Trash2, Upload, X } from "lucide-react";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type Files as Work, filesOf } from "../app/files.ts";
@@ -107,7 +107,7 @@ function Picker({ bring, isReady }: { bring: (files: File[]) => void; isReady: b
         aria-label="Files to upload"
         onChange={({ target }) => {
           bring([...(target.files ?? [])]);
-          // The same file can be chosen again.
+          // Reset, so that the same file can be chosen again.
           target.value = "";
         }}
       />

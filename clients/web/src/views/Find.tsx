@@ -1,4 +1,4 @@
-// Find and replace in all cells. Loaded when it is opened.
+// Find and replace in all cells. Lazy: loads when it opens.
 import {
   ArrowDown,
   ArrowUp,
@@ -19,9 +19,9 @@ import { newId } from "../transport/ids.ts";
 import type { Opening } from "./Tools.tsx";
 import { clearMarks, mark, markedPlace } from "./marks.ts";
 
-/** What was looked for last, for as long as the page is open. */
+/** Last query, until the page is reloaded. */
 let last: Query = { text: "", isRegex: false, isCase: false, isWord: false };
-/** After typing, and after changes of others. */
+/** Debounce after typing and after changes by peers. */
 const SETTLE_MS = 120;
 const SAID_MS = 700;
 
@@ -143,7 +143,7 @@ export default function Find({ store, opening, close }: Props) {
   );
 }
 
-/** A screen reader hears it when the person pauses, not at every key. */
+/** Match count. The live region is debounced, so that screen readers do not announce it at every key. */
 function Count({ children }: { children: string }) {
   const [said, setSaid] = useState("");
   useEffect(() => {
@@ -175,7 +175,7 @@ function sourcesOf(store: NotebookStore): [string, string][] {
   return order.map((id) => [id, store.texts.shown(id) ?? cells.get(id)?.source ?? ""]);
 }
 
-/** Counts what happened to the sources, a moment after. */
+/** Counts changes to sources, debounced. */
 function useChanges(store: NotebookStore): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
@@ -193,7 +193,7 @@ function useChanges(store: NotebookStore): number {
   return count;
 }
 
-/** Marks what was found; the cell of the current one shows its source, and comes into sight. */
+/** Highlights the matches; shows the source of the current match's cell and scrolls to the match. */
 function useShown(store: NotebookStore, matches: Match[], current: Match | undefined): void {
   const cell = current?.cell;
   useEffect(() => {
@@ -201,7 +201,7 @@ function useShown(store: NotebookStore, matches: Match[], current: Match | undef
     return () => store.find(undefined);
   }, [store, cell]);
   useEffect(() => {
-    // When the cell has shown its source.
+    // Next frame: the cell shows its source by then.
     const frame = requestAnimationFrame(() => {
       mark(matches, current);
       const place = markedPlace(current)?.getBoundingClientRect();
@@ -213,7 +213,7 @@ function useShown(store: NotebookStore, matches: Match[], current: Match | undef
   useEffect(() => () => clearMarks(), []);
 }
 
-/** One step of undo for all that is replaced at once. */
+/** Replaces all matches in one batch, which is one undo step. */
 async function replaceAll(store: NotebookStore, matches: Match[], pattern: RegExp, by: string, isRegex: boolean): Promise<void> {
   const cells = [...new Set(matches.map(({ cell }) => cell))];
   await store.texts.settled(cells);

@@ -1,4 +1,4 @@
-// What may hold scripts of others: in a frame on an opaque origin, which reaches neither the page nor the network.
+// Sandboxed iframe for output with scripts: its opaque origin can reach neither the page nor the network.
 import { useEffect, useRef, useState } from "react";
 import { useIsDark } from "../app/theme.ts";
 import { frameMessage } from "../outputs/frame.ts";
@@ -8,7 +8,7 @@ import type { WidgetChange, WidgetMessage } from "../outputs/widgets.ts";
 import { useFrameKeys } from "../app/frameKeys.ts";
 
 const FRAME = "/frame.html";
-/** It grows at once and shrinks after a moment: what is drawn anew would make the page jump. */
+/** Growth applies immediately, shrinking after this delay: a redraw would otherwise make the page jump. */
 const SHRINK_MS = 250;
 const MOST_LOADS = 100;
 
@@ -16,9 +16,9 @@ function giveKeysBack(frame: HTMLIFrameElement | null): void {
   if (document.activeElement === frame) frame?.closest<HTMLElement>("[data-cell]")?.focus();
 }
 
-/** What goes on between a frame and a kernel. */
+/** Connection between a frame and a kernel's widgets. */
 export interface Feed {
-  /** As it is now: a frame may be loaded again. */
+  /** Returns the current state: a frame may load more than once. */
   drawing: () => Drawing;
   listen: (tell: (changes: WidgetChange[]) => void) => () => void;
   say: (message: WidgetMessage) => void;
@@ -27,7 +27,7 @@ export interface Feed {
 interface Props {
   drawing: Drawing;
   title?: string;
-  /** Run before what is drawn: the libraries that the notebook itself brings. */
+  /** Scripts that run before the drawing: libraries that the notebook itself brings. */
   before?: string[];
   feed?: Feed;
 }
@@ -36,11 +36,11 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [height, setHeight] = useState(drawing.kind === "html" ? 60 : 300);
   const [failure, setFailure] = useState<string>();
-  // A frame that is moved in the page is loaded anew; one that says so without end is not listened to.
+  // Moving an iframe in the DOM reloads it. The count is capped, so that a frame cannot send `ready` endlessly.
   const [loads, setLoads] = useState(0);
   const { hasKeys, isStopped, again, connect } = useFrameKeys(frame);
   const isDark = useIsDark();
-  // What is drawn for dark alone depends on it: HTML of others is drawn once.
+  // Only these kinds follow the dark theme; other HTML is rendered once.
   const dark = isDark && ["vega", "mermaid", "widgets"].includes(drawing.kind);
   useEffect(() => {
     let shrinking: ReturnType<typeof setTimeout> | undefined;
@@ -67,7 +67,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
       removeEventListener("message", hear);
     };
   }, [feed, connect]);
-  // What a feed draws is asked of it when it is drawn.
+  // The feed's drawing is read at load time.
   const kind = drawing.kind;
   const fixed = feed ? undefined : drawing;
   useEffect(() => {
@@ -117,7 +117,7 @@ export function Frame({ drawing, title = "Output", before, feed }: Props) {
         title={title}
         height={height}
         referrerPolicy="no-referrer"
-        // By the keys of the page alone, or a click: not on the way from one cell to the next.
+        // Focusable by a page shortcut or a click only, not by Tab.
         tabIndex={-1}
       />
       {hasKeys && (

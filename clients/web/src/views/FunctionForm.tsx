@@ -1,4 +1,5 @@
-// Calls a function that somebody has registered in a kernel: a form made of its schema, and the run that comes of it. Loaded when it is opened.
+// Dialog that calls a function registered in a kernel: a form from its schema, and the result of the run. Lazy: loads when it
+// opens.
 import { Dialog } from "@base-ui/react/dialog";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { type Field, type Schema, fieldOfRefusal, fieldsOf, filled, initially } from "../app/functions.ts";
@@ -26,7 +27,7 @@ export default function FunctionForm({ store, close }: Props) {
   const all = [...store.document.functions.values()].sort((a, b) => a.function.name.localeCompare(b.function.name));
   const [name, setName] = useState<string>();
   const popup = useRef<HTMLDivElement>(null);
-  // A keyboard on the screen would hide the form.
+  // Touch: focusing a field would open the on-screen keyboard over the form.
   const focus = (by: string) => (by === "touch" ? null : popup.current?.querySelector<HTMLElement>(FIELDS)) ?? true;
   const chosen = all.find((each) => each.function.name === name) ?? all.find((each) => each.kernel_session) ?? all[0];
   return (
@@ -79,9 +80,9 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
   const [isMeant, setMeant] = useState(false);
   const [execution, setExecution] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
-  // The first that is wrong is where one goes on.
+  // Focuses the first invalid field.
   useEffect(() => void form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [errors]);
-  // A risk that this page does not know counts as the worst.
+  // Unknown risks count as destructive.
   const riskWords = RISKS[String(risk)];
   const isDestructive = riskWords === undefined;
   const isThere = registered.kernel_session != null;
@@ -98,7 +99,7 @@ function Call({ store, registered }: { store: NotebookStore; registered: Registe
       setExecution(execution_id);
       setMeant(false);
     } catch (error) {
-      // The field is named by the server's own words.
+      // The server's message names the invalid argument.
       const message = error instanceof Rejected ? error.rejection.message : (error as Error).message;
       const field = fieldOfRefusal(fields, name, message);
       if (field === undefined) setProblem((error as Error).message);
@@ -191,7 +192,7 @@ interface FieldProps {
 function FieldOf({ field, text, error, typed }: FieldProps) {
   const id = useId();
   const { name, kind, about, words, isRequired, example } = field;
-  // Of a choice one sees what it takes, and a wrong text says it.
+  // A choice shows its options already, and an error replaces the type hint.
   const hint = about || (kind === "choice" || error ? "" : words);
   const shared = {
     id,
@@ -242,7 +243,7 @@ function FieldOf({ field, text, error, typed }: FieldProps) {
   );
 }
 
-/** While it runs from the state, which then forgets it; afterwards from the record. */
+/** Result of the call: from the document during the run, then by REST, since the document drops finished runs. */
 function Result({ store, execution }: { store: NotebookStore; execution: string }) {
   useTopics(store, "executions");
   const live = store.document.executions.get(execution);
@@ -250,7 +251,7 @@ function Result({ store, execution }: { store: NotebookStore; execution: string 
   const [problem, setProblem] = useState<string>();
   const isOver = live === undefined || isFinished(live.status);
   const place = useRef<HTMLElement>(null);
-  // It comes below a form that may be longer than the screen.
+  // The result may be below the visible part of the dialog.
   useEffect(() => void place.current?.scrollIntoView({ block: "nearest" }), [ended, problem]);
   useEffect(() => {
     if (!isOver) return;

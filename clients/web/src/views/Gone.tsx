@@ -1,4 +1,4 @@
-// The notebook is out of reach for good: it was deleted, or access was taken away. What was typed meanwhile is still here.
+// Page for a notebook that was deleted or is no longer shared with the user. Unsaved text can be copied.
 import type { NotebookStore } from "../app/store.ts";
 
 export function Gone({ store, message }: { store: NotebookStore; message: string }) {

@@ -1,17 +1,17 @@
-// What a reactive notebook says of a cell: whether it is up to date, why not, and because of which other cell.
+// State of a cell in a reactive notebook: stale, blocked or circular, the reason, and the cells involved.
 import { partsOf, whyWords } from "../app/graph.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import type { Reactivity } from "../protocol/messages.ts";
 
-/** Nothing where all is well, or the notebook is not reactive. The caller renders when the cell changes. */
+/** Renders nothing for a fresh cell or a notebook that is not reactive. The caller renders when the cell changes. */
 export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   const report = store.graph.of(id);
   if (!report) return null;
   const run = store.document.latestExecution(id);
   const isOpen = run !== undefined && ["queued", "assigned", "running"].includes(run.status);
   const isCycle = report.standing === "cycle";
-  // What has not run says so by its empty gutter, what failed by its error, what is blocked or was cancelled beside its run.
+  // Staleness is visible elsewhere: an empty gutter if never run, an error, or the words beside a blocked or cancelled run.
   const saysItself = run === undefined || (run.status !== "ok" && !report.because_of && !store.document.isStale(id));
   const isTold = isCycle || (report.standing === "stale" && !isOpen && !saysItself);
   const lines = [
@@ -41,7 +41,7 @@ export function Standing({ store, id }: { store: NotebookStore; id: string }) {
   );
 }
 
-/** A sentence of the server, with ways to the cells that it names. */
+/** The server's sentence, with cell references as links. */
 function Sentence({ store, text }: { store: NotebookStore; text: string }) {
   return partsOf(text, store.document.order).map((part, index) =>
     "cell" in part ? (
@@ -77,7 +77,7 @@ const MODES: [Reactivity, string, string][] = [
 
 export const modeName = (mode: Reactivity): string => MODES.find(([value]) => value === mode)?.[1] ?? mode;
 
-/** In the kernel's menu. */
+/** Reactive execution mode, in the kernel's menu. */
 export function ReactivityChoice({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "access");
   return (

@@ -1,4 +1,4 @@
-// What a cell is dragged by.
+// Drag handle of a cell.
 import { GripVertical } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { NotebookStore } from "../app/store.ts";

@@ -1,4 +1,4 @@
-// What happened: the timeline with any version to look at, what was deleted, who ran what, who wrote which line.
+// The history panel: timeline of versions, runs, authors of lines, and trash.
 import { Pause, Play, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { KINDS, type Kind, type Step, steps } from "../app/steps.ts";
@@ -199,7 +199,7 @@ function Person({ store, value, actor }: { store: NotebookStore; value: string; 
   return <option value={value}>{useName(store, actor)}</option>;
 }
 
-/** What the notebook was made with is undone here alone, after a question. */
+/** Undoes the import that created the notebook, after a confirmation. Undo elsewhere does not reach it. */
 function UndoImport({ store, step }: { store: NotebookStore; step: Step }) {
   const [isAsking, setIsAsking] = useState(false);
   const count = step.cells.filter((cell) => store.document.cells.has(cell)).length;

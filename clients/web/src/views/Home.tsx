@@ -1,4 +1,4 @@
-// All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
+// The home page: notebook list with search and workspaces, pending approvals, new notebooks and import by drag and drop.
 import { LogOut, Search, Settings2, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { Boundary } from "./Broken.tsx";
@@ -25,16 +25,16 @@ interface Props {
   signOut: () => void;
 }
 
-/** A workspace, all, or what is put away. */
+/** Filter of the list: all notebooks, archived ones or one workspace. */
 type Filter = { kind: "all" } | { kind: "archived" } | { kind: "workspace"; id: string };
 
 const SEARCH_MS = 200;
 const LATER_MS = 1_000;
-/** How often it is asked what happens in the notebooks, and of how many lines. */
+/** Refresh of presence and runs in the list: interval and maximum count of rows. */
 const NOW_MS = 10_000;
 const MOST_KEPT_UP = 200;
 const PAGE_LINES = 50;
-/** What waits may come at any time, from any notebook. */
+/** Poll interval for pending approvals, which can appear in any notebook. */
 const WAITING_MS = 20_000;
 
 export function Home({ session, signOut }: Props) {
@@ -64,7 +64,7 @@ export function Home({ session, signOut }: Props) {
     try {
       setWords(await action());
       await load();
-      // The list of notebooks follows what is done to them a moment later.
+      // The list of notebooks is eventually consistent with commands: load it again.
       setTimeout(() => void load(), LATER_MS);
     } catch (failure) {
       if (!isNotProved(failure)) setError((failure as Error).message);
@@ -249,7 +249,7 @@ function keptSort(): Sort {
   return kept === "title" || kept === "created" ? kept : "changed";
 }
 
-/** What was done, with the way back where there is one. */
+/** Result of an action, with undo if possible. */
 function Done({ said, act }: { said: Said | undefined; act: (action: () => Promise<Said | undefined>) => void }) {
   const { text, undo } = typeof said === "object" ? said : { text: said, undo: undefined };
   return (
@@ -268,7 +268,7 @@ function usePage({ rest }: Session, text: string, filter: Filter, sort: Sort, fa
   const [page, setPage] = useState<{ lines: Line[]; next: string | undefined }>();
   const workspace = filter.kind === "workspace" ? filter.id : "";
   const archived = filter.kind === "archived";
-  // An answer to what was asked before counts no more.
+  // Answers to an outdated query are dropped.
   const asked = `${text} ${workspace} ${archived} ${sort}`;
   const latest = useRef(asked);
   latest.current = asked;
@@ -303,7 +303,8 @@ function usePage({ rest }: Session, text: string, filter: Filter, sort: Sort, fa
     return () => clearTimeout(timer);
   }, [load, text]);
   const count = page?.lines.length ?? 0;
-  // Who is where and what runs is kept up; no line moves under the pointer for it. Who comes back to the page finds new notebooks.
+  // Updates presence and runs in place, so that rows do not move under the pointer. Returning to the tab also adds new
+  // notebooks.
   useEffect(() => {
     const look = (event?: Event) => {
       if (document.visibilityState !== "visible") return;
@@ -339,7 +340,7 @@ function useWorkspaces({ rest, userId }: Session) {
 function useWaiting({ rest, me }: Session): Waiting[] {
   const [waiting, setWaiting] = useState<Waiting[]>([]);
   useEffect(() => {
-    // Where the password is asked for again no token has the scope.
+    // If the server asks for the password again, no token has the scope.
     if (!me.scopes.includes("confirm") && me.asks_again !== true) return;
     const load = () =>
       void rest.get<components["schemas"]["Confirmations"]>("/api/confirmations").then(

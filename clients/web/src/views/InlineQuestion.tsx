@@ -1,4 +1,4 @@
-// A question to the assistant in the cell that it is about, and the answer as a proposal. Loaded when it is first wanted.
+// Inline question to the assistant about a cell, with the answer as a proposal. Lazy: loads at first use.
 import { Bot, Check, RotateCcw, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { type Inline, again, apply, send, settle } from "../app/inline.ts";
@@ -35,7 +35,7 @@ export default function InlineQuestion({ store, asked }: { store: NotebookStore;
   );
 }
 
-/** The caret goes back to where the question was asked. */
+/** Closes the question and returns the caret to the cell's editor. */
 function leave(store: NotebookStore): void {
   const cell = store.inline.asked?.cell;
   store.inline.set(undefined);
@@ -45,7 +45,7 @@ function leave(store: NotebookStore): void {
   store.focus.take(document.querySelector<HTMLElement>(`#cell-${CSS.escape(cell)} .cm-content`), { preventScroll: true });
 }
 
-/** When the turn has ended, what came of it is asked for: also after a time without a connection. */
+/** Fetches the result after the turn has ended, also after a reconnect. */
 function useEnd(store: NotebookStore, asked: Inline): void {
   const begun = useRef<string>(undefined);
   const { turn } = asked;
@@ -79,7 +79,7 @@ function Field({ store, asked, close }: Props) {
   const refusal = refusalOf(store);
   const isReady = asked.question.trim() !== "" && refusal === undefined;
   const place = useRef<HTMLInputElement>(null);
-  // Focus goes to the field only when the person opens it: an answer that comes takes nobody away from what they write.
+  // Focus moves to the field only when the user opens it: an answer must not take the focus from an editor.
   useLayoutEffect(() => {
     if (store.focus.isOpening) place.current?.focus();
   });
@@ -123,7 +123,7 @@ function Field({ store, asked, close }: Props) {
 
 function refusalOf(store: NotebookStore): string | undefined {
   if (!store.mayConverse) return "Your role doesn’t include the assistant. Ask an owner for access.";
-  // Without a connection nobody knows, and the question waits.
+  // Offline the feature is unknown, so the question waits.
   if (store.session.connection.welcome?.features.includes("assistants") === false)
     return "No model provider is set up. Start the server with a key such as ANTHROPIC_API_KEY.";
   return undefined;

@@ -1,4 +1,4 @@
-// Questions of a run on stdin: the one that waits, and those before it with their answers.
+// Input requests of a run (stdin): the pending one, and earlier ones with their answers.
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import type { Asked } from "../app/inputs.ts";
@@ -11,7 +11,7 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
   const [back, setBack] = useState(0);
   const { answers } = store;
   const field = useRef<HTMLInputElement>(null);
-  // Who writes elsewhere does not answer by that.
+  // Take the focus only if the user is not typing elsewhere.
   useEffect(() => {
     if (store.focus.isFree) store.focus.take(field.current);
   }, [store]);
@@ -50,7 +50,7 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
   );
 }
 
-/** They stay in sight after the run; the value of a password is in no record. */
+/** Answers stay visible after the run; password values are never recorded. */
 export function AnsweredInputs({ store, executionId, isOpen }: { store: NotebookStore; executionId: string; isOpen: boolean }) {
   const subject = store.document.executions.get(executionId)?.subject;
   const source = subject && "source" in subject ? subject.source : "";

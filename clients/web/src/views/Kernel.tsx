@@ -1,4 +1,4 @@
-// How the kernel is; a click shows where it runs, and what can be done with it.
+// Kernel status in the bar; a click opens the kernel panel.
 import { ChevronDown, Workflow } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
 import { statusOf } from "../app/kernels.ts";
@@ -62,7 +62,7 @@ export function Kernel({ store }: { store: NotebookStore }) {
   );
 }
 
-/** A run of the kernel waits for an answer. */
+/** True if a run of the kernel waits for input. */
 export function asksInput(store: NotebookStore, kernel: string): boolean {
   return store.queue.some(([, run]) => run.pending_input && run.kernel_session === kernel);
 }

@@ -1,4 +1,4 @@
-// What the process of a kernel wrote before it ended: the reason, where a kernel did not start.
+// Log of an ended kernel process: the reason if the kernel did not start.
 import { withoutLog } from "../app/words.ts";
 
 export function KernelLog({ detail }: { detail: string | null | undefined }) {
@@ -7,7 +7,7 @@ export function KernelLog({ detail }: { detail: string | null | undefined }) {
   return (
     <details className="kernel-log small">
       <summary>Kernel log</summary>
-      {/* Long: whoever goes through the page by keys must be able to scroll it. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <pre className="effect" tabIndex={0}>
         {log}
       </pre>

@@ -1,4 +1,4 @@
-// What is known of a notebook's kernels, and what can be done with them. Loaded when it is opened.
+// Details and actions of a notebook's kernels. Lazy: loads when it opens.
 import { Popover } from "@base-ui/react/popover";
 import { Braces, FolderOpen, Wrench } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
@@ -75,7 +75,7 @@ export default function KernelPanel({ store, trigger, isOpen, opened }: Props) {
 
 const SANDBOX_KINDS: Record<string, string> = { full: "Full", namespaces: "Namespaces", landlock: "Landlock only" };
 
-/** What stands between the kernel's code and its machine, as its start recorded it. */
+/** Describes the sandbox that was recorded when the kernel started. */
 function sandboxWords(recorded: unknown): string {
   const { kind, file_system, processes, sockets, network, by, open } = (recorded ?? {}) as {
     kind?: string;

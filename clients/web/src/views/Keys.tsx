@@ -1,4 +1,4 @@
-// The keys of all actions, to be changed. What two actions have is named.
+// Dialog of keyboard shortcuts: change keys, and see duplicates.
 import { Dialog } from "@base-ui/react/dialog";
 import { RotateCcw } from "lucide-react";
 import { type KeyboardEvent, useState, useSyncExternalStore } from "react";
@@ -6,7 +6,7 @@ import { duplicates, keysOf, onKeysChanged, ownKeys, pressOf, setKeys } from "..
 import { foundActions } from "../commands/search.ts";
 import { type Action, actions, isMac, keyLabel } from "../commands/table.ts";
 
-/** The second of two presses in a row comes within this. */
+/** Maximum time between the two presses of a sequence. */
 const PAUSE_MS = 900;
 
 export function Keys({ close }: { close: () => void }) {

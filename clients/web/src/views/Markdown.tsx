@@ -1,4 +1,4 @@
-// Markdown as it is read: formulas by KaTeX, diagrams in frames; both come when they are needed. Loaded at the first Markdown.
+// Renders Markdown. KaTeX and diagram frames load when needed. Lazy: loads with the first Markdown.
 import { useLayoutEffect, useMemo, useRef } from "react";
 import { markdownPieces } from "../outputs/safe.ts";
 import { Frame } from "./Frame.tsx";
@@ -24,7 +24,7 @@ let setFormulas: ((places: HTMLElement[]) => void) | undefined;
 
 function Html({ html }: { html: string }) {
   const place = useRef<HTMLDivElement>(null);
-  // Before it is painted, where KaTeX is there already: text that grows would show its formulas' source at each step.
+  // Layout effect: once KaTeX is loaded, growing text must not flash the source of its formulas.
   useLayoutEffect(() => {
     const formulas = [...(place.current?.querySelectorAll<HTMLElement>(".math") ?? [])];
     if (formulas.length === 0) return;
@@ -34,6 +34,6 @@ function Html({ html }: { html: string }) {
       setFormulas(formulas);
     });
   }, [html]);
-  // React leaves the element's content alone until `html` is another.
+  // Memoised: React replaces the content only if `html` changes.
   return useMemo(() => <div ref={place} dir="auto" dangerouslySetInnerHTML={{ __html: html }} />, [html]);
 }

@@ -1,4 +1,4 @@
-// The list of a menu. One that is longer than the window scrolls, so keys must reach the list itself, not its items alone.
+// Popup of a menu. Focusable, so that the keyboard can scroll a list longer than the window.
 import { Menu } from "@base-ui/react/menu";
 import type { ComponentProps } from "react";
 

@@ -1,4 +1,4 @@
-// What was said in a conversation, and what is being written.
+// Messages of a conversation, and the one being streamed.
 import { EllipsisVertical, Pin, RotateCcw, Undo2 } from "lucide-react";
 import { Menu } from "@base-ui/react/menu";
 import { useEffect, useMemo, useState } from "react";
@@ -25,7 +25,7 @@ interface Props {
   messages: Said[];
   ends: ReadonlyMap<string, CallEnd>;
   turns: readonly Turn[];
-  /** The turn under way. */
+  /** Id of the open turn. */
   turn: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
               {message.role === "assistant" ? <Answer store={store} text={block.text.text} /> : <Rendered text={block.text.text} />}
             </div>
           );
-        // The model's own, what its calls came to, and what stands together below.
+        // Opaque blocks are for the model only; results and attachments are shown with their call or below.
         if ("opaque" in block || "tool_result" in block || "attachment" in block) return null;
         if (!("tool_call" in block)) return <UnknownBlock key={index} block={block} />;
         const { call_id } = block.tool_call;
@@ -104,7 +104,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
   );
 }
 
-/** A part of a later version: its name says more than nothing. */
+/** Placeholder for a block type of a later version. */
 function UnknownBlock({ block }: { block: unknown }) {
   return <div className="quiet small">[{plain(block)}]</div>;
 }
@@ -153,13 +153,13 @@ interface TurnEndProps {
   turn: string;
   all: readonly Turn[];
   messages: Said[];
-  /** No later turn in its conversation. */
+  /** True if no later turn exists in the conversation. */
   isLast: boolean;
-  /** Another turn is under way there. */
+  /** True if another turn is open in the conversation. */
   isBusy: boolean;
 }
 
-/** The same question once more, with what went with it. */
+/** Sends the turn's question again, with its attachments. */
 async function askAgain({ store, conversation: conversation_id, messages, turn }: TurnEndProps): Promise<void> {
   const question = messages.find((each) => each.turn === turn && each.role === "user");
   if (!question) return;
@@ -172,7 +172,7 @@ async function askAgain({ store, conversation: conversation_id, messages, turn }
   });
 }
 
-/** What others have undone meanwhile is known then. */
+/** Undoes a turn. `nothing_to_undo` means that others have undone it: mark it as undone too. */
 async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Promise<void> {
   try {
     await store.replica.command({ Undo: { turn_id: turn } });
@@ -185,13 +185,13 @@ async function undoTurn(store: NotebookStore, turn: string, calls: string[]): Pr
   store.tell("assistants");
 }
 
-/** How a turn ended and what it took, and the way back. */
+/** Status, duration and token usage of an ended turn, with undo and retry. */
 function TurnEnd(props: TurnEndProps) {
   const { store, turn, all, messages, isLast, isBusy } = props;
   const known = all.find(({ id }) => id === turn);
   const said = messages.filter((each) => each.turn === turn);
   const ofTurn = said.flatMap(({ blocks }) => blocks.filter(isObject));
-  // The half of its answer says so itself.
+  // A partial message already shows that it was stopped.
   const saysStopped = said.some(({ isPartial }) => isPartial);
   const calls = changing(ofTurn.flatMap((block) => ("tool_call" in block ? [block.tool_call] : [])));
   const isUndone = calls.length > 0 && calls.every((call) => store.undone.has(call));
@@ -238,7 +238,7 @@ function TurnEnd(props: TurnEndProps) {
   );
 }
 
-/** What was said, from REST, and what is said from then on, from the events. */
+/** Messages of a conversation: earlier ones by REST, new ones from events. */
 export function useMessages(store: NotebookStore, conversation: string): { messages: Said[]; isLoading: boolean } {
   const [messages, setMessages] = useState<Said[]>([]);
   const [isLoading, setIsLoading] = useState(false);
@@ -280,7 +280,7 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
   return { messages, isLoading };
 }
 
-/** How calls ended, since the panel is open: in full for those before, their results say it. */
+/** Ends of calls from events, since the panel opened. Earlier calls have results in messages. */
 export function useEnds(store: NotebookStore): ReadonlyMap<string, CallEnd> {
   const [ends, setEnds] = useState<ReadonlyMap<string, CallEnd>>(new Map());
   useEffect(() => {
@@ -292,7 +292,7 @@ export function useEnds(store: NotebookStore): ReadonlyMap<string, CallEnd> {
   return ends;
 }
 
-/** The turns of a conversation, asked for again when one ends. */
+/** Turns of a conversation, reloaded when the open turn changes. */
 export function useTurns(store: NotebookStore, conversation: string, turn: string | undefined): Turn[] {
   const [turns, setTurns] = useState<Turn[]>([]);
   useEffect(() => {
@@ -307,7 +307,7 @@ export function useTurns(store: NotebookStore, conversation: string, turn: strin
   return turns;
 }
 
-/** What the assistant is writing this moment. What it comes to follows as a message, and counts. */
+/** Text that the assistant is streaming. The final message replaces it. */
 export function useActivity(store: NotebookStore, turn: string | undefined): string {
   const [text, setText] = useState("");
   useEffect(() => {

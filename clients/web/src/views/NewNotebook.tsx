@@ -1,4 +1,4 @@
-// The button that makes a notebook, and beside it what it can be made of.
+// Button for a new notebook, and a menu of templates.
 import { ChevronDown, FilePlus } from "lucide-react";
 import { Suspense, useState } from "react";
 import type { Session } from "../app/session.ts";

@@ -1,4 +1,4 @@
-// A notebook: bar, cells, side panel, keys.
+// The notebook page: bar, cells, side panel and keyboard shortcuts.
 import { Suspense, memo, useEffect, useState } from "react";
 import { takeArrival, takeNew } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
@@ -29,7 +29,7 @@ import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
 import { loadParts, part } from "../ui/parts.ts";
 
-// Loaded when they are opened.
+// Lazy: these load when they open.
 const SignIn = part(() => import("./SignIn.tsx"));
 const Assistant = part(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
 const Comments = part(() => import("./Comments.tsx"));
@@ -43,7 +43,7 @@ const Uploads = part(() => import("./Uploads.tsx"));
 const FunctionForm = part(() => import("./FunctionForm.tsx"));
 const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
-/** The cells and the editor go first. */
+/** Delay for loading the other parts: cells and editor come first. */
 const PARTS_MS = 1_500;
 
 interface Props {
@@ -52,7 +52,7 @@ interface Props {
   cell: string | undefined;
   panel?: "assistant" | undefined;
   run?: string | undefined;
-  /** A version to look at. */
+  /** Version to show. */
   at?: number | undefined;
   signedIn: (session: Session) => void;
 }
@@ -116,7 +116,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
     };
     Object.assign(page, {
       palette: open("palette"),
-      // Asks the browser for a copy event, which puts the cells on the system's clipboard.
+      // Triggers a copy event, which puts the cells on the system clipboard.
       copy: () => void document.execCommand("copy"),
       help: open("help"),
       keys: open("keys"),
@@ -132,7 +132,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   useEffect(() => {
     if (version > 0) opened(store.session.userId, store.id, title);
   }, [store, title, version > 0]);
-  // A notebook that was just made begins where one writes.
+  // A new notebook opens with its first cell in edit mode.
   useEffect(() => {
     const first = store.document.order[0];
     if (version > 0 && takeNew(store.id) && first !== undefined) store.select(first, { edit: true });
@@ -146,12 +146,12 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
   }, [store, cell, version > 0]);
 
-  // A link to a run opens it beside the others of its cell.
+  // A link to a run opens the list of the cell's runs.
   useEffect(() => {
     if (version > 0 && cell !== undefined && run !== undefined) page.runs?.({ cell, run });
   }, [cell, run, version > 0]);
 
-  // A link to a version shows it, in its place among the others.
+  // A link to a version shows it, with the history panel open.
   useEffect(() => {
     if (version === 0 || at === undefined) return;
     if (store.panel !== "history") store.show("history");
@@ -159,7 +159,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
     history.replaceState(null, "", `#/n/${store.id}`);
   }, [store, at, version > 0]);
 
-  // A link to a cell leaves the address when one goes elsewhere.
+  // Selecting another cell removes the linked one from the address.
   useTopics(store, "current");
   useEffect(() => {
     if (cell !== undefined && store.current !== undefined && store.current !== cell && store.document.cells.has(cell))
@@ -239,7 +239,7 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   );
 }
 
-/** The present; or an earlier version, while it is looked at. The present stays where it was. */
+/** The cells, or an earlier version in their place. The current cells stay mounted but hidden. */
 const Body = memo(function Body({ store }: { store: NotebookStore }) {
   useTopics(store, "past");
   return (
@@ -260,7 +260,7 @@ const Body = memo(function Body({ store }: { store: NotebookStore }) {
   );
 });
 
-/** The way back from what shows the cells alone. */
+/** Button to leave Zen mode or the presentation. */
 function LeaveView({ store }: { store: NotebookStore }) {
   if (store.view === undefined) return null;
   return (

@@ -1,4 +1,4 @@
-// One notebook of the list, with what can be done to it from outside.
+// A row of the notebook list, with its menu.
 import { EllipsisVertical } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import type { Session } from "../app/session.ts";
@@ -11,14 +11,14 @@ import { Now } from "./Now.tsx";
 export type Line = components["schemas"]["NotebookLine"];
 export type Workspace = components["schemas"]["Workspace"];
 
-/** What was done, and the way back. */
+/** Result of an action, with undo if possible. */
 export type Said = string | { text: string; undo: () => Promise<unknown> };
 
 export interface RowProps {
   session: Session;
   line: Line;
   workspaces: Workspace[];
-  /** Something is done to it; afterwards the list is asked for again. */
+  /** Runs an action on the notebook and then reloads the list. */
   act: (action: () => Promise<Said | undefined>) => void;
 }
 
@@ -58,7 +58,7 @@ export function NotebookRow(props: RowProps) {
   );
 }
 
-/** The title as a field: Enter or leaving it renames, Escape does not. */
+/** Title as a field: Enter or blur renames, Escape cancels. */
 function Naming({ session, line, act, end }: RowProps & { end: () => void }) {
   const isOver = useRef(false);
   const finish = (title: string | undefined) => {
@@ -93,7 +93,7 @@ function Naming({ session, line, act, end }: RowProps & { end: () => void }) {
   );
 }
 
-/** The line of a source in which the words of the search stand. */
+/** Source line that matches the search, with the matches marked. */
 function Snippet({ text, marks }: NonNullable<Line["found"]>) {
   const characters = [...text];
   const parts: ReactNode[] = [];
@@ -111,7 +111,7 @@ function Snippet({ text, marks }: NonNullable<Line["found"]>) {
   );
 }
 
-/** Who owns it; nothing where it is one's own. */
+/** Names of the owners; nothing if the user is one of them. */
 function Owners({ session, owners }: { session: Session; owners: string[] }) {
   const [names, setNames] = useState("");
   const key = owners.includes(session.userId ?? "") ? "" : owners.join();
@@ -136,7 +136,7 @@ function Owners({ session, owners }: { session: Session; owners: string[] }) {
 const loadMenu = () => import("./RowMenu.tsx");
 const RowMenu = part(loadMenu);
 
-/** A button, which becomes a menu when somebody wants one. */
+/** A plain button until the first click, then a menu. */
 function More(props: MenuProps) {
   const [isWanted, setIsWanted] = useState(false);
   const button = (

@@ -1,4 +1,4 @@
-// What everybody should know at once, below the bar: no connection, a session that ended, an agent out of reach, a run that asks.
+// Notices below the bar that need attention: no connection, expired session, unreachable kernel, pending input.
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { defaultKernel } from "../app/kernels.ts";
 import { useNow } from "../app/now.ts";
@@ -40,7 +40,7 @@ function Strip({ look, children }: { look: "warn" | "bad" | "plain"; children: R
   );
 }
 
-/** It changes with every key: no screen reader says it. The countdown is the bar's (ConnectionStatus.tsx). */
+/** Changes at every key, so it is not announced. The bar has the countdown (ConnectionStatus.tsx). */
 function Unsent({ store }: { store: NotebookStore }) {
   return <span aria-live="off">{unsentWords(store)}</span>;
 }
@@ -50,7 +50,7 @@ function unsentWords(store: NotebookStore): string {
   return unsent > 0 ? ` ${unsent} unsaved ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
 }
 
-/** The same person goes on where they were; nothing that was typed is lost. */
+/** Expired session: the same user signs in again and continues; unsaved text stays. */
 function Refused({ store, signedIn }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const { session } = store;
@@ -93,7 +93,7 @@ function Refused({ store, signedIn }: Props) {
   );
 }
 
-/** Silent for a second and small for five: most losses are over by then. */
+/** Disconnect notice, shown after five seconds. The bar shows a disconnect after one second; most are shorter. */
 function Unconnected({ store }: { store: NotebookStore }) {
   const { connection } = store.session;
   const { state } = connection;
@@ -128,7 +128,7 @@ function Unconnected({ store }: { store: NotebookStore }) {
 
 const FAILED_ATTEMPTS = 3;
 
-/** No socket has ever come through, and the same server answers other requests. */
+/** True if WebSockets are blocked: none has ever connected, but HTTP requests to the server succeed. */
 function useBlocked(store: NotebookStore): boolean {
   const { connection, rest } = store.session;
   const { state } = connection;
@@ -145,7 +145,7 @@ function useBlocked(store: NotebookStore): boolean {
   return isBlocked;
 }
 
-/** A server that was updated brings another page. */
+/** Reload notice after a server update, which brings a new page. */
 function Updated({ store }: { store: NotebookStore }) {
   const [first, setFirst] = useState<string>();
   const [isMissing, setIsMissing] = useState(false);
@@ -181,7 +181,7 @@ function Unreachable({ store }: { store: NotebookStore }) {
   const elsewhere = async () => {
     const first = ids.find((id) => id === defaultKernel(store));
     const others = ids.filter((id) => id !== first).map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
-    // What waits for the default kernel runs on the one in its place.
+    // Runs queued for the default kernel move to its replacement.
     const next = first === undefined ? { LaunchKernel: {} } : { RestartKernel: { kernel_session: first } };
     await store.do({ Batch: { commands: [...others, next] } });
   };
@@ -207,7 +207,7 @@ function Unreachable({ store }: { store: NotebookStore }) {
   );
 }
 
-/** What cells computed went with their kernel: running on needs it again. */
+/** Lost kernel: its variables are gone, so cells must run again. */
 function Gone({ store }: { store: NotebookStore }) {
   useTopics(store, "current");
   const [dismissed, setDismissed] = useState<number>();
@@ -230,7 +230,7 @@ function Gone({ store }: { store: NotebookStore }) {
   );
 }
 
-/** An assistant works, or waits for a word, while its panel is closed. */
+/** Notice that an assistant works or waits for approval while its panel is closed. */
 function AtWork({ store }: { store: NotebookStore }) {
   useTopics(store, "assistants", "panel");
   const { waiting } = store;
@@ -257,7 +257,7 @@ function AtWork({ store }: { store: NotebookStore }) {
   );
 }
 
-/** A run that waits for input may be far out of sight. */
+/** Notice of a run that waits for input, which may be outside the viewport. */
 function Asking({ store }: { store: NotebookStore }) {
   const asking = store.queue.find(([, run]) => run.pending_input && !isFinished(run.status));
   const subject = asking?.[1].subject;
