@@ -1,5 +1,5 @@
-// Parts of the page that come after it: at once when somebody wants one, else while the browser has nothing to do, so that they
-// are there when the server is not. What is heavy and seldom (charts, formulas) is no part in this sense.
+// Lazy parts of the page: loaded when first shown, or while the browser is idle, so that they also work offline. Large, rare
+// libraries (charts, formulas) are not parts.
 import { type ComponentProps, type ComponentType, createElement, lazy, useEffect, useState } from "react";
 
 type Load<T extends ComponentType<any>> = () => Promise<{ default: T }>;
@@ -24,12 +24,12 @@ function kept<T extends ComponentType<any>>(load: Load<T>): Kept<T> {
   return own;
 }
 
-/** For `Suspense`. React shows a fallback for 300 ms at least: what is there already does without. */
+/** A lazy component for `Suspense`. React shows a fallback for at least 300 ms, so a loaded module renders directly. */
 export function part<T extends ComponentType<any>>(load: Load<T>) {
   const own = kept(load);
   const Later = lazy(() => sooner(own.load));
   const Part = (props: ComponentProps<T>) => {
-    // The same as long as it stands there.
+    // Stable while mounted: switching the component would remount it.
     const [Shown] = useState<ComponentType<any>>(() => own.now ?? Later);
     return createElement(Shown, props);
   };
@@ -40,7 +40,7 @@ function ahead({ load }: Kept<any>): void {
   void load().catch(() => undefined);
 }
 
-/** Where one waits to type: nothing as long as it is not there, and then at once, without React's 300 ms. */
+/** For editors: renders nothing until loaded, then renders directly, without React's 300 ms fallback. */
 export function promptPart<T extends ComponentType<any>>(load: Load<T>) {
   const own = kept(load);
   const usePart = (): T | undefined => {
@@ -56,7 +56,7 @@ export function promptPart<T extends ComponentType<any>>(load: Load<T>) {
   return { usePart, load: () => ahead(own) };
 }
 
-/** React asks once: what fails without a server is tried until there is one. */
+/** React loads a lazy module only once, so this retries until the server answers. */
 async function sooner<T>(load: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -69,7 +69,7 @@ async function sooner<T>(load: () => Promise<T>): Promise<T> {
 
 let isLoading = false;
 
-/** One after the other; what they bring with them too. */
+/** Preloads all parts sequentially while the browser is idle. */
 export async function loadParts(): Promise<void> {
   if (isLoading) return;
   isLoading = true;

@@ -1,8 +1,8 @@
-// What happens in a notebook of the list this moment: who is there, and what runs.
+// Presence and runs of a notebook in the list.
 import { hueOf, initials } from "../app/words.ts";
 import { type NotebookNow, nowWords } from "../app/happening.ts";
 
-/** More people are one number. */
+/** Avatars shown; the rest is a number. */
 const SHOWN = 3;
 
 export function Now({ now }: { now: NotebookNow }) {

@@ -1,4 +1,4 @@
-// The headings of the notebook, as links, and how its cells hang together. Loaded when it is opened.
+// The outline panel: links to headings, and the dependency map. Lazy: loads when it opens.
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { outlineOf } from "../app/outline.ts";
@@ -6,7 +6,7 @@ import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { Dependencies } from "./Dependencies.tsx";
 
-/** There the outline covers the notebook. */
+/** Below this width the outline covers the notebook. */
 const PHONE = "(max-width: 720px)";
 
 export default function Outline({ store }: { store: NotebookStore }) {

@@ -1,4 +1,4 @@
-// What a run has put out.
+// The outputs of a run.
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { type Now, CLEARING_MS, type Shown, nextShown } from "../outputs/kept.ts";
@@ -12,11 +12,11 @@ interface Props {
   store: NotebookStore;
   executionId: string;
   run: Execution;
-  /** The cell's source is another by now. */
+  /** True if the cell's source has changed since the run. */
   isStale: boolean;
 }
 
-/** Of the latest run; while that has none yet, the outputs before it stay. */
+/** Outputs of the latest run. The previous outputs stay until it has its first. */
 export function Outputs({ store, executionId, run, isStale }: Props) {
   const isOver = isFinished(run.status);
   const now = useMemo(

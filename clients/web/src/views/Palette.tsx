@@ -1,4 +1,4 @@
-// Every command with its key: to search and run, or to read.
+// The command palette: every command with its shortcut, searchable.
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
@@ -12,7 +12,7 @@ interface Props {
   close: () => void;
 }
 
-/** Undo says what it takes back. */
+/** Title of an action; undo and redo name the change. */
 function titleOf(action: Action, store: NotebookStore): string {
   const words = action.id === "undo" || action.id === "redo" ? store.nextWords(action.id) : undefined;
   return words ?? action.title;
@@ -31,7 +31,7 @@ export function Palette({ store, mode, close }: Props) {
 
   const run = (action: Action | undefined) => {
     close();
-    // When the focus is back in the notebook.
+    // Runs after the dialog has closed and focus is back in the notebook.
     if (action)
       setTimeout(() => {
         store.focus.act();

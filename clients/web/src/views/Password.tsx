@@ -1,4 +1,4 @@
-// The dialog that asks for the password. Loaded when it is asked for.
+// Dialog that asks for the password. Lazy: loads when first needed.
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import type { OidcOption } from "../app/oidc.ts";
@@ -46,13 +46,13 @@ function Ask({ session, end }: Props) {
   );
 }
 
-/** Who signs in with the provider alone does so again. */
+/** For accounts without a password: signs in with the identity provider again. */
 function NoPassword({ session, end }: Props) {
   const [option, setOption] = useState<OidcOption>();
   const [error, setError] = useState<string>();
   const [waiting, setWaiting] = useState<AbortController>();
   useEffect(() => {
-    // An older server, or none: then there is no such way.
+    // If the request fails (older server, offline), no provider is offered.
     provider().then(setOption, () => undefined);
   }, []);
   useEffect(() => () => waiting?.abort(), [waiting]);

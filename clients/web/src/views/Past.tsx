@@ -1,4 +1,4 @@
-// The notebook as it was, in the place of the notebook as it is: compared, named, forked, restored.
+// An earlier version in place of the notebook: compare, name, fork and restore.
 import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, useEffect, useState } from "react";
 import { restoreCommands } from "../app/restore.ts";
@@ -15,7 +15,7 @@ import { useTokens } from "./useTokens.ts";
 
 const WordDiff = part(() => import("./Diff.tsx"));
 
-/** Versions that are scrubbed past are not asked for. */
+/** Debounce of the version slider: versions passed on the way are not fetched. */
 const SCRUB_MS = 120;
 
 function useVersion(store: NotebookStore, at: number | undefined): { document: Document | undefined; error: string | undefined } {
@@ -229,7 +229,7 @@ function showOnce(node: HTMLElement | null): void {
   node?.scrollIntoView({ block: "center" });
 }
 
-/** Cell by cell: what came, what went, and the words that changed. */
+/** Diff by cell: added, deleted and changed cells, with a word diff of changes. */
 function Compared({ store, before, after }: { store: NotebookStore; before: Document; after: Document }) {
   const goTo = (id: string) => (store.look(undefined), store.select(id));
   const gone = before.order.filter((id) => !after.cells.has(id));

@@ -1,4 +1,4 @@
-// Who is here, people and machines: a click goes to a person's place, another follows them.
+// Avatars of people, assistants and agents here. A click goes to a person's cell, a second click follows the person.
 import { Bot, Cpu, Eye } from "lucide-react";
 import { useEffect } from "react";
 import { type AgentHere, agentsHere } from "../app/agents.ts";
@@ -9,7 +9,7 @@ import { hueOf, kernelName, kindOf, initials } from "../app/words.ts";
 import { page } from "../commands/table.ts";
 import type { PeerState } from "../protocol/messages.ts";
 
-/** More are one button with their number. */
+/** Avatars shown; a label counts the rest. */
 const SHOWN = 5;
 
 export function People({ store }: { store: NotebookStore }) {
@@ -50,12 +50,12 @@ export function People({ store }: { store: NotebookStore }) {
   );
 }
 
-/** Whoever has two tabs is one person: where they are in a cell, or the newest of them. */
+/** Merges the tabs of a user: the last peer in a cell, otherwise the newest peer. */
 function onePerPerson(store: NotebookStore): PeerState[] {
   const people = new Map<string, PeerState>();
   for (const peer of store.replica.presence.peers.values()) {
     if (peer.actor.kind !== "user" && peer.actor.kind !== "guest") continue;
-    // Guests of one link are several people.
+    // Guests of one link share an actor but are different people.
     const person = peer.actor.kind === "user" ? peer.actor.id : peer.connection;
     const known = people.get(person);
     if (!known || peer.state?.cell_id || !known.state?.cell_id) people.set(person, peer);
@@ -63,7 +63,7 @@ function onePerPerson(store: NotebookStore): PeerState[] {
   return [...people.values()];
 }
 
-/** One for all of them: what they do is in the panel. */
+/** One avatar for all assistants; the panel has details. */
 function AssistantAvatar({ store, assistants }: { store: NotebookStore; assistants: AssistantAtWork[] }) {
   const words = [...new Set(assistants.map((assistant) => assistantWords(store, assistant)))].join("; ");
   const open = () => store.panel !== "assistant" && store.show("assistant");
@@ -80,7 +80,7 @@ function assistantWords({ document }: NotebookStore, { cells, waits }: Assistant
   return `The assistant is ${waits ? "waiting for approval" : "working"}${where}`;
 }
 
-/** One for all of them, too: a click goes to the cell that runs, else shows where the kernels are. */
+/** One avatar for all runtime agents. A click goes to the running cell, otherwise opens the kernel panel. */
 function AgentAvatar({ store, agents }: { store: NotebookStore; agents: AgentHere[] }) {
   const words = agents.map((agent) => agentWords(store, agent)).join("; ");
   const isGone = agents.some(({ isReachable }) => !isReachable);
@@ -127,7 +127,7 @@ function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
   );
 }
 
-/** While somebody is followed their place is in sight; what I do with keys or wheel ends it. */
+/** Follow mode: keeps the followed person's position in the viewport. Any scroll, key, click or touch ends it. */
 export function Following({ store }: { store: NotebookStore }) {
   useTopics(store, "presence");
   const { together } = store;

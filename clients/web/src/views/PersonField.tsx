@@ -1,4 +1,4 @@
-// A person to share with: found by a part of the name among those whom one may see, or named by the whole login.
+// Autocomplete field for a person to share with: finds visible people by part of the name; other people need the full login.
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useEffect, useState } from "react";
 import { hueOf } from "../app/words.ts";
@@ -11,10 +11,10 @@ const ASK_MS = 120;
 
 interface Props {
   rest: Rest;
-  /** Who has access already. */
+  /** Ids of people who have access already. */
   known: ReadonlySet<string>;
   text: string;
-  /** `id`: of the one who was chosen from the list. */
+  /** `id`: the person chosen from the list, if any. */
   choose: (text: string, id: string | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export function PersonField({ rest, known, text, choose }: Props) {
     const ask = () =>
       rest.get<Found[]>(`/api/people/matching?text=${encodeURIComponent(asked)}`).then(
         (people) => isWanted && setFound(people.filter(({ id }) => !known.has(id))),
-        // Then the whole login is typed.
+        // Without suggestions the user types the full login.
         () => isWanted && setFound([]),
       );
     const timer = setTimeout(() => void ask(), ASK_MS);
@@ -75,7 +75,7 @@ export function PersonField({ rest, known, text, choose }: Props) {
   );
 }
 
-/** Names are not unique: the login tells them apart. */
+/** Names are not unique, so the login is added. */
 function labelOf({ name, login }: Found): string {
   return login ? `${name} (${login})` : name;
 }

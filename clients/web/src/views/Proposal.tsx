@@ -1,4 +1,5 @@
-// A call that waits for approval, in the cell that it is about: what it would change, and the buttons to decide. Loaded when one waits.
+// A tool call that waits for approval, inside its cell: the proposed change and the decision buttons. Lazy: loads with the
+// first proposal.
 import { Bot, Check, X } from "lucide-react";
 import { Suspense } from "react";
 import type { NotebookStore } from "../app/store.ts";

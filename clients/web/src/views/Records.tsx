@@ -1,4 +1,4 @@
-// Beside the timeline: what was deleted, who ran what, who wrote which line.
+// Tabs of the history panel besides the timeline: trash, runs, and authors of lines.
 import { useCallback, useEffect, useState } from "react";
 import { type BlamedLine, blame } from "../app/blame.ts";
 import { allEvents } from "../app/events.ts";
@@ -36,7 +36,7 @@ function Loading({ error }: { error: string | undefined }) {
   );
 }
 
-/** Deleted cells, the last first; each comes back where it was, with its outputs. */
+/** Deleted cells, newest first. Restoring puts a cell back in its place, with its outputs. */
 export function Trash({ store }: { store: NotebookStore }) {
   useTopics(store, "order");
   const count = store.document.order.length;
@@ -64,7 +64,7 @@ export function Trash({ store }: { store: NotebookStore }) {
   );
 }
 
-/** Runs of all times: of the notebook, or of the cell with the focus. */
+/** All recorded runs of the notebook or of the current cell. */
 export function Runs({ store }: { store: NotebookStore }) {
   useTopics(store, "executions", "order");
   const [isOfCell, setIsOfCell] = useState(false);
@@ -122,7 +122,7 @@ function RunLine({ store, run: { execution, ended_by } }: { store: NotebookStore
   );
 }
 
-/** Who wrote each line of the cell with the focus. */
+/** Author of each line of the current cell. */
 export function Lines({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "notebook", "current", "panel");
   const cell = store.current;

@@ -1,9 +1,9 @@
-// Markdown, as its text until what renders it is there.
+// Markdown renderer with plain text as the loading fallback.
 import { Suspense } from "react";
 import type { MarkdownProps } from "./Markdown.tsx";
 import { part } from "../ui/parts.ts";
 
-/** Loaded with the notebook: text that is rendered a moment later moves what one reads. */
+/** Loads with the notebook, since late rendering would shift the layout. */
 export const Markdown = part(() => import("./Markdown.tsx"));
 
 export function Rendered(props: MarkdownProps) {

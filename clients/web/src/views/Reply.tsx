@@ -1,4 +1,4 @@
-// What an assistant answers to a prompt cell, as it is written.
+// Reply of the assistant to a prompt cell, streamed.
 import { RotateCcw, Square } from "lucide-react";
 import { Suspense } from "react";
 import { mayAsk } from "../app/asking.ts";
@@ -9,7 +9,7 @@ import type { Cell as CellValue } from "../protocol/messages.ts";
 import { Rendered } from "./Rendered.tsx";
 import { part } from "../ui/parts.ts";
 
-// The panel's parts come with the first prompt cell.
+// Lazy: load with the first prompt cell.
 const Answer = part(() => import("./Answer.tsx").then(({ Answer }) => ({ default: Answer })));
 const Writing = part(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
 

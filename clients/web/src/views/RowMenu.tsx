@@ -1,4 +1,4 @@
-// What can be done to a notebook from outside. Loaded with the first menu.
+// Menu of a notebook in the list. Lazy: loads with the first menu.
 import { Menu } from "@base-ui/react/menu";
 import { EllipsisVertical } from "lucide-react";
 import { download } from "../app/download.ts";
@@ -34,7 +34,7 @@ export default function RowMenu({ session, line, workspaces, act, rename }: Menu
       <Menu.Trigger className="button bare icon" aria-label={`More about “${line.title || "Untitled"}”`}>
         <EllipsisVertical size={16} />
       </Menu.Trigger>
-      {/* Within a landmark, as who hears the page expects. */}
+      {/* Inside a landmark, for screen readers. */}
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <MenuPopup>

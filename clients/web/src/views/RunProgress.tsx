@@ -1,4 +1,4 @@
-// How far a run has come, as its code says by notarium.progress: beside the record, and gone with the run.
+// Progress bars of a run, as its code reports by notarium.progress. They are not recorded and end with the run.
 import { useEffect, useReducer } from "react";
 import type { NotebookStore } from "../app/store.ts";
 

@@ -1,4 +1,4 @@
-// All runs of a cell; two of them side by side. Loaded when it is opened.
+// Dialog with all runs of a cell; compares two of them. Lazy: loads when it opens.
 import { Dialog } from "@base-ui/react/dialog";
 import { Link2 } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -30,7 +30,7 @@ interface Comparison {
 interface RunsProps {
   store: NotebookStore;
   cell: string;
-  /** The one to look at first. */
+  /** Run to select first. */
   run?: string | undefined;
   close: () => void;
 }
@@ -51,10 +51,10 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
       (failure: Error) => setError(failure.message),
     );
   useEffect(() => void load(), [store, cell]);
-  // The last two that were chosen stand side by side, the older one on the left.
+  // Selecting a third run deselects the first one. The older of the two is on the left.
   const choose = (id: string) =>
     setChosen((before) => (before.includes(id) ? before.filter((each) => each !== id) : [...before.slice(-1), id]));
-  // What a link leads to may be older than the runs that are listed.
+  // A linked run may be older than the listed page.
   const known = new Set(runs?.map(({ id }) => id));
   const listed = (runs ?? []).filter(({ id }) => chosen.includes(id)).reverse();
   const sides = [...chosen.filter((id) => !known.has(id)).map((id) => ({ id })), ...listed];
@@ -114,7 +114,7 @@ export default function Runs({ store, cell, run, close }: RunsProps) {
   );
 }
 
-/** One run with its outputs, which the list has not. */
+/** One run with its outputs, which the list does not contain. */
 function Side({ store, path, id, cell }: { store: NotebookStore; path: string; id: string; cell: string }) {
   const [run, setRun] = useState<Execution>();
   const [error, setError] = useState<string>();

@@ -1,4 +1,4 @@
-// The tables of a query's database: looked through by name, with the columns of each. Loaded when it is opened.
+// Tables and columns of a query's database, searchable by name. Lazy: loads when it opens.
 import { Popover } from "@base-ui/react/popover";
 import { ChevronRight, RefreshCw, X } from "lucide-react";
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
@@ -6,15 +6,15 @@ import { type Table, type Told, found, shortName } from "../app/schemas.ts";
 import { Boundary } from "./Broken.tsx";
 import type { NotebookStore } from "../app/store.ts";
 
-/** Of a database with more tables than one answer holds, the rest is asked for by name; so long after the last letter. */
+/** Debounce of the search by name, for a database with more tables than one answer holds. */
 const PAUSE_MS = 300;
-/** Rows that are drawn: who looks for another writes a part of its name. */
+/** Maximum rows rendered; a more specific search shows the rest. */
 const MOST_ROWS = 200;
 
 interface Props {
   store: NotebookStore;
   connection: string;
-  /** As people call it. */
+  /** Display name of the connection. */
   name: string;
   trigger: { className: string; title: string; children: ReactNode };
   isOpen: boolean;
@@ -29,11 +29,11 @@ export default function Schema({ store, connection, name, trigger, isOpen, opene
       <Popover.Trigger ref={button} {...trigger} />
       <Popover.Portal>
         <Popover.Positioner sideOffset={6} align="start" className="above">
-          {/* A phone's keyboard would cover the half of it. */}
+          {/* Touch: focusing the search would open the on-screen keyboard over the popup. */}
           <Popover.Popup
             className="menu schema"
             initialFocus={(how) => (how === "touch" ? true : search.current)}
-            // The button was drawn anew when this part had come: by itself the popover would return to the cell.
+            // This component replaced the original button when it loaded, so the default would focus the cell instead.
             finalFocus={button}
           >
             <Boundary what="The list of tables">
@@ -95,7 +95,7 @@ function Tables({ store, connection, search }: Inside) {
   );
 }
 
-/** What there is; from the whole where that is whole, else from the database by name. An answer that another question overtook is passed over. */
+/** The database's tables. If the full answer is truncated, a search asks the database by name. Outdated answers are dropped. */
 function useTables(store: NotebookStore, connection: string, text: string): { told: Told | undefined; look: () => void } {
   const [whole, setWhole] = useState<Told>();
   const [named, setNamed] = useState<{ text: string; told: Told }>();
@@ -153,7 +153,7 @@ function TableRow({ table, text, isOnly }: { table: Table; text: string; isOnly:
   const [isOpen, setIsOpen] = useState(false);
   const name = shortName(table);
   const word = text.trim().toLowerCase();
-  // A column that was looked for is seen without a further click.
+  // A table opens if the search matches one of its columns.
   const isFound = word !== "" && table.columns.some((column) => column.name.toLowerCase().includes(word));
   const isShown = isOpen || isFound || (isOnly && word !== "");
   return (

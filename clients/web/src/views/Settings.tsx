@@ -1,4 +1,4 @@
-// How a person wants the page: in this browser. Loaded when it is opened.
+// Settings dialog: preferences saved in this browser. Lazy: loads when it opens.
 import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { Dialog } from "@base-ui/react/dialog";
 import { allowNotifications, mayNotify } from "../app/attention.ts";
@@ -125,7 +125,7 @@ function Editing() {
   );
 }
 
-/** What the browser has not allowed is asked for at the click. */
+/** Asks the browser for notification permission on click. */
 function Notifications() {
   useSettings();
   const [isBlocked, setIsBlocked] = useState(false);

@@ -1,4 +1,4 @@
-// Who may do what here: people, workspaces, links. Owners change it; the others see it.
+// Share dialog: roles of people and workspaces, and share links. Only owners can change them.
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from "react";
@@ -111,7 +111,7 @@ function AddPerson({ store, attempt }: PartProps) {
   );
 }
 
-/** Of a whole login. */
+/** Returns the id of the user with exactly this login. */
 async function idOf(rest: Rest, login: string): Promise<string> {
   try {
     return (await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`)).id;
@@ -198,7 +198,7 @@ function Links({ store, attempt }: PartProps) {
     () => void attempt(async () => setLinks(await (await session.deciding()).get<ShareLink[]>(path))),
     [attempt, session, path],
   );
-  // Nobody is asked for a password before doing something.
+  // Opening the dialog must not prompt for a password.
   useEffect(() => {
     if (!session.asksAgain) load();
   }, [session, load]);
@@ -272,7 +272,7 @@ function Links({ store, attempt }: PartProps) {
   );
 }
 
-/** The link is told once: the server keeps no copy of its token. */
+/** The URL of a new link, shown once: the server does not store its token. */
 function Made({ url }: { url: string }) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => void setIsCopied(false), [url]);
@@ -286,7 +286,7 @@ function Made({ url }: { url: string }) {
           aria-label="Link to copy"
           onFocus={({ target }) => {
             target.select();
-            // The begin of an address says more than its end.
+            // The start of a URL identifies it better than its end.
             requestAnimationFrame(() => (target.scrollLeft = 0));
           }}
           autoFocus

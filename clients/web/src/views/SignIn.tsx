@@ -1,4 +1,4 @@
-// Signing in: the link that `notarium up` prints, its token, or login and password.
+// The sign-in page: by the link that `notarium up` prints, its token, or login and password.
 import { ExternalLink, LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { OidcOption } from "../app/oidc.ts";
@@ -7,10 +7,10 @@ import icon from "../ui/icon.svg";
 import { CredentialField, CredentialForm, NewPassword } from "./CredentialForm.tsx";
 
 interface Props {
-  /** What failed when the page opened. */
+  /** Error while the page opened. */
   error: { message: string } | undefined;
   signedIn: (session: Session) => void;
-  /** In a dialog of an open notebook. */
+  /** Set in a dialog over an open notebook. */
   isInside?: boolean;
 }
 
@@ -18,7 +18,7 @@ export default function SignIn({ error, signedIn, isInside = false }: Props) {
   const [withToken, setWithToken] = useState(true);
   const [option, setOption] = useState<OidcOption>();
   useEffect(() => {
-    // An older server, or none: then this way in is not there.
+    // If the request fails (older server, offline), no provider is offered.
     provider().then(setOption, () => undefined);
   }, []);
   const prove = async (form: FormData) => {
@@ -63,7 +63,7 @@ export default function SignIn({ error, signedIn, isInside = false }: Props) {
   return isInside ? form : <main className="sign-in">{form}</main>;
 }
 
-/** Who comes with an invitation, a reset or the owner's first token chooses a password, and a login where there is none. */
+/** Redeems an invitation, a reset or the owner's first token: the user chooses a password, and a login if there is none. */
 function Redeem({ invitation, signedIn }: { invitation: Invitation; signedIn: (session: Session) => void }) {
   const { kind, login, name, needs_login } = invitation.needs;
   const redeem = async (form: FormData) => {
@@ -100,7 +100,7 @@ function Redeem({ invitation, signedIn }: { invitation: Invitation; signedIn: (s
   );
 }
 
-/** Each link opens one browser: what somebody does who comes with one that has. */
+/** A sign-in link works in one browser only; explains what to do with a used one. */
 function LinkEnded({ error }: { error: Error }) {
   return (
     <div className="strip warn stack tight" role="alert">
@@ -113,7 +113,7 @@ function LinkEnded({ error }: { error: Error }) {
   );
 }
 
-/** The button that leads to the provider. Over an open notebook it opens a tab of its own: what is unsent stays here. */
+/** Button for the identity provider. Over an open notebook it opens a new tab, so that unsent changes are kept. */
 function Provider({ option, isInside, signedIn }: { option: OidcOption } & Pick<Props, "signedIn" | "isInside">) {
   const [error, setError] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);

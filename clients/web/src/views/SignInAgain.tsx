@@ -1,4 +1,4 @@
-// Signing in over an open notebook. Loaded when it is wanted.
+// Sign-in dialog over an open notebook. Lazy: loads when needed.
 import { Dialog } from "@base-ui/react/dialog";
 import type { Session } from "../app/session.ts";
 import SignIn from "./SignIn.tsx";

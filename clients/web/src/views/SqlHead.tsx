@@ -1,4 +1,4 @@
-// Above a query: where it runs, and what its result is called. All of it is the cell's first line, which anybody may write instead.
+// Head of an SQL cell: connection and result variable. It edits the cell's first line, which users can also type.
 import { ChangeSet } from "@codemirror/state";
 import { Database, TableProperties } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
@@ -20,7 +20,7 @@ interface Props {
   isCurrent: boolean;
 }
 
-/** On every query, so that nothing moves when one of them is chosen: a click would miss what it is meant for. */
+/** Shown on every query: if it appeared on selection, the layout would shift under the click. */
 export default function SqlHead({ store, id, source, isCurrent }: Props) {
   useTopics(store, "connections");
   const { connections } = store;
@@ -76,7 +76,7 @@ export default function SqlHead({ store, id, source, isCurrent }: Props) {
   );
 }
 
-/** The way to see them is there on every query; what shows them, when somebody wants it. */
+/** The button is on every query; the schema browser loads at the first click. */
 function Tables({ store, connection }: { store: NotebookStore; connection: string }) {
   const [isOpen, setIsOpen] = useState<boolean>();
   const name = connection === IN_KERNEL ? HERE : connection;
@@ -132,7 +132,7 @@ function Where({ store, here, set }: WhereProps) {
   );
 }
 
-/** Written when the person is done with it. */
+/** Commits on blur or Enter. */
 function Variable({ name, set }: { name: string | undefined; set: (name: string | undefined) => void }) {
   const [text, setText] = useState(name ?? "");
   const wanted = text.trim();

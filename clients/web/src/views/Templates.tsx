@@ -1,4 +1,4 @@
-// What a new notebook can be made of. Loaded with the first menu.
+// Menu of templates for a new notebook. Lazy: loads with the first menu.
 import { Menu } from "@base-ui/react/menu";
 import { ChevronDown } from "lucide-react";
 import type { Session } from "../app/session.ts";
@@ -20,7 +20,7 @@ export default function Templates({ session, make }: Props) {
       <Menu.Trigger className="button primary icon" aria-label="New from template" title="New from template">
         <ChevronDown size={16} aria-hidden />
       </Menu.Trigger>
-      {/* Within a landmark, as who hears the page expects. */}
+      {/* Inside a landmark, for screen readers. */}
       <Menu.Portal container={document.querySelector("main")}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <MenuPopup className="templates">

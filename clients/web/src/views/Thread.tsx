@@ -1,4 +1,4 @@
-// One thread: where it is, what was said, and what can be done with it.
+// A comment thread: its place, comments and actions.
 import { Check, RotateCcw } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { emphasised, type Unsent } from "../app/comments.ts";
@@ -52,7 +52,7 @@ export function Thread({ store, id, thread }: Props) {
   );
 }
 
-/** The line of a cell's text in which something begins. */
+/** Returns the 0-based line of an offset in a cell's source; undefined for Markdown. */
 export function lineOf(store: NotebookStore, cell: string, at: number | undefined): number | undefined {
   if (at === undefined || store.document.cells.get(cell)?.cell_type === "markdown") return undefined;
   const source = store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "";
@@ -66,7 +66,7 @@ interface PlaceProps {
   range: readonly [number, number] | undefined;
 }
 
-/** Leads to the cell, or to the text. */
+/** Link to the thread's cell, or to its text range. */
 export function Place({ store, cell, quote, range }: PlaceProps) {
   const number = store.document.order.indexOf(cell) + 1;
   const isGone = range !== undefined && range[0] === range[1];
@@ -89,7 +89,7 @@ export function Place({ store, cell, quote, range }: PlaceProps) {
 function Said({ store, thread, comment }: { store: NotebookStore; thread: string; comment: Comment }) {
   const [isEditing, setIsEditing] = useState(false);
   const name = useName(store, comment.author);
-  // As others see me.
+  // Shows the user's own name instead of “You”.
   const shown = name === "You" ? store.session.me.name : name;
   const { comment_id, text, posted_at, edited_at, mentions } = comment;
   const names = useNames(store, mentions ?? []);
@@ -143,7 +143,7 @@ function Said({ store, thread, comment }: { store: NotebookStore; thread: string
   );
 }
 
-/** What is deleted cannot be taken back, so it takes two clicks. */
+/** Needs two clicks, since deleting a comment cannot be undone. */
 function Delete({ store, thread, comment }: { store: NotebookStore; thread: string; comment: string }) {
   const [isAsking, setIsAsking] = useState(false);
   const act = () => {
@@ -200,7 +200,7 @@ function Answer({
   );
 }
 
-/** On its way, or refused with the reason: then it is sent again or dropped. */
+/** A comment being sent, or rejected with a reason: retry or discard. */
 export function UnsentComment({ store, unsent }: { store: NotebookStore; unsent: Unsent }) {
   const { comments } = store;
   const again = () => {

@@ -1,9 +1,9 @@
-// What happened, and a way back.
+// Toasts: messages with an optional action such as undo.
 import { X } from "lucide-react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 
-/** Of a text that is kept; the button copies all of it. */
+/** Maximum characters shown of a text to copy; the button copies all of it. */
 const SHOWN = 2_000;
 
 export function Toasts({ store }: { store: NotebookStore }) {

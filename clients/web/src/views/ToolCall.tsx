@@ -1,4 +1,4 @@
-// A call of a tool in the conversation: its name in words, where it stands, and on demand all of it.
+// A tool call in the conversation: its name in words and state; arguments and result on demand.
 import { Check, CircleHelp, LoaderCircle, ShieldQuestion, X } from "lucide-react";
 import { useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
@@ -63,7 +63,7 @@ function Icon({ look }: { look: string }) {
   return look === "open" ? <LoaderCircle size={14} className="turning" aria-hidden /> : <CircleHelp size={14} aria-hidden />;
 }
 
-/** Names and values; a text of several lines as it is. */
+/** Arguments as name and value; multi-line text keeps its lines. */
 export function Arguments({ value }: { value: unknown }) {
   if (typeof value !== "object" || value === null) return <pre className="effect">{String(value ?? "")}</pre>;
   const entries = Object.entries(value);
@@ -82,7 +82,7 @@ export function Arguments({ value }: { value: unknown }) {
   );
 }
 
-/** Whose tool it is. What people register runs in their kernel, under any name; all others are the server's own. */
+/** Provider of a tool: registered functions run in the kernel, whatever their name; all others belong to the server. */
 export function serverOf(store: NotebookStore, name: string): string {
   const registered = store.document.functions.get(name);
   if (!registered) return "Notarium";

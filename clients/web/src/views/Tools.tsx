@@ -1,4 +1,4 @@
-// What is opened over a notebook to edit it: find, outline, the editor's settings, the runs of a cell. Each is loaded when it is opened.
+// Tools over a notebook: find, outline, settings and the runs of a cell. Lazy: each loads when it opens.
 import { Suspense, useEffect, useState } from "react";
 import type { Marked } from "../app/comments.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -13,24 +13,24 @@ const Runs = part(() => import("./Runs.tsx"));
 const Settings = part(() => import("./Settings.tsx"));
 
 export interface Opening {
-  /** What was marked. */
+  /** Selected text. */
   text: string;
-  /** Where somebody was writing. */
+  /** Caret or selection in the editor. */
   from: Marked | undefined;
 }
 
-/** As in media.css. */
+/** Same breakpoint as in media.css. */
 const PHONE = "(max-width: 720px)";
 
 export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");
   const [open, setOpen] = useState<"settings" | { cell: string; run?: string }>();
-  // Each opening is another, so that it takes the text that is marked by then.
+  // A new object per opening, so that Find takes the current selection.
   const [find, setFind] = useState<Opening>();
   useEffect(() => {
     Object.assign(page, {
       find: () => {
-        // On a phone the panel would cover what is found.
+        // Phone: the panel would cover the matches.
         if (store.panel !== undefined && matchMedia(PHONE).matches) store.show(store.panel);
         const { isEditing, current, marked } = store;
         store.focus.open();
@@ -70,7 +70,7 @@ export function Tools({ store }: { store: NotebookStore }) {
   );
 }
 
-/** One marked line; more is no text that one looks for. */
+/** Selected text on one line; a longer selection is no search term. */
 function markedText(): string {
   const text = getSelection()?.toString() ?? "";
   return text.length <= 200 && !text.includes("\n") ? text : "";

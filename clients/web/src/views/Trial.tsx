@@ -1,4 +1,4 @@
-// Runs a proposed text before anybody allows it: its outputs are shown in the proposal, and the cell stays unchanged.
+// Trial run of a proposal before approval: shows its outputs in the proposal and leaves the cell unchanged.
 import { Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
@@ -9,7 +9,7 @@ import type { Execution } from "../protocol/messages.ts";
 import { AnsweredInputs, InputRequest } from "./InputRequest.tsx";
 import { OutputList } from "./Outputs.tsx";
 
-/** The run of a text that is no cell's. It leaves the document when it has ended: then the record is asked. */
+/** A scratch run. Finished runs leave the document, so the result is then fetched by REST. */
 export function useTrial(store: NotebookStore, source: string) {
   useTopics(store, "executions");
   const [id, setId] = useState<string>();

@@ -1,4 +1,4 @@
-// Files on their way to and from the notebook's folder: how far they are, and what can be done where that stops.
+// Uploads and downloads of the notebook's files: progress, errors and retries.
 import { Download, Upload, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { type Files, type Moving, filesOf } from "../app/files.ts";
@@ -6,7 +6,7 @@ import { shownName } from "../app/readers.ts";
 import { sizeWords } from "../app/sizes.ts";
 import type { NotebookStore } from "../app/store.ts";
 
-/** Over the notebook, while its panel of files is closed. */
+/** Transfers over the notebook, while the files panel is closed. */
 export default function Uploads({ store }: { store: NotebookStore }) {
   const work = filesOf(store);
   const moving = useSyncExternalStore(

@@ -1,4 +1,4 @@
-// A table that a variable holds, in a dialog: read from the kernel as it is there now.
+// Dialog with the table that a variable holds, read live from the kernel.
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";

@@ -1,4 +1,5 @@
-// What the kernel holds: names, types, sizes. Asked after each run, and recorded nowhere. Loaded when it is opened.
+// The variables panel: names, types and sizes in the kernel. Queried after each run and never recorded. Lazy: loads when it
+// opens.
 import { EditorView } from "@codemirror/view";
 import { RefreshCw, Table2, X } from "lucide-react";
 import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -85,7 +86,7 @@ function words(kernel: string | undefined, isBusy: boolean, list: VariableList |
   return list?.variables.length === 0 ? "No variables yet." : "";
 }
 
-/** Asked when the kernel has become idle, and never while it is busy. */
+/** Queries the kernel when it becomes idle, never while it is busy. */
 function useVariables(store: NotebookStore, kernel: string | undefined, isBusy: boolean) {
   const [told, setTold] = useState<{ kernel: string; list?: VariableList; problem?: string }>();
   const number = useRef(0);
@@ -107,7 +108,7 @@ function useVariables(store: NotebookStore, kernel: string | undefined, isBusy: 
   return { list: own?.list, problem: own?.problem, ask };
 }
 
-/** The run that ended last. How many have ended tells nothing: a cell keeps its newest run alone. */
+/** Id of the run that ended last. A count would not change, since a cell keeps only its newest run. */
 function lastEnded({ document }: NotebookStore): string | undefined {
   let last: [id: string, at: number] | undefined;
   for (const [id, { ended_at: at }] of document.executions) {
@@ -123,7 +124,7 @@ function Line({ store, variable, open }: { store: NotebookStore; variable: Varia
       <button
         className="variable"
         title={`Insert ${name}`}
-        // The editor keeps its caret.
+        // Keeps the focus, and so the caret, in the editor.
         onPointerDown={(event) => event.preventDefault()}
         onClick={() => insert(store, name)}
       >
@@ -152,7 +153,7 @@ function sizesOf({ shape, length, bytes }: Variable): string {
   return [lengths, bytes !== undefined && bytes !== null ? sizeWords(bytes) : undefined].filter(Boolean).join(" · ");
 }
 
-/** At the caret of the editor; where there is none the name is copied. */
+/** Inserts the name at the editor's caret; copies it if no editor is open. */
 function insert(store: NotebookStore, name: string): void {
   const content = document.querySelector<HTMLElement>(".cell .cm-editor.cm-focused .cm-content, .cell .cm-editor .cm-content");
   const view = content && EditorView.findFromDOM(content);

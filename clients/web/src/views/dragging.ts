@@ -1,4 +1,4 @@
-// Cells are dragged by their grip to another place in the list. Loaded when a pointer is on the first grip. (By keys: Alt ↑ ↓.)
+// Drag and drop of cells by their grip (keyboard: Alt ↑ ↓). Lazy: loads when a pointer enters the first grip.
 import { combine } from "@atlaskit/pragmatic-drag-and-drop/combine";
 import { draggable, dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import type { NotebookStore } from "../app/store.ts";
@@ -11,7 +11,7 @@ interface Point {
   clientY: number;
 }
 
-/** Makes the cell draggable by its grip, and the list around it a place to drop. */
+/** Makes the cell draggable by its grip, and the list a drop target. */
 export function arm(store: NotebookStore, id: string, cell: HTMLElement, grip: HTMLElement): () => void {
   const list = cell.closest<HTMLElement>("main");
   const cells = () => (store.isSelected(id) ? store.selected : [id]);
@@ -62,7 +62,7 @@ interface Found {
   isAbove: boolean;
 }
 
-/** Above or below the cell at that height. */
+/** Drop position above or below the cell at the pointer's height. */
 export function placeAt(list: HTMLElement, { clientY }: Point): Found | undefined {
   const cells = [...list.querySelectorAll<HTMLElement>(".cell[data-cell]")];
   const isBelow = (cell: HTMLElement) => cell.getBoundingClientRect().bottom >= clientY;
@@ -74,7 +74,7 @@ export function placeAt(list: HTMLElement, { clientY }: Point): Found | undefine
   return { place: isAbove ? { before: id } : { after: id }, rect, isAbove };
 }
 
-/** By halves: a notebook may have thousands of cells. */
+/** Binary search: a notebook may have thousands of cells. */
 function firstIndex<T>(list: readonly T[], is: (value: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -86,7 +86,7 @@ function firstIndex<T>(list: readonly T[], is: (value: T) => boolean): number {
   return low;
 }
 
-/** Where what is dragged would go. */
+/** Indicator line at the drop position. */
 class DropLine {
   readonly #line = document.createElement("div");
 

@@ -1,5 +1,5 @@
-// Files that come into the list of cells. A notebook or a program becomes cells, a picture a text cell, data a file beside the
-// notebook and a cell that reads it. Loaded when the first file comes.
+// Imports files into the list of cells: notebooks and programs become cells, a picture becomes a text cell. Data is uploaded
+// beside the notebook, with a cell that reads it. Lazy: loads with the first file.
 import { EditorView } from "@codemirror/view";
 import { type CopiedCell, cellsOfFile } from "../app/clipboard.ts";
 import { filesOf } from "../app/files.ts";
@@ -33,7 +33,7 @@ export async function dropped(
   await arrive(store, files, place ?? "end");
 }
 
-/** Into the text of a cell where that is a picture's place, else below it. */
+/** Pastes pictures into a text cell's editor; all other files become cells below. */
 export async function pasted(store: NotebookStore, cell: string | undefined, files: File[], isInEditor: boolean): Promise<void> {
   const isText = cell !== undefined && store.document.cells.get(cell)?.cell_type === "markdown";
   const intoText = isInEditor && isText && store.mayEdit ? files.filter(isPictureFile) : [];
@@ -43,7 +43,7 @@ export async function pasted(store: NotebookStore, cell: string | undefined, fil
   await arrive(store, below, cell === undefined ? "end" : { after: cell });
 }
 
-/** At the caret of the cell's editor; false where the cell has no room. */
+/** Inserts at the editor's caret; returns false if the cell has no room. */
 async function intoEditor(store: NotebookStore, cell: string, file: File): Promise<boolean> {
   try {
     const reference = await addPicture(store, cell, file);
@@ -62,7 +62,7 @@ function tell(store: NotebookStore, text: string): void {
   if (text !== "") store.toast({ text, isError: true });
 }
 
-/** One after the other, in their order. */
+/** Imports sequentially, in the order of the files. */
 async function arrive(store: NotebookStore, files: File[], at: Place): Promise<void> {
   if (files.length === 0) return;
   if (store.past !== undefined) return tell(store, "You’re looking at an earlier version. Go back to the present to add files.");
@@ -101,12 +101,12 @@ async function arriveOne(store: NotebookStore, file: File, places: Places): Prom
 
 const isNotebook = ({ name }: File) => name.toLowerCase().endsWith(".ipynb");
 
-/** Where files go that came together: in their order, though an upload may end long after the next. */
+/** Places for files that arrive together. Keeps their order, although uploads end in any order. */
 class Places {
   readonly #store: NotebookStore;
   readonly #above: string | undefined;
   readonly #current: string | undefined;
-  /** The last cell of each that is there. */
+  /** Last inserted cell of each file, once it exists. */
   readonly #last: (string | undefined)[] = [];
 
   constructor(store: NotebookStore, at: Place) {
@@ -121,7 +121,7 @@ class Places {
     return this.#last.push(undefined) - 1;
   }
 
-  /** Takes nobody away from what they type meanwhile. */
+  /** Inserts the cells. Selects the last one only if the user is not editing and has not moved elsewhere. */
   async put(turn: number, cells: CopiedCell[]): Promise<void> {
     const store = this.#store;
     let place = this.#placeOf(turn);
@@ -136,7 +136,6 @@ class Places {
     const done = await store.do({ Batch: { commands } });
     if (!done) this.#last[turn] = undefined;
     else if (!store.isEditing && (store.current === this.#current || this.#last.includes(store.current))) {
-      // The person brought the file, and goes where it went.
       store.focus.act();
       store.select(last);
     }
@@ -146,7 +145,7 @@ class Places {
     const { cells } = this.#store.document;
     const before = this.#last.slice(0, turn).findLast((cell) => cell !== undefined) ?? this.#above;
     if (before === undefined) return "start";
-    // Its neighbour has gone meanwhile.
+    // The neighbour was deleted meanwhile: insert at the end.
     return cells.has(before) || this.#last.includes(before) ? { after: before } : "end";
   }
 }

@@ -1,33 +1,33 @@
-// Files that are dropped on the list of cells, pasted into it or chosen for it. What becomes of them is in `dropping.ts`.
+// Entry points for files in the list of cells: drag and drop, paste and file picker. `dropping.ts` imports them.
 import type { DragEvent } from "react";
 import type { NotebookStore } from "../app/store.ts";
 
 const load = () => import("./dropping.ts");
 
-/** What comes before its code is there, and that cannot be had, is not lost without a word. */
+/** Runs `act` once the code has loaded; shows a toast if it cannot load. */
 function withCode(store: NotebookStore, act: (code: Awaited<ReturnType<typeof load>>) => unknown): void {
   load().then(act, () => store.toast({ text: "No connection. Add the files again when you’re back online.", isError: true }));
 }
 
-/** A picture of the page itself that is dragged says that it is a file, too. */
+/** Dragging an image of the page also reports the type `Files`. */
 let isOwn = false;
 addEventListener("dragstart", () => (isOwn = true), true);
 addEventListener("dragend", () => (isOwn = false), true);
 
 export const isFromOutside = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files") && !isOwn;
 
-/** A folder has no bytes of its own. */
+/** Returns the files without folders, which have no content. */
 export function filesIn(transfer: DataTransfer): File[] {
   const items = [...transfer.items].filter((item) => item.webkitGetAsEntry()?.isDirectory !== true);
   return items.map((item) => item.getAsFile()).filter((file) => file !== null);
 }
 
-/** Before the editors, which would take the text of a file. */
+/** Capture phase: an editor would otherwise insert the file's text. */
 export function fileDrop(store: NotebookStore) {
   return {
     onDragOverCapture: (event: DragEvent<HTMLElement>) => {
       if (!isFromOutside(event)) return;
-      // Also where nothing is taken: the browser would leave the page for the file.
+      // Needed even if the drop is rejected: by default the browser navigates to the file.
       event.preventDefault();
       const { currentTarget, clientX, clientY } = event;
       if (store.past === undefined && store.mayEdit) void load().then(({ over }) => over(currentTarget, { clientX, clientY }));
@@ -40,7 +40,7 @@ export function fileDrop(store: NotebookStore) {
       event.preventDefault();
       event.stopPropagation();
       const { currentTarget, clientX, clientY } = event;
-      // The event's files are gone when it is over.
+      // The event's file list is cleared after the handler returns.
       const files = filesIn(event.dataTransfer);
       const hasFolders = files.length < event.dataTransfer.items.length;
       withCode(store, ({ dropped }) => dropped(store, currentTarget, { clientX, clientY }, files, hasFolders));
@@ -48,7 +48,7 @@ export function fileDrop(store: NotebookStore) {
   };
 }
 
-/** Files of the clipboard, where it has no text: text stays text. */
+/** Handles pasted files, if the clipboard has no text; returns true if handled. */
 export function pastedFiles(store: NotebookStore, event: ClipboardEvent): boolean {
   const files = [...(event.clipboardData?.files ?? [])];
   if (files.length === 0 || event.clipboardData?.getData("text/plain") !== "" || store.past !== undefined) return false;
@@ -62,7 +62,7 @@ export function pastedFiles(store: NotebookStore, event: ClipboardEvent): boolea
 
 export const isInEditor = ({ target }: Event) => (target as HTMLElement).closest?.(".cell .cm-content") != null;
 
-/** By keys alone: files are chosen, and go below the chosen cell. */
+/** Opens a file picker, for keyboard use; the files go below the current cell. */
 export function chooseFiles(store: NotebookStore): void {
   const picker = document.createElement("input");
   picker.type = "file";

@@ -1,4 +1,4 @@
-// Marks of what was found and of what has comments, over the text as it stands: the browser paints them, no element changes.
+// Highlights for search matches and commented text, by the CSS Custom Highlight API: the DOM does not change.
 import { type RefObject, useEffect } from "react";
 import type { Marked } from "../app/comments.ts";
 import type { Match } from "../app/find.ts";
@@ -19,7 +19,7 @@ export function clearMarks(): void {
   CSS.highlights.delete(CURRENT ?? "");
 }
 
-/** Where a match is seen: its text, or its cell while that shows something else. */
+/** Range of a match, or its cell if the text is not shown. */
 export function markedPlace(match: Match | undefined): Range | Element | undefined {
   return match && (rangeOf(match) ?? cellElement(match.cell) ?? undefined);
 }
@@ -53,7 +53,7 @@ function pointAt(element: Element, offset: number): [Text, number] | undefined {
   return undefined;
 }
 
-/** The place in a cell's text that a pointer is on. */
+/** Returns the offset in a cell's text at a pointer position. */
 export function offsetAt(element: Element, x: number, y: number): number | undefined {
   const caret = document.caretPositionFromPoint?.(x, y);
   if (!caret || !element.contains(caret.offsetNode) || caret.offsetNode.nodeType !== Node.TEXT_NODE) return undefined;
@@ -63,7 +63,7 @@ export function offsetAt(element: Element, x: number, y: number): number | undef
   return before.toString().length;
 }
 
-/** Marks what has open threads in the text of a cell that nobody edits. */
+/** Highlights text with open threads in a cell that is not being edited. */
 export function useThreadMarks(place: RefObject<HTMLElement | null>, store: NotebookStore, cell: string, source: string): void {
   const marked = store.comments.marked(cell);
   useEffect(() => {
@@ -77,7 +77,7 @@ export function useThreadMarks(place: RefObject<HTMLElement | null>, store: Note
   }, [place, JSON.stringify(marked), source]);
 }
 
-/** What is marked in the current cell: in its editor, or in its text. */
+/** Selection in the current cell, from its editor or its static text. */
 export function markedIn(store: NotebookStore): Marked | undefined {
   const cell = store.current;
   if (cell === undefined) return undefined;
@@ -90,12 +90,12 @@ export function markedIn(store: NotebookStore): Marked | undefined {
   before.setStart(text, 0);
   before.setEnd(range.startContainer, range.startOffset);
   const from = before.toString().length;
-  // The break at the end is no part of the source.
+  // The static text's trailing break is not part of the source.
   const length = (store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "").length;
   return { cell, from, to: Math.min(from + range.toString().length, length) };
 }
 
-/** Begins a comment on what is marked in the current cell, else on the cell. */
+/** Starts a comment on the selection in the current cell, otherwise on the cell. */
 export function comment(store: NotebookStore): void {
   if (store.current === undefined) return;
   const marked = markedIn(store);

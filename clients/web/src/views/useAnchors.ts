@@ -1,4 +1,4 @@
-// A click on a link within the notebook goes there; the page's own address has no such part.
+// Handles clicks on `#` links between cells: selects the target, since the page uses the URL's hash for routing.
 import { useEffect } from "react";
 import { targetOf } from "../app/anchors.ts";
 import type { NotebookStore } from "../app/store.ts";

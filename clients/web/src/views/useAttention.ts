@@ -1,4 +1,4 @@
-// The tab's icon and the system's notifications follow the runs.
+// Updates the tab icon and sends system notifications as runs progress.
 import { useEffect, useRef } from "react";
 import { serverNow } from "../app/clock.ts";
 import { type Mark, nextMark, notify, show, whenSeen } from "../app/attention.ts";

@@ -1,4 +1,4 @@
-// A call that waits for a person: what it would do, asked for again when the notebook changes, and the ways to decide it.
+// Hooks for a call that waits for approval: its effect, refetched after each change of the notebook, and the decision commands.
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import type { Command, ToolCall } from "../protocol/messages.ts";
@@ -30,7 +30,7 @@ export function useInFull(store: NotebookStore, id: string): { full: InFull | un
   return { full, error };
 }
 
-/** One decision after the other, until one is not taken. */
+/** Sends decisions sequentially, and stops at the first that is rejected. */
 export function useDecision(store: NotebookStore): { isDecided: boolean; decide: (...commands: Command[]) => Promise<void> } {
   const [isDecided, setIsDecided] = useState(false);
   const decide = async (...commands: Command[]) => {

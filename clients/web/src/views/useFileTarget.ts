@@ -1,4 +1,4 @@
-// Files that are dragged over the panel of files: into its folder, or into the one under the pointer.
+// Drop target of the files panel: the folder under the pointer, otherwise the root.
 import { type DragEvent, useState } from "react";
 import { filesIn, isFromOutside } from "./fileDrop.ts";
 

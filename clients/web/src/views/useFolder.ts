@@ -1,4 +1,4 @@
-// What a folder beside the notebook holds. An answer that comes after the next question is passed over.
+// Listing of a folder beside the notebook, in pages. Outdated answers are dropped.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type FileList, type Files, problemWords } from "../app/files.ts";
 

@@ -1,4 +1,4 @@
-// The keys of command mode, those that work everywhere, and the clipboard of cells.
+// Keyboard shortcuts of command mode and of the whole page, and the clipboard of cells.
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { createKeybindingsHandler } from "tinykeys";
 import type { Press } from "../app/ahead.ts";
@@ -8,10 +8,10 @@ import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
 import { actions, isAllowed } from "../commands/table.ts";
 import { isInEditor, pastedFiles } from "./fileDrop.ts";
 
-/** What its keys do in fields of the page too. */
+/** Actions whose shortcuts also work in input fields. */
 const OVERALL: ReadonlySet<string> = new Set(["assistant", "find", "palette"]);
 const OVER = "[role=dialog], [role=menu]";
-/** The page's own, those of dialogs apart: editors of cells have these keys themselves. */
+/** Input fields outside dialogs. Cell editors are absent: they bind these keys themselves. */
 const FIELDS = "input, textarea, select, .composer, .find, .comment-field";
 const ELSEWHERE = `input, textarea, select, [contenteditable=true], ${OVER}`;
 
@@ -40,7 +40,7 @@ export function useKeys(store: NotebookStore): void {
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
       if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
       if (store.view !== undefined && event.key === "Escape" && !store.isEditing) return store.turnTo(undefined);
-      // Keys change the present, which is out of sight.
+      // An earlier version is shown: single keys would edit the hidden current one.
       if (store.past !== undefined && !event.ctrlKey && !event.metaKey) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
       if (isForLater(store, event)) return event.preventDefault();
@@ -54,7 +54,7 @@ export function useKeys(store: NotebookStore): void {
   useEffect(() => {
     const isOurs = (event: Event) => !(event.target as HTMLElement).closest?.(ELSEWHERE);
     const copy = (event: ClipboardEvent) => {
-      // Marked text is copied as text.
+      // Selected text uses the browser's own copy.
       if (!isOurs(event) || getSelection()?.isCollapsed === false || store.selected.length === 0) return;
       const isCut = event.type === "cut" && store.mayEdit;
       store.edits.copy();
@@ -73,7 +73,7 @@ export function useKeys(store: NotebookStore): void {
       event.preventDefault();
       store.edits.paste(pasted(event.clipboardData));
     };
-    // Before the editor, which would take a file for nothing that it knows.
+    // Capture phase: an editor would otherwise consume the paste without using the file.
     const bring = (event: ClipboardEvent) => void ((isOurs(event) || isInEditor(event)) && pastedFiles(store, event));
     document.addEventListener("paste", bring, true);
     const listeners = { copy, cut: copy, paste };
@@ -101,9 +101,9 @@ function bindings(store: NotebookStore, only?: ReadonlySet<string>): Record<stri
 
 const isChord = ({ ctrlKey, metaKey, altKey }: Press) => ctrlKey || metaKey || altKey;
 
-/** The cell that a key is meant for is not there yet, or its editor; or the focus left an editor that is still open. */
+/** Buffers keys while the target cell or its editor is not mounted, or after the focus has left an open editor. */
 function isForLater(store: NotebookStore, press: Press): boolean {
-  // Other chords are the browser's, or open what has no place in the list.
+  // Other chords belong to the browser or open something outside the list.
   const isOurs = !isChord(press) || press.key === "Enter" || press.key.startsWith("Arrow");
   if (store.ahead.isWaiting && isOurs) store.ahead.hold(pressOnly(press));
   else if (!store.isEditing || isChord(press)) return false;
@@ -122,7 +122,7 @@ const pressOnly = ({ key, code, ctrlKey, metaKey, altKey, shiftKey, repeat }: Pr
   ...{ key, code, ctrlKey, metaKey, altKey, shiftKey, repeat },
 });
 
-/** The event with the Latin letter of its key, where the layout writes another script. */
+/** Maps keys of non-Latin layouts to the Latin letter of the same key. */
 function asMeant(event: Press): KeyboardEvent {
   const key = latinKey(event.key, event.code, event.shiftKey);
   const { code, ctrlKey, metaKey, altKey, shiftKey, repeat } = event;
@@ -133,7 +133,7 @@ function isSelectAll(event: KeyboardEvent): boolean {
   return (event.ctrlKey || event.metaKey) && !event.altKey && latinKey(event.key, event.code, false).toLowerCase() === "a";
 }
 
-/** Select all in an output selects that output. */
+/** Select all inside an output selects only that output. */
 function selectOutput(target: HTMLElement): boolean {
   const anchor = getSelection()?.anchorNode;
   const within = target.closest(".outputs") ?? (anchor instanceof Element ? anchor : anchor?.parentElement)?.closest(".outputs");

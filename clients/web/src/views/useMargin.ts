@@ -1,9 +1,9 @@
-// Puts the notes of a panel at the height of the cells that they are about, and keeps them there.
+// Positions the notes of a panel at the height of their cells, and keeps them there.
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useState } from "react";
 import { type Note, tops } from "../app/margin.ts";
 
 const GAP = 10;
-/** On a phone the panel covers the cells: there is nothing to stand beside. */
+/** Minimum width for notes beside cells; on a phone the panel covers the cells. */
 const BESIDE = "(min-width: 721px)";
 
 export function useIsBeside(): boolean {
@@ -17,7 +17,7 @@ export function useIsBeside(): boolean {
   return is;
 }
 
-/** `place` holds the notes, elements with `data-about`, the id of a cell, and `data-line` where it is about a line of it. */
+/** `place` contains the notes: elements with `data-about` (cell id) and optionally `data-line` (line of the cell). */
 export function useMargin(place: RefObject<HTMLElement | null>, isBeside: boolean): void {
   const arrange = useCallback(() => {
     const node = place.current;
@@ -30,7 +30,7 @@ export function useMargin(place: RefObject<HTMLElement | null>, isBeside: boolea
     all.forEach((each, at) => each.style.setProperty("top", `${found[at] ?? 0}px`));
     node.style.setProperty("height", `${(found.at(-1) ?? 0) + (notes.at(-1)?.height ?? 0)}px`);
   }, [place, isBeside]);
-  // After each time that the panel is drawn; and when cells or notes get another height.
+  // Arranges after each render, and when a cell or note changes its height.
   useLayoutEffect(arrange);
   useEffect(() => {
     const node = place.current;
@@ -59,7 +59,7 @@ export function useMargin(place: RefObject<HTMLElement | null>, isBeside: boolea
 function placeOf(note: HTMLElement, top: number): number | undefined {
   const source = document.getElementById(`cell-${note.dataset.about}`)?.querySelector(".source, .cm-editor");
   const box = source?.getBoundingClientRect();
-  // A cell that is folded away, or of a present that hides behind the past.
+  // The cell is folded, or hidden behind an earlier version.
   if (!source || !box || box.height === 0) return undefined;
   const style = getComputedStyle(source);
   const line = Number(note.dataset.line ?? 0) * (Number.parseFloat(style.lineHeight) || 0);

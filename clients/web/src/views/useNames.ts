@@ -1,4 +1,4 @@
-// The names behind ids of people, as they become known.
+// Names of users by id; grows as names load.
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 

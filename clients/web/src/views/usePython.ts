@@ -1,4 +1,4 @@
-// What Python has beyond the editor of other cells: marks at mistakes, the way to a definition, formatting in the editor's own history.
+// Python features of a cell editor: diagnostics, go to definition, and formatting with undo.
 import { type RefObject, useEffect } from "react";
 import type { EditorView } from "@codemirror/view";
 import { type Settings } from "../app/settings.ts";

@@ -1,4 +1,4 @@
-// What new notebooks can be made of.
+// Templates for new notebooks.
 import { useEffect, useState } from "react";
 import type { Session } from "../app/session.ts";
 import type { components } from "../protocol/rest.ts";

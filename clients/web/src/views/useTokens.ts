@@ -1,4 +1,4 @@
-// A cell's source with its colours, where nobody edits it.
+// Syntax highlighting for a cell's static source.
 import { useEffect, useMemo, useState } from "react";
 import { type Token, highlight } from "../editor/highlight.ts";
 import type { CellType } from "../protocol/messages.ts";

@@ -1,4 +1,4 @@
-// A data frame whose first rows are in Arrow's form. Loaded at the first one, with what reads it.
+// A data frame whose first rows are in Arrow format. Lazy: loads with the first one, including the Arrow reader.
 import { useMemo } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import { frameOf } from "../../outputs/arrow.ts";
@@ -23,7 +23,7 @@ function readable(arrow: string): Table | undefined {
     const read = frameOf(arrow);
     return read && tableOf(read.head, read.columns);
   } catch {
-    // A file of others, or a newer form: its text is there.
+    // Unknown or newer format: fall back to the plain text.
     return undefined;
   }
 }

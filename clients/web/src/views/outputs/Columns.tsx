@@ -1,4 +1,4 @@
-// What can be done with a table's columns: sorted, filtered, renamed, moved, hidden, copied.
+// Column actions of a table: sort, filter, rename, move, hide and copy.
 import { Menu } from "@base-ui/react/menu";
 import { ArrowDown, ArrowUp, ChevronDown, Columns3, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
@@ -16,7 +16,7 @@ import {
 import type { Sorting, Table } from "../../outputs/table.ts";
 import { MenuPopup } from "../MenuPopup.tsx";
 
-/** What a column's menu asks for: a filter, another name, what it holds. */
+/** A column's pending dialog: filter, rename or statistics. */
 export interface Asked {
   column: number;
   what: "filter" | "name" | "statistics";
@@ -62,7 +62,7 @@ export function Head({ table, column, sorting, sort, ...menu }: HeadProps) {
 type MenuProps = Omit<HeadProps, "sorting" | "sort">;
 
 function ColumnMenu({ table, column, arrangement, arrange, ask, copy }: MenuProps) {
-  // A field that was asked for has the focus.
+  // A form opened from the menu takes the focus itself.
   const hasAsked = useRef(false);
   const shown = shownColumns(arrangement);
   const at = shown.indexOf(column);
@@ -104,7 +104,7 @@ interface FiltersProps extends PartProps {
   ask: (asked: Asked | undefined) => void;
 }
 
-/** The filters as a list, each with its end; and what the menu has asked for. */
+/** The active filters as removable tags, and the pending filter or rename form. */
 export function Filters({ table, arrangement, arrange, asked, ask }: FiltersProps) {
   const { filters } = arrangement;
   if (filters.length === 0 && (!asked || asked.what === "statistics")) return null;

@@ -1,4 +1,4 @@
-// A table of data: sorted by a click on a column's head, filtered, in pages. Loaded at the first one.
+// A data table: sortable by column header, filterable, paginated. Lazy: loads with the first one.
 import { ChevronLeft, ChevronRight, Copy, WrapText } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { type Arrangement, nameOf, plainArrangement, shownColumns } from "../../outputs/columns.ts";
@@ -15,7 +15,7 @@ import { useCopy } from "./useCopy.ts";
 import { type FrameInKernel, type Rows, useRows } from "./useRows.ts";
 
 const PAGE_SIZES = [10, 25, 50, 100];
-/** Of a longer table the foot says how many rows there are. */
+/** Maximum rows in print; the foot has the total. */
 const MOST_ON_PAPER = 200;
 
 export interface Rest {
@@ -25,17 +25,17 @@ export interface Rest {
 
 interface Props {
   store: NotebookStore;
-  /** The kernel of the run. */
+  /** Kernel session of the run. */
   kernelSession: string | undefined;
   resource?: unknown;
-  /** A data frame. */
+  /** Data frame as JSON. */
   json?: unknown;
   text: string;
-  /** Of an SQL cell's result: there are more rows. */
+  /** Source of the remaining rows of an SQL result. */
   rest?: Rest;
 }
 
-/** Rows of a query, or a data frame without Arrow. */
+/** A table from SQL rows, or from a data frame without Arrow data. */
 export default function DataTable({ store, kernelSession, resource, json, text, rest }: Props) {
   const first = useMemo(() => {
     const head = readHead(json);
@@ -53,7 +53,7 @@ export default function DataTable({ store, kernelSession, resource, json, text, 
   return table ? <FrameSheet {...{ store, kernelSession, table }} /> : <pre>{text}</pre>;
 }
 
-/** With further rows of the kernel, which the table names. */
+/** A table that can load more rows from the kernel by its name. */
 export function FrameSheet({
   store,
   kernelSession,
@@ -71,7 +71,7 @@ export function FrameSheet({
   return <Sheet table={table} {...(frame && { frame })} />;
 }
 
-/** HTML of others, made harmless: what its rows are, the page does not know. */
+/** Sanitised HTML table of unknown structure: no sorting or filtering. */
 export function Printed({ html }: { html: string }) {
   const hasTable = /<table\b/i.test(html);
   return (
@@ -81,7 +81,7 @@ export function Printed({ html }: { html: string }) {
         tabIndex={0}
         role="region"
         aria-label={hasTable ? "Table" : "Output"}
-        // A head without words is none: screen readers would announce it.
+        // Empty header cells become data cells, because screen readers announce headers.
         dangerouslySetInnerHTML={{ __html: safeHtml(html).replace(/<th\b[^>]*>\s*<\/th>/g, "<td></td>") }}
       />
       {hasTable && (
@@ -99,7 +99,7 @@ interface AllLoaded {
   load: () => void;
 }
 
-/** All rows of a query, which take the place of the first once somebody sorts, filters or pages beyond them. */
+/** Loads all rows of a query, once the user sorts, filters or pages beyond the first rows. */
 function useAllRows(rest: Rest | undefined, resource: unknown): AllLoaded {
   const [loaded, setLoaded] = useState<{ of: unknown; rows: Field[][] }>();
   const [state, setState] = useState<AllLoaded["state"]>("idle");
@@ -141,7 +141,7 @@ function More({ allRows: { at }, count, state, load }: MoreProps) {
 interface SheetProps {
   table: Table;
   frame?: FrameInKernel;
-  /** Brings the rows that are not here: what is sorted and filtered is the whole. */
+  /** Loads the remaining rows, so that sorting and filtering cover the whole table. */
   needAll?: () => void;
   children?: ReactNode;
 }
@@ -218,11 +218,11 @@ interface WordProps {
   table: Table;
   rows: Rows;
   look: { sorting: Sorting | undefined; filters: readonly unknown[]; search: string };
-  /** There is a way to the other rows. */
+  /** True if more rows can be loaded. */
   hasFrame: boolean;
 }
 
-/** What the rows are of, where that is not the whole table as it was shown. */
+/** Notice that the rows are partial, changed or unavailable. */
 function Word({ table, rows: { problem, isChanged, total }, look, hasFrame }: WordProps) {
   const here = `${table.rows.length.toLocaleString()} of ${total.toLocaleString()} rows`;
   const isPartial = table.total !== undefined;
@@ -264,9 +264,9 @@ interface FootProps {
   setWanted: (wanted: string) => void;
   rows: Rows;
   copy: () => void;
-  /** What was copied. */
+  /** Result of the copy, in words. */
   copied: string;
-  /** The way to rows that are not here. */
+  /** Button that loads the remaining rows. */
   more: ReactNode;
   children: ReactNode;
 }
@@ -325,7 +325,7 @@ function shapeWords({ columns, columnsLeftOut = 0 }: Table, rows: number): strin
   return columnsLeftOut > 0 ? `${words}, ${shown.toLocaleString()} shown` : words;
 }
 
-/** A click marks the whole value, so that the usual key copies it. */
+/** A click selects the whole value, so that it can be copied. */
 function markValue({ target }: { target: EventTarget }): void {
   const value = (target as HTMLElement).closest("td, th");
   if (value && getSelection()?.isCollapsed !== false) getSelection()?.selectAllChildren(value);

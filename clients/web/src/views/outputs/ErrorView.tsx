@@ -1,4 +1,4 @@
-// An error: its name and value, the line in the cell, and the traceback folded below.
+// An error output: name and value, a link to the line, and the collapsed traceback.
 import { Bot } from "lucide-react";
 import { useMemo } from "react";
 import { ask, mayAsk } from "../../app/asking.ts";
@@ -9,7 +9,7 @@ import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Ansi } from "./Text.tsx";
 
-/** Characters of an error that a question names: the assistant reads the rest itself. */
+/** Maximum characters of the error in the question; the assistant reads the rest itself. */
 const MOST_WORDS = 500;
 
 interface Props {
@@ -24,7 +24,7 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
   const frames = useMemo(() => framesOf(traceback), [traceback]);
   const place = placeOf(frames);
   const line = sqlLine(value);
-  // Somebody stopped it: nothing is to be mended.
+  // The user interrupted the run: nothing to fix.
   const isStopped = run?.status === "cancelled" && name === "KeyboardInterrupt";
   return (
     <div className={isStopped ? "failure stopped" : "failure"}>
@@ -48,7 +48,7 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
   );
 }
 
-/** For the latest run of a cell: earlier ones may be mended already. */
+/** Offered for a cell's latest run only: an earlier error may be fixed already. */
 function Fix({ store, run, words }: { store: NotebookStore; run: Execution | undefined; words: string }) {
   useTopics(store, "assistants");
   const { document } = store;
@@ -88,7 +88,7 @@ function FrameView({ store, run, frame }: { store: NotebookStore; run: Execution
   );
 }
 
-/** `Cell In[5], line 2` is `Cell 3 [5], line 2` where the cell still shows that run. */
+/** Turns `Cell In[5], line 2` into `Cell 3 [5], line 2`, if the cell still shows that run. */
 function titleOf(store: NotebookStore, run: Execution | undefined, frame: Frame): string {
   const cell = cellOf(store, run, frame.count);
   const place = cell === undefined ? "" : `${store.document.order.indexOf(cell) + 1} `;
@@ -103,7 +103,7 @@ function Code({ text }: { text: string }) {
   );
 }
 
-/** Leads to the line, where the cell still shows the run that it is of. */
+/** Link to the line, if the cell still shows this run. */
 function Line({ store, run, frame }: { store: NotebookStore; run: Execution | undefined; frame: Frame }) {
   const cell = cellOf(store, run, frame.count);
   if (cell === undefined || frame.line === undefined) return null;
@@ -115,7 +115,7 @@ function Line({ store, run, frame }: { store: NotebookStore; run: Execution | un
   );
 }
 
-/** A query has no frames: its cell is that of the run. */
+/** An SQL error has no frames, so the cell comes from the run. */
 function SqlLine({ store, run, line }: { store: NotebookStore; run: Execution | undefined; line: number }) {
   const { subject } = run ?? {};
   const cell = subject?.kind === "cell" ? store.document.cells.get(subject.cell_id) : undefined;

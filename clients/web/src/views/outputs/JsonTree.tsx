@@ -1,8 +1,8 @@
-// JSON as a tree that opens. Loaded at the first one.
+// Collapsible JSON tree. Lazy: loads with the first one.
 import "react-json-view-lite/dist/index.css";
 import { JsonView, collapseAllNested, defaultStyles } from "react-json-view-lite";
 
-/** Our colours, which know light and dark. */
+/** Style classes that support light and dark themes. */
 const styles = {
   ...defaultStyles,
   container: "json-tree",
@@ -21,7 +21,7 @@ const styles = {
   quotesForFieldNames: false,
 };
 
-/** Small values are open as a whole. */
+/** Values with shorter JSON start fully expanded. */
 const OPEN_UNITS = 2_000;
 
 export default function JsonTree({ value }: { value: unknown }) {

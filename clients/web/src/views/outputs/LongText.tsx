@@ -1,4 +1,4 @@
-// Text of many lines, of which those in sight are laid out. Loaded at need.
+// Virtualised list for long text. Lazy: loads when needed.
 import { useEffect, useRef } from "react";
 import { VList, type VListHandle } from "virtua";
 import { Ansi, type LinesProps } from "./Text.tsx";
@@ -9,7 +9,7 @@ const UPWARDS = new Set(["ArrowUp", "PageUp", "Home"]);
 export default function LongText({ lines, className, isGrowing }: LinesProps) {
   const list = useRef<VListHandle>(null);
   const isAtEnd = useRef(isGrowing);
-  // Where it is tells nothing while it grows: it is longer again when the scrolling to its end is told. Going up does.
+  // Content may grow before the scroll event arrives, so only an upward scroll ends following.
   const leave = () => void (isAtEnd.current = false);
   useEffect(() => {
     if (isAtEnd.current) list.current?.scrollToIndex(lines.length - 1, { align: "end" });
@@ -32,7 +32,7 @@ export default function LongText({ lines, className, isGrowing }: LinesProps) {
         onWheel={({ deltaY }) => deltaY < 0 && leave()}
         onTouchMove={leave}
         onKeyDown={({ key }) => UPWARDS.has(key) && leave()}
-        // The scrollbar is no line.
+        // Target is the list itself: the pointer is on the scrollbar, not on a line.
         onPointerDown={({ target, currentTarget }) => target === currentTarget && leave()}
       >
         {(line, index) => (

@@ -1,4 +1,4 @@
-// One output with what can be done with it: copy, wrap, fold, enlarge, save.
+// One output with its tools: copy, wrap, collapse, enlarge and save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
 import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
 import { isImported, showActive, useShowsActive } from "../../app/activeContent.ts";
@@ -92,7 +92,7 @@ interface ShapeProps {
   allRows: AllRows | undefined;
 }
 
-/** What is taller is cut, until somebody wants all of it. */
+/** Taller outputs are cut until the user expands them. */
 const TALL_PX = 720;
 const CAPPED: Shape["kind"][] = ["frame", "widget", "html", "markdown", "json", "latex"];
 
@@ -251,7 +251,7 @@ interface ActiveProps {
   children: ReactNode;
 }
 
-/** Scripts that a file brought run after the person's word, which holds for the notebook. */
+/** Scripts of an imported output run only after consent, which applies to the whole notebook. */
 function Active({ store, isAsked, text, children }: ActiveProps) {
   const { userId } = store.session;
   const isShown = useShowsActive(userId, store.id);
@@ -268,7 +268,7 @@ function Active({ store, isAsked, text, children }: ActiveProps) {
   );
 }
 
-/** Each chart has a frame of its own, and gets the scripts that the notebook has brought for all. */
+/** Each Bokeh chart has its own frame, and gets the library scripts from the notebook's outputs. */
 function useBokeh(store: NotebookStore, drawing: Drawing): { scripts: string[] | undefined; isBrought: boolean } {
   const [scripts, setScripts] = useState<string[]>();
   const runs = drawing.kind === "bokeh" ? [...store.document.executions.values()] : [];

@@ -1,4 +1,4 @@
-// A picture: a click enlarges it, a button saves it. Loaded at the first one.
+// A picture that a click enlarges. Lazy: loads with the first one.
 import "react-medium-image-zoom/dist/styles.css";
 import Zoom from "react-medium-image-zoom";
 

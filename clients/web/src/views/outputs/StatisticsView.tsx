@@ -1,4 +1,4 @@
-// What a column holds: type, missing values, extremes, the most frequent. Of rows that only the kernel has, it says so.
+// Statistics of a column: type, missing values, extremes and most frequent values. States if they cover only the first rows.
 import { X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { shortened } from "../../outputs/kernelTable.ts";
@@ -40,7 +40,7 @@ export function StatisticsView({ table, frame, rows, column, close }: Props) {
   );
 }
 
-/** A sentence: why there are none. */
+/** Returns the kernel's statistics, or an error message. */
 function useAsked(frame: FrameInKernel | undefined, column: number): Statistics | string | "gone" | undefined {
   const [told, setTold] = useState<{ column: number; what: Statistics | string }>();
   useEffect(() => {

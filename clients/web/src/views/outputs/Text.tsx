@@ -1,4 +1,4 @@
-// Text of programs. It follows its end only while the end is in sight.
+// Text output of programs. Follows its end only while the end is in view.
 import { Suspense, memo, useLayoutEffect, useMemo, useRef } from "react";
 import { Screen } from "../../outputs/terminal.ts";
 import { type Part, parts } from "../../outputs/text.ts";
@@ -7,9 +7,9 @@ import { usePaper } from "./usePaper.ts";
 
 const LongText = part(() => import("./LongText.tsx"));
 
-/** More lines are laid out only where they are in sight. */
+/** Above this count lines are virtualised. */
 const LONG_LINES = 300;
-/** Who is so near to the end reads along. */
+/** Distance from the end within which the view follows. */
 const NEAR_PX = 120;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
 export function Text({ text, stream, isWrapped, isWhole, isGrowing }: Props) {
   const lines = useLines(text);
   const classes = `text ${stream} ${isWrapped ? "wrapped" : ""} ${isWhole ? "whole" : ""}`;
-  // On paper nobody scrolls: all lines are laid out.
+  // Print needs all lines, since paper does not scroll.
   const isPaper = usePaper();
   if (lines.length > LONG_LINES && !isPaper) {
     return (
@@ -65,7 +65,7 @@ export function isNearEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement
   return scrollTop + clientHeight > scrollHeight - NEAR_PX;
 }
 
-/** What a terminal shows; only what is new is read when the text has grown. */
+/** Lines of the emulated terminal. If the text has grown, only the new part is parsed. */
 function useLines(text: string): string[] {
   const screen = useRef<Screen>(undefined);
   return useMemo(() => {

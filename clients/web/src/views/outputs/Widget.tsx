@@ -1,4 +1,4 @@
-// A widget of a kernel: alive while the kernel is, then as it was last.
+// A kernel widget: interactive while the kernel runs, then its last saved state.
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import { useTopics } from "../../app/topics.ts";
@@ -45,7 +45,7 @@ function Live({ store, kernel, model, text }: Omit<Props, "run"> & { kernel: str
   );
 }
 
-/** What a frame is told, and what it may say: of the widgets that its view is made of, and no other. */
+/** Feed between a frame and the kernel, limited to the widgets of the frame's view. */
 function feedOf({ comms }: NotebookStore, kernel: string, model: string, mayMove: boolean): Feed {
   let shown = new Set<string>();
   const sent = new Map<string, string>();

@@ -1,4 +1,4 @@
-// The content of an output, also of one whose large parts stand in blobs: those are fetched, the largest only when asked for.
+// Content of an output. Large parts are fetched from blobs, the largest only on request.
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import { type Group, bytesOf, firstRows, tail } from "../../outputs/groups.ts";
@@ -6,7 +6,7 @@ import { joined } from "../../outputs/mime.ts";
 import type { Output } from "../../protocol/messages.ts";
 import { put } from "../../transport/rest.ts";
 
-/** What is larger is fetched when somebody wants it. */
+/** Larger content is fetched on request. */
 const LARGE_BYTES = 4_000_000;
 
 export type Loaded =
@@ -49,13 +49,13 @@ async function whole(store: NotebookStore, outputs: Output[]): Promise<unknown> 
   return contentOf(await Promise.all(outputs.map((output) => store.session.rest.whole(store.id, output))));
 }
 
-/** The pieces of a stream are one output. */
+/** Joins the chunks of a stream into one output. */
 function contentOf(contents: unknown[]): unknown {
   const pieces = contents as Record<string, unknown>[];
   return pieces.length < 2 ? pieces[0] : { ...pieces[0], text: pieces.map(({ text }) => joined(text)).join("") };
 }
 
-/** Text is shown as it comes, of anything else how much has come. */
+/** Fetches blobs progressively: text is shown as it arrives, other content shows the progress. */
 async function streamed(
   store: NotebookStore,
   output: Output,

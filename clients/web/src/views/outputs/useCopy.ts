@@ -1,4 +1,4 @@
-// Copies a table as CSV: all rows that pass, also those that only the kernel has, and says how many.
+// Copies a table as CSV: all filtered rows, also those that only the kernel has. Reports the count.
 import { useState } from "react";
 import { passing } from "../../outputs/columns.ts";
 import type { Look } from "../../outputs/kernelTable.ts";
@@ -7,7 +7,7 @@ import { type FrameInKernel, type Rows, wholeCsv } from "./useRows.ts";
 
 export interface Copy {
   copy: (columns: number[]) => void;
-  /** What came of it. */
+  /** Result of the copy, in words. */
   copied: string;
 }
 
@@ -44,7 +44,7 @@ function words(count: number, of: number): string {
   return count < of ? `Copied the first ${count.toLocaleString()} of ${of.toLocaleString()} rows` : `Copied ${rows}`;
 }
 
-/** Where the clipboard takes nothing. */
+/** Saves a file, if the clipboard is not available. */
 function save(text: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));

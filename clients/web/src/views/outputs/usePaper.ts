@@ -1,4 +1,4 @@
-// Whether the page is being printed: nobody can turn a page of a table on paper.
+// True while the page is being printed: paper has no pagination or scrolling.
 import { useSyncExternalStore } from "react";
 
 const query = () => matchMedia("print");

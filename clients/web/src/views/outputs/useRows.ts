@@ -1,4 +1,4 @@
-// Which rows of a table are shown: those that are here, or those of the kernel, which has all of them in the wanted order.
+// Rows shown in a table: local ones, or a page from the kernel, which can sort and filter all rows.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import type { KernelAnswer, TableName, TablePage } from "../../protocol/messages.ts";
@@ -7,32 +7,32 @@ import { pageWords } from "../../transport/refusals.ts";
 import { type Look, questionOf, rowsOfPage } from "../../outputs/kernelTable.ts";
 import { type Field, type Table, csv, filtered, sorted } from "../../outputs/table.ts";
 
-/** The way to the frame in the kernel. */
+/** Address of a data frame in the kernel. */
 export interface FrameInKernel {
   store: NotebookStore;
   of: TableName;
-  /** Absent: the notebook's own kernel. */
+  /** Absent: the notebook's default kernel. */
   kernelSession: string | undefined;
 }
 
 export interface Rows {
   shown: Field[][];
-  /** How many pass the filters. */
+  /** Count of rows that pass the filters. */
   found: number;
-  /** Of the table, by the newest word. */
+  /** Count of all rows, from the latest answer. */
   total: number;
   isAsking: boolean;
-  /** They are of the kernel, as they are there now. */
+  /** True if the rows are the kernel's current ones. */
   isLive: boolean;
-  /** Others than when the output showed them. */
+  /** True if the table has changed since the output was shown. */
   isChanged: boolean;
-  /** Why the kernel gave none; a word for people. */
+  /** Reason for missing rows, for users. */
   problem?: { text: string; isGone: boolean; again?: () => void };
 }
 
 type Refusal = Extract<KernelAnswer, { refused: unknown }>["refused"];
 
-/** What no later question changes, in words. */
+/** Permanent refusals, in words: retrying does not help. */
 const GONE: Partial<Record<Refusal["code"], string>> = {
   unknown_table: "The kernel no longer has this table",
   unknown_kernel_session: "The kernel no longer has this table",
@@ -42,11 +42,11 @@ const GONE: Partial<Record<Refusal["code"], string>> = {
   agent_too_old: "The kernel’s runtime agent is too old to give more rows",
 };
 const COPIED_AT_ONCE = 5_000;
-/** Of a copy: more would fill the clipboard, and the page. */
+/** Maximum characters of a copy: more would overload the clipboard and the page. */
 const MOST_COPIED = 10_000_000;
 
 interface Wanted extends Look {
-  /** The rows that are not here come when somebody goes there. */
+  /** The remaining rows load on demand. */
   isComing: boolean;
   first: number;
   count: number;
@@ -69,7 +69,7 @@ export function useRows(table: Table, frame: FrameInKernel | undefined, wanted: 
   const here = { total, isAsking: false, isLive: false, isChanged: false };
   if (!isHere && !problem?.isGone) {
     const why = problem && { problem };
-    // Until the first answer the rows stay as they were: sorted they would look like the first of all.
+    // Keep the rows unsorted until the first answer: sorted local rows would look like the first of all rows.
     if (!page) return { ...here, shown: table.rows.slice(0, count), found: total, isAsking, ...why };
     const { matching, rows, is_changed: isChanged = false } = page;
     return { shown: rowsOfPage(page), found: matching, total: rows, isAsking, isLive: true, isChanged, ...why };
@@ -125,7 +125,7 @@ function usePage(frame: FrameInKernel | undefined, { sorting, filters, search, f
   return isTyping ? { ...asked, isAsking: !isHere } : asked;
 }
 
-/** What is typed is asked for when a pause follows. */
+/** Debounced search text. */
 function useLate(text: string): string {
   const [late, setLate] = useState(text);
   useEffect(() => {
@@ -152,12 +152,12 @@ export function refusalOf(answer: KernelAnswer | undefined): { text: string; isG
   const { code, message } = answer.refused;
   const gone = GONE[code];
   if (gone !== undefined) return { text: gone, isGone: true };
-  // The kernel's own words about this table say more.
+  // The kernel's message about this table is more specific.
   const isOwn = (code === "timeout" || code === "kernel_failed") && /^[A-Z]/.test(message);
   return { text: isOwn ? message : pageWords(code, message), isGone: false };
 }
 
-/** All rows that pass, in their order, as CSV; of very many the first. */
+/** All filtered rows in their order as CSV, truncated at `MOST_COPIED`. */
 export async function wholeCsv(
   table: Table,
   frame: FrameInKernel,
