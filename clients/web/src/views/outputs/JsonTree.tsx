@@ -21,7 +21,7 @@ const styles = {
   quotesForFieldNames: false,
 };
 
-/** Values with shorter JSON start fully expanded. */
+/** Values with shorter JSON start expanded, up to four levels. */
 const OPEN_UNITS = 2_000;
 
 export default function JsonTree({ value }: { value: unknown }) {

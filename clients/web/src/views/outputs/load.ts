@@ -10,7 +10,7 @@ import { put } from "../../transport/rest.ts";
 const LARGE_BYTES = 4_000_000;
 
 export type Loaded =
-  | { state: "there"; content: unknown; isPart?: boolean; /** Of the text before it. */ leftOut?: number; showAll?: () => void }
+  | { state: "there"; content: unknown; isPart?: boolean; /** Bytes left out before it. */ leftOut?: number; showAll?: () => void }
   | { state: "large"; bytes: number; show: () => void }
   | { state: "loading"; read: number; bytes: number }
   | { state: "failed"; why: string; again: () => void };
