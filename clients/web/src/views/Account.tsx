@@ -1,4 +1,4 @@
-// The account dialog: profile, password, sessions and a token for the command line. Lazy: loads when it opens.
+// The account dialog: profile, password, linked identities and a token for the command line. Lazy: loads when it opens.
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, LogIn, Trash2 } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";

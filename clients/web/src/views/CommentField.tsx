@@ -16,7 +16,7 @@ interface Props {
   mentions?: ReadonlyMap<string, string>;
   second?: ReactNode;
   send: (text: string, mentions: string[]) => void;
-  /** Called on cancel; absent: the field cannot be closed. */
+  /** Closes the field; absent: the field stays after sending. */
   leave?: () => void;
 }
 
