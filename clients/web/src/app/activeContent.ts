@@ -1,5 +1,5 @@
-// Notebooks whose imported scripts a person lets run, in this browser. A run in this product says who asked for it; outputs of a file
-// came from anywhere, so their scripts wait for a word of the person.
+// Notebooks whose imported scripts this person allowed to run, remembered in this browser. Imported outputs come from unknown
+// sources, so their scripts run only with permission.
 import { useSyncExternalStore } from "react";
 import type { Execution } from "../protocol/messages.ts";
 
@@ -29,7 +29,7 @@ export function showActive(user: string | undefined, notebook: string, storage: 
   try {
     storage.setItem(KEY, JSON.stringify([...others, entry(user, notebook)].slice(-MOST)));
   } catch {
-    // Without room it is asked again at the next notebook.
+    // Storage is full: the page asks again when the notebook is next opened.
   }
   for (const listener of listeners) listener();
 }
@@ -48,7 +48,7 @@ export function useShowsActive(user: string | undefined, notebook: string): bool
   );
 }
 
-/** A file brought the output; nobody ran it here. */
+/** The output was imported with a file, not produced by a run here. */
 export function isImported(run: Execution | undefined): boolean {
   return run?.cause === "imported";
 }

@@ -1,14 +1,14 @@
-// The runtime agents that hold this notebook's kernels, each once: where they are and what they do.
+// Runtime agents that hold this notebook's kernels, one entry per agent with its state.
 import type { Document } from "../protocol/document.ts";
 import type { KernelStatus } from "../protocol/messages.ts";
 
 export interface AgentHere {
   id: string;
-  /** What its owner called it, or the end of its id until that is known. */
+  /** The name given by its owner; the end of its id until the name is known. */
   name: string;
   kernelspecs: string[];
   isReachable: boolean;
-  /** It executes something. */
+  /** True while it executes a run. */
   isBusy: boolean;
   /** The cell whose run it executes. */
   cell: string | undefined;

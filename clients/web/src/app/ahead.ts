@@ -1,18 +1,20 @@
-// Keys that are pressed before the place that they are meant for is there: a cell that the server still inserts, an editor that is
-// still loaded. They wait, and are played in their order when it is.
+// Type-ahead buffer: keys pressed before their target exists (a cell being inserted, an editor being loaded). They are replayed
+// in order when the target arrives.
 
 import { ChangeSet } from "@codemirror/state";
 import type { Texts } from "../collab/texts.ts";
 
 export type Press = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "repeat">;
 
-/** Without a connection the place may not come for long: what was pressed for it is forgotten. A busy server gets this long. */
+/**
+ * Timeout of the wait, generous for a busy server. Buffered keys are then discarded, for example when the connection is lost.
+ */
 const LIMIT_MS = 10_000;
 
 export class Ahead {
-  /** Does what a key does; the page sets it. */
+  /** Handles one key; set by the page. */
   play: (press: Press) => void = () => undefined;
-  /** The place is there: where the focus goes now was meant. */
+  /** Called when the target arrives, so that the focus change counts as the person's. */
   act: () => void = () => undefined;
   #works = new Set<object>();
   #held: Press[] = [];
@@ -23,8 +25,8 @@ export class Ahead {
   }
 
   /**
-   * From now on keys wait for this; when it comes to nothing, they are forgotten. `arrive` goes to the place, and the keys follow
-   * before the page renders: an editor that is mounted by then would not hear of them.
+   * Buffers keys until `work` ends; discards them if it fails or times out. `arrive` focuses the target. The keys are replayed
+   * before the next render, because an editor mounted by then would miss them.
    */
   until<T>(work: Promise<T>, arrive: (done: T) => void = () => undefined): void {
     const mark = {};
@@ -50,7 +52,7 @@ export class Ahead {
     this.#held.push(press);
   }
 
-  /** Writes what a key writes into a cell whose editor is not there yet: the editor finds it there, and the caret behind it. */
+  /** Writes a key's character into a cell whose editor is not mounted yet; the editor then opens with that text and caret. */
   write(texts: Texts, cell: string, { key, ctrlKey, metaKey, altKey }: Press): void {
     const insert = key === "Enter" ? "\n" : key;
     if ([...insert].length !== 1 || ctrlKey || metaKey || altKey) return;
@@ -61,19 +63,19 @@ export class Ahead {
     this.#caret = { cell, at: from + insert.length };
   }
 
-  /** Behind what was written ahead into a cell. */
+  /** The caret position after the text written ahead into a cell. */
   caret(cell: string): number | undefined {
     return this.#caret.cell === cell ? this.#caret.at : undefined;
   }
 
-  /** The cell's editor is there: it has the caret now. */
+  /** Called when the cell's editor is mounted; returns the caret position and forgets it. */
   arrive(cell: string): number | undefined {
     const at = this.caret(cell);
     this.#caret = { cell: "", at: 0 };
     return at;
   }
 
-  /** A key may begin the next work, for which those behind it wait. */
+  /** A replayed key may start new work; the remaining keys then wait for it. */
   #playAll(): void {
     while (!this.isWaiting) {
       const next = this.#held.shift();

@@ -2,7 +2,7 @@
 import type { Cell } from "../protocol/messages.ts";
 import { type Heading, outlineOf } from "./outline.ts";
 
-/** As Jupyter and GitHub write a heading's anchor, which differ in case and punctuation. */
+/** Anchor of a heading, normalised because Jupyter and GitHub differ in case and punctuation. */
 export function slug(text: string): string {
   return text
     .toLowerCase()

@@ -5,7 +5,7 @@ type Notice = components["schemas"]["Notice"];
 
 const told = new Map<string, string>();
 
-/** “Imported with 2 changes: …”; nothing where the file came in as it was. */
+/** Example: “The import changed 2 things: …”; undefined without notices. */
 export function importWords(notices: readonly Notice[]): string | undefined {
   if (notices.length === 0) return undefined;
   const count = notices.length === 1 ? "1 thing" : `${notices.length} things`;
@@ -18,7 +18,7 @@ export function arrived(notebook: string, notices: readonly Notice[]): void {
   if (words) told.set(notebook, words);
 }
 
-/** Once. */
+/** Returns the import's words and forgets them. */
 export function takeArrival(notebook: string): string | undefined {
   const words = told.get(notebook);
   told.delete(notebook);
@@ -31,7 +31,7 @@ export function madeNew(notebook: string): void {
   made = notebook;
 }
 
-/** Once. */
+/** Returns true once for a new notebook. */
 export function takeNew(notebook: string): boolean {
   const isNew = made === notebook;
   if (isNew) made = undefined;

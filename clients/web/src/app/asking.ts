@@ -1,4 +1,4 @@
-// Questions to the assistant that a click asks.
+// Questions to the assistant that a button of the page asks.
 import { newId } from "../transport/ids.ts";
 import type { NotebookStore } from "./store.ts";
 
@@ -16,7 +16,7 @@ export function mayAsk(store: NotebookStore): boolean {
   return store.mayConverse && (store.session.connection.welcome?.features.includes("assistants") ?? false);
 }
 
-/** Opens the panel, and asks there. */
+/** Opens the assistant panel and starts a turn there. */
 export async function ask(store: NotebookStore, text: string): Promise<void> {
   if (store.panel !== "assistant") store.show("assistant");
   const model = chosenModel();

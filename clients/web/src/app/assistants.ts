@@ -1,12 +1,12 @@
-// Assistants that are at work, as the document tells it: one per conversation with an unfinished turn or call.
+// Assistants at work according to the document: one per conversation with an unfinished turn or call.
 import type { Document } from "../protocol/document.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 
 export interface AssistantAtWork {
   conversation: string;
-  /** What its call that is under way touches, or its calls that wait; else the prompt cell that it answers. */
+  /** Cells touched by its started calls, else by its waiting calls, else the prompt cell that it answers. */
   cells: string[];
-  /** A call of it waits for a person, and none is under way. */
+  /** A call waits for a person and no call has started. */
   waits: boolean;
 }
 
@@ -20,7 +20,7 @@ export function assistantsAtWork({ turns, tool_calls }: Document): AssistantAtWo
   });
 }
 
-/** Who asks for calls is an assistant, always. */
+/** Calls are always requested by assistants. */
 function conversationOf({ requested_by }: ToolCall): string {
   return requested_by.kind === "assistant" ? requested_by.conversation : "";
 }

@@ -1,4 +1,4 @@
-// Pictures and text that go with a question: looked at, uploaded as blobs, shown again.
+// Attachments of questions: checks, upload as blobs, display.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Attachment } from "../protocol/messages.ts";
@@ -14,7 +14,7 @@ const TEXTS: Record<string, string> = { json: "application/json", ipynb: "applic
 
 export const isPicture = ({ media_type }: { media_type: string }) => PICTURES.includes(media_type);
 
-/** Uploads a file for the notebook. What models do not take is an error with a sentence. */
+/** Uploads a file for the notebook. Throws an error with a readable message if models do not accept the file. */
 export async function attach(store: NotebookStore, file: File): Promise<Attachment> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const media_type = typeOf(file, bytes);
@@ -32,7 +32,7 @@ export async function attach(store: NotebookStore, file: File): Promise<Attachme
   return { sha256: hash, size_bytes: bytes.length, media_type, name: file.name || "picture.png" };
 }
 
-/** By what is in it: a name may say anything. */
+/** Detects the type from the content, because file names are unreliable. */
 function typeOf(file: File, bytes: Uint8Array): string | undefined {
   const begins = (...codes: number[]) => codes.every((code, at) => bytes[at] === code);
   const word = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));

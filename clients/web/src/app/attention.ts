@@ -1,12 +1,12 @@
-// What the tab says while nobody looks at it: a mark on its icon, and a notification when long work has ended.
+// Attention while the tab is hidden: a mark on its icon, and a notification when a long run ends.
 import { settings } from "./settings.ts";
 
 export type Mark = "running" | "done" | "failed" | "asks" | undefined;
 
 const COLOURS = { running: "#3358d4", done: "#1f7a50", failed: "#c62a2f", asks: "#c07a00" };
-/** Somebody has seen it. */
+/** Time that the tab must be visible before a result counts as seen. */
 const SEEN_MS = 3_000;
-/** Work that nobody would leave the page for needs no notification. */
+/** Shorter runs send no notification. */
 const LONG_MS = 10_000;
 
 let plain: string | undefined;
@@ -28,7 +28,7 @@ function drawn(colour: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${page}<circle cx="24" cy="24" r="7.5" fill="${colour}" stroke="#fff" stroke-width="2"/></svg>`;
 }
 
-/** What the icon shows next: the end of work stays until it was seen. */
+/** Next mark of the icon; a result stays until it is seen. */
 export function nextMark(before: Mark, now: { isRunning: boolean; failed: number; asks: boolean }): Mark {
   if (now.asks) return "asks";
   if (now.isRunning) return "running";
@@ -36,7 +36,7 @@ export function nextMark(before: Mark, now: { isRunning: boolean; failed: number
   return before;
 }
 
-/** Calls back once, three seconds after somebody looks. */
+/** Calls `seen` after the tab has been visible for three seconds; returns a function that cancels. */
 export function whenSeen(seen: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = () => {
@@ -55,7 +55,7 @@ export async function allowNotifications(): Promise<boolean> {
   return "Notification" in globalThis && (await Notification.requestPermission()) === "granted";
 }
 
-/** The browser allows it, and the person wants it (Settings). */
+/** True if the browser permits notifications and the person enabled them in Settings. */
 export function mayNotify(): boolean {
   return settings().notify && "Notification" in globalThis && Notification.permission === "granted";
 }

@@ -1,4 +1,4 @@
-// Who wrote which line, beside the text of the cells: asked for when it is shown for the first time, then kept up with the events.
+// Authors per line, shown beside the source of cells. Loaded when first shown, then updated by events.
 import type { Actor, EventMessage } from "../protocol/messages.ts";
 import { Blame } from "./blame.ts";
 import { allEvents } from "./events.ts";
@@ -6,7 +6,7 @@ import type { NotebookStore } from "./store.ts";
 import { date, hueOf, kindOf } from "./words.ts";
 
 export interface AuthoredLine {
-  /** Nothing where the line before it came with the same change. */
+  /** Empty if the previous line came with the same change. */
   name: string;
   hue: number;
   title: string;
@@ -17,14 +17,14 @@ export class Authors {
   isShown = false;
   readonly #store: NotebookStore;
   readonly #names = new Map<string, string>();
-  /** Events that came while the earlier ones were asked for. */
+  /** Events received while the earlier ones are being loaded. */
   #later: EventMessage[] = [];
   #blame: Blame | undefined;
 
   constructor(store: NotebookStore) {
     this.#store = store;
     store.replica.folded.add((event) => this.#hear(event));
-    // What a snapshot jumps over was not told event by event.
+    // A snapshot skips events, so the authors are loaded again.
     store.replica.replaced.add(() => {
       this.#blame = undefined;
       if (this.isShown) void this.#load();
@@ -37,7 +37,7 @@ export class Authors {
     this.#tell();
   }
 
-  /** The authors of what a cell's source is; nothing while they are not known, or not shown. */
+  /** Authors of the cell's current source; undefined if they are hidden, or not known for this source. */
   of(cell: string): AuthoredLine[] | undefined {
     const source = this.#store.document.cells.get(cell)?.source;
     const lines = this.isShown ? this.#blame?.lines(cell) : undefined;

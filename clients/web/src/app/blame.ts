@@ -1,4 +1,4 @@
-// Who wrote each line of a cell, from the events of the notebook.
+// Blame: the author of each line of a cell, computed from the notebook's events.
 import { ChangeSet, Text } from "@codemirror/state";
 import type { Actor, EventMessage } from "../protocol/messages.ts";
 
@@ -16,11 +16,11 @@ interface Written {
   owners: Owner[];
 }
 
-/** The authors of all cells' lines, told event by event. */
+/** Authors of the lines of all cells, updated with each event. */
 export class Blame {
   readonly #cells = new Map<string, Written>();
 
-  /** The next event of the notebook. Gives the cell whose authors are others now. */
+  /** Applies the notebook's next event; returns the cell whose authors changed. */
   hear(event: EventMessage): string | undefined {
     const payload = event.payload as { cell_id?: string; cell?: { source: string }; source?: string; change?: unknown };
     const { cell_id: cell } = payload;
@@ -29,7 +29,7 @@ export class Blame {
     const owner = { actor: event.actor, version: event.version, at: event.recorded_at };
     if (event.type === "CellInserted" || event.type === "CellRestored") {
       const text = Text.of((payload.cell?.source ?? payload.source ?? "").split("\n"));
-      // A cell that comes back is as it was when it went.
+      // A restored cell with the same text keeps its authors.
       if (event.type === "CellRestored" && text.eq(before.text)) return undefined;
       this.#cells.set(cell, { text, owners: Array.from({ length: text.lines }, () => owner) });
     } else if (event.type === "CellSourceEdited") {
@@ -48,14 +48,14 @@ export class Blame {
   }
 }
 
-/** The events of a notebook in their order; those of other cells are passed over. */
+/** Blame of one cell from the notebook's events in order; events of other cells are skipped. */
 export function blame(events: readonly EventMessage[], cell: string): BlamedLine[] {
   const all = new Blame();
   for (const event of events) if ((event.payload as { cell_id?: string }).cell_id === cell) all.hear(event);
   return all.lines(cell);
 }
 
-/** The lines that a change touches are its author's; those that it only pushes on stay whose they were. */
+/** A changed line gets the change's author; a line that only moves keeps its owner. */
 function moved(owners: Owner[], change: ChangeSet, text: Text, owner: Owner): Owner[] {
   const after = change.apply(text);
   const spans: [from: number, to: number, count: number, keepsFirst: boolean, keepsLast: boolean][] = [];
@@ -63,7 +63,7 @@ function moved(owners: Owner[], change: ChangeSet, text: Text, owner: Owner): Ow
     const [first, last] = [text.lineAt(fromA), text.lineAt(toA)];
     const [from, to] = [first.number, last.number];
     const [begin, end] = [after.lineAt(fromB).number, after.lineAt(toB).number];
-    // What is written behind the end of a line on new lines leaves that line alone; so does what is written before a line.
+    // Inserting new lines after the end or before the start of a line leaves that line's owner.
     const keepsFirst =
       fromA === toA && fromA === first.to && inserted.lines > 1 && inserted.line(1).length === 0 && first.length > 0;
     const keepsLast = fromA === toA && fromA === last.from && inserted.lines > 1 && inserted.line(inserted.lines).length === 0;

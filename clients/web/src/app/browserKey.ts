@@ -1,5 +1,6 @@
-// The key that this browser's session is bound to. No script can read its private part, it stays in this origin (port included), and
-// a page proves it to get a token for its memory: protocol/decisions/0014 says why this is no cookie.
+// Key to which this browser's session is bound. Scripts cannot read its private part; it is limited to this origin, port
+// included. The page proves possession to get a token that it keeps in memory. protocol/decisions/0014 explains why this is no
+// cookie.
 import { del, get, set } from "idb-keyval";
 import type { components } from "../protocol/rest.ts";
 import type { Rest } from "../transport/rest.ts";
@@ -15,14 +16,14 @@ interface Kept {
 export interface NewKey {
   point: string;
   privateKey: CryptoKey;
-  /** Remembers it as the key of this session. A browser that keeps nothing asks for a sign-in when the page has gone. */
+  /** Stores the key for this session. If the browser stores nothing, a new visit has to sign in. */
   keep: (session: string) => Promise<void>;
 }
 
 const PLACE = "notarium.session";
 const CURVE = { name: "ECDSA", namedCurve: "P-256" };
 
-/** Nothing where the browser has no keys for this address (plain HTTP on another machine) or keeps nothing. */
+/** Makes a key pair. Returns undefined without WebCrypto (plain HTTP to another machine) or without storage. */
 export async function makeKey(): Promise<NewKey | undefined> {
   try {
     const pair = await crypto.subtle.generateKey(CURVE, false, ["sign", "verify"]);
@@ -34,7 +35,7 @@ export async function makeKey(): Promise<NewKey | undefined> {
   }
 }
 
-/** A key that this browser has. */
+/** Wraps an existing key of this browser. */
 export function heldKey(point: string, privateKey: CryptoKey): NewKey {
   const keep = (session: string) => set(PLACE, { session, point, privateKey } satisfies Kept).catch(() => undefined);
   return { point, privateKey, keep };
@@ -44,7 +45,7 @@ export async function signText(privateKey: CryptoKey, text: string): Promise<str
   return base64url(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, new TextEncoder().encode(text)));
 }
 
-/** A token of the session of this browser, if it has one; `only` of this session. What the server refuses is thrown. */
+/** Gets a token for this browser's session, if it has one (for `only`: that session). Throws what the server refuses. */
 export async function proveKey(anonymous: Rest, only?: string): Promise<SignedIn | undefined> {
   const kept = await read();
   if (!kept || (only !== undefined && kept.session !== only)) return undefined;

@@ -1,4 +1,4 @@
-// From one text to another with as little change as possible: what others write at other places of it stays.
+// Minimal change from one text to another, so that concurrent edits elsewhere in the text survive.
 import { diff } from "@codemirror/merge";
 import { ChangeSet } from "@codemirror/state";
 

@@ -1,16 +1,16 @@
-// Cells on the clipboard: nbformat, so that they go into other notebooks, tabs and programs.
+// Cells on the clipboard as nbformat, for other notebooks, tabs and programs.
 import type { CellType } from "../protocol/messages.ts";
 
 export interface CopiedCell {
   cell_type: CellType;
   source: string;
-  /** Pictures of a text cell, as nbformat has them. */
+  /** Attachments of a Markdown cell in nbformat's shape. */
   attachments?: Record<string, unknown>;
 }
 
-/** What JupyterLab names cells on the clipboard. */
+/** JupyterLab's MIME type for cells. */
 export const CELLS_MIME = "application/vnd.jupyter.cells";
-/** For the key `v`, which may not read the system's clipboard; the tabs of one browser share it. */
+/** Storage for the key `v`, which may not read the system clipboard; shared by the tabs of a browser. */
 const KEY = "notarium.clipboard";
 
 interface NbformatCell {
@@ -20,7 +20,7 @@ interface NbformatCell {
   attachments?: unknown;
 }
 
-/** Cells that nbformat does not know are Markdown there, and say here what they were. */
+/** Cell types unknown to nbformat become Markdown and keep their type in metadata. */
 export function toNbformat(cells: readonly CopiedCell[]): string {
   const all = cells.map(({ cell_type, source, attachments }) => {
     if (cell_type === "code") return { cell_type, source, metadata: {}, outputs: [], execution_count: null };
@@ -31,7 +31,7 @@ export function toNbformat(cells: readonly CopiedCell[]): string {
   return JSON.stringify(all);
 }
 
-/** Cells of nbformat: a list of cells, or a whole notebook. Nothing where it is neither. */
+/** Parses nbformat: a list of cells or a whole notebook. Returns undefined for anything else. */
 export function fromNbformat(text: string): CopiedCell[] | undefined {
   let value: unknown;
   try {
@@ -65,7 +65,7 @@ function kind(word: string): CellType {
 
 const KINDS: Record<string, CellType> = { py: "code", sql: "sql", md: "markdown", markdown: "markdown", txt: "raw" };
 
-/** What a file becomes in a notebook; nothing where it is no text that a cell could hold. */
+/** Cells made from a file; empty if no cell can hold its content. */
 export function cellsOfFile(name: string, text: string): CopiedCell[] {
   const ending = name.toLowerCase().split(".").at(-1) ?? "";
   if (ending === "ipynb") return fromNbformat(text) ?? [];
@@ -80,7 +80,7 @@ export function keep(cells: CopiedCell[]): void {
   try {
     localStorage.setItem(KEY, toNbformat(cells));
   } catch {
-    // More than the browser keeps: it goes to this tab alone.
+    // Above the browser's storage quota: the cells stay in this tab only.
     localStorage.removeItem(KEY);
   }
 }
@@ -90,7 +90,7 @@ export function kept(): CopiedCell[] {
   return (shared !== null ? fromNbformat(shared) : undefined) ?? copied;
 }
 
-/** What was pasted into the notebook: cells, or text, which becomes one. */
+/** Pasted cells; plain text becomes one code cell. */
 export function pasted(data: Pick<DataTransfer, "getData"> | null): CopiedCell[] {
   const cells = fromNbformat(data?.getData(CELLS_MIME) ?? "") ?? fromNbformat(data?.getData("text/plain") ?? "");
   const text = data?.getData("text/plain") ?? "";

@@ -1,10 +1,10 @@
-// The server's clock. Times in events are the server's; this machine's clock may be wrong by hours.
+// Estimate of the server's clock. Event times are the server's, and this machine's clock may be wrong by hours.
 
 let aheadMs = 0;
-/** An answer names whole seconds. */
+/** Smaller differences are ignored, because `Date` headers have whole seconds. */
 const LEAST_MS = 3_000;
 
-/** Reads the `Date` of an answer, with this machine's times of the request and the answer. */
+/** Learns the offset from an answer's `Date`, and this machine's times of request and answer. */
 export function learn(date: string | null, sentAt: number, receivedAt: number): void {
   const told = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(told)) return;
@@ -12,7 +12,7 @@ export function learn(date: string | null, sentAt: number, receivedAt: number): 
   aheadMs = Math.abs(off) < LEAST_MS + receivedAt - sentAt ? 0 : off;
 }
 
-/** What the server's clock says now, as well as this page knows it. */
+/** Estimated time of the server's clock now. */
 export function serverNow(): number {
   return Date.now() + aheadMs;
 }

@@ -1,4 +1,4 @@
-// Comments: which cell has which threads, what is being written, and what is on its way. Knows no DOM.
+// Comments: threads per cell, drafts, and comments being sent. Does not use the DOM.
 import type { Actor, Comment, CommentTarget, EventMessage, Thread } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 import { Rejected } from "../transport/outbox.ts";
@@ -7,50 +7,50 @@ import { see, seenAt } from "./seen.ts";
 import type { NotebookStore } from "./store.ts";
 import { kindOf } from "./words.ts";
 
-/** A stretch of a cell's text, as it is shown. */
+/** A range of a cell's displayed text. */
 export interface Marked {
   cell: string;
   from: number;
   to: number;
 }
 
-/** A thread that is about to begin. */
+/** A thread being started. */
 export interface Draft {
   cell: string;
   marked: (Marked & { quote: string; base: number | undefined }) | undefined;
 }
 
-/** What the server has not confirmed. */
+/** A comment that the server has not confirmed. */
 export interface Unsent {
   id: string;
   target: { thread: string } | Draft;
   text: string;
   mentions: string[];
-  /** Why the server did not take it. */
+  /** The server's reason for the refusal. */
   error?: string;
 }
 
 export type Shown = "open" | "resolved";
 
 export class Comments {
-  /** What is being begun. */
+  /** The thread being started. */
   draft: Draft | undefined;
-  /** The thread that somebody went to. */
+  /** The thread that the person selected. */
   thread: string | undefined;
-  /** Its field takes the focus once. */
+  /** The thread whose field takes the focus once. */
   #focus: string | undefined;
   shown: Shown = "open";
   unsent: readonly Unsent[] = [];
-  /** What others said last, for who hears the page. */
+  /** The latest comments of others, for screen readers. */
   news = "";
-  /** Who looks at the panel has seen what was said up to then. */
+  /** Time of the newest comment that the panel has shown. */
   #seen: number;
   readonly #store: NotebookStore;
   #byCell: ReadonlyMap<string, [string, Thread][]> = new Map();
 
   constructor(store: NotebookStore) {
     this.#store = store;
-    // What was said before somebody's first visit is no news.
+    // Comments from before the first visit are not news.
     this.#seen = seenAt(store.session.userId, store.id) ?? serverNow();
     store.replica.changed.add(({ parts }) => parts.has("comments") && this.#sort());
     store.replica.folded.add((event) => {
@@ -58,12 +58,12 @@ export class Comments {
     });
   }
 
-  /** The threads of a cell: those on its text in the order of the text, after those on the whole cell. */
+  /** Threads of a cell: those on the whole cell, then those on ranges in the order of the text. */
   of(cell: string): [string, Thread][] {
     return this.#byCell.get(cell) ?? [];
   }
 
-  /** The cells whose threads are others now are shown anew. */
+  /** Rebuilds the threads per cell and re-renders cells whose threads changed. */
   #sort(): void {
     const before = this.#byCell;
     this.#byCell = byCell(this.#store.document.threads);
@@ -71,7 +71,7 @@ export class Comments {
       if (!isSame(before.get(cell), this.#byCell.get(cell))) this.#store.tell(`cell:${cell}`);
   }
 
-  /** All that are shown, in the order of the notebook. */
+  /** Threads with the chosen state (open or resolved), in the order of the notebook. */
   get all(): [string, Thread][] {
     const isShown = ([, { resolved }]: [string, Thread]) => (resolved ? "resolved" : "open") === this.shown;
     return this.#store.document.order.flatMap((cell) => this.of(cell).filter(isShown));
@@ -81,13 +81,13 @@ export class Comments {
     return this.of(cell).filter(([, { resolved }]) => !resolved).length;
   }
 
-  /** What of a cell's text has open threads, as it is shown. */
+  /** Ranges of open threads in the cell's displayed text. */
   marked(cell: string): { from: number; to: number }[] {
     const open = this.of(cell).flatMap(([, { range, resolved }]) => (range && !resolved ? [range] : []));
     return open.map((range) => this.#store.texts.placed(cell, range)).filter(({ from, to }) => from < to);
   }
 
-  /** Begins a thread on what is marked in a cell, else on the whole. */
+  /** Starts a thread on the marked range, or on the whole cell. */
   begin(cell: string, marked: Marked | undefined): void {
     const store = this.#store;
     const source = store.texts.shown(cell) ?? store.document.cells.get(cell)?.source ?? "";
@@ -100,7 +100,7 @@ export class Comments {
     this.#show();
   }
 
-  /** Opens the panel at the first thread of a cell; where it has none, to write one. */
+  /** Opens the panel at the cell's first open thread, else its first; starts a thread if there is none. */
   show(cell: string): void {
     const threads = this.of(cell);
     const first = threads.find(([, { resolved }]) => !resolved) ?? threads[0];
@@ -114,7 +114,7 @@ export class Comments {
     this.#show();
   }
 
-  /** Whether the field of a thread is to have the focus: true once for each visit. */
+  /** Returns true once per visit if the thread's field should take the focus. */
   takeFocus(id: string): boolean {
     if (this.#focus !== id) return false;
     this.#focus = undefined;
@@ -132,9 +132,9 @@ export class Comments {
     this.#store.tell("comments");
   }
 
-  // What is written
+  // Sending
 
-  /** Shown at once; it stays as unsent until it is on the server's disk. What the server refuses stays with its reason. */
+  /** Displays the comment as unsent until the server has stored it. A refused comment stays with its reason. */
   async post(target: Unsent["target"], text: string, mentions: string[]): Promise<void> {
     const unsent: Unsent = { id: newId(), target, text, mentions };
     this.unsent = [...this.unsent, unsent];
@@ -151,13 +151,13 @@ export class Comments {
     }
   }
 
-  /** Forgets what is not sent. */
+  /** Discards an unsent comment. */
   drop({ id }: Unsent): void {
     this.unsent = this.unsent.filter((each) => each.id !== id);
     this.#store.tell("comments");
   }
 
-  /** Where the marked text is by now. What the server has not yet is waited for. */
+  /** Maps the marked range to the current text, after waiting for unsent edits. */
   async #place(target: Unsent["target"]): Promise<CommentTarget> {
     if ("thread" in target) return { thread: { thread_id: target.thread } };
     const { cell: cell_id, marked } = target;
@@ -174,20 +174,20 @@ export class Comments {
     return author.kind === actor.kind && "id" in author && "id" in actor && author.id === actor.id;
   }
 
-  /** One's own, and an owner's everybody's. */
+  /** People may delete their own comments, owners all. */
   mayDelete(comment: Comment): boolean {
     return this.#store.mayConverse && (this.isMine(comment) || this.#store.replica.role === "owner");
   }
 
-  // What others say
+  // Comments of others
 
-  /** Comments of others that nobody has looked at here. */
+  /** Number of comments by others that are not yet seen here. */
   get unseen(): number {
     const all = [...this.#store.document.threads.values()].flatMap(({ comments }) => comments);
     return all.filter((comment) => comment.posted_at > this.#seen && !this.isMine(comment)).length;
   }
 
-  /** The panel has been shown. */
+  /** Marks all comments as seen, when the panel is shown. */
   see(): void {
     if (this.unseen === 0) return;
     const times = [...this.#store.document.threads.values()].flatMap(({ comments }) => comments.map(({ posted_at }) => posted_at));
@@ -216,7 +216,7 @@ export class Comments {
   }
 }
 
-/** A thread that has changed is another object. */
+/** Threads are immutable: a changed thread is another object. */
 function isSame(before: [string, Thread][] = [], after: [string, Thread][] = []): boolean {
   return before.length === after.length && before.every(([, thread], at) => thread === after[at]?.[1]);
 }
@@ -228,27 +228,27 @@ function byCell(threads: ReadonlyMap<string, Thread>): Map<string, [string, Thre
   return all;
 }
 
-/** Where a text stands in another, as near to a place as it does. */
+/** Occurrence of a text that is nearest to a position. */
 export function nearest(text: string, wanted: string, at: number): number | undefined {
   const [before, after] = [text.lastIndexOf(wanted, at), text.indexOf(wanted, at)];
   const found = [before, after].filter((place) => place >= 0).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
   return found[0];
 }
 
-/** The end of a text, where a name is being written after an @. */
+/** The partial name after an @ that ends at the caret. */
 export function mentionAt(text: string, caret: number): { from: number; name: string } | undefined {
   const found = /(?:^|[\s(])@([^\s@]{0,40})$/u.exec(text.slice(0, caret));
   return found ? { from: caret - (found[1] ?? "").length, name: found[1] ?? "" } : undefined;
 }
 
-/** Those of the people who were chosen that the text still names. */
+/** Ids of the chosen people whose names are still in the text. */
 export function mentionsIn(text: string, chosen: ReadonlyMap<string, string>): string[] {
   return [...chosen].filter(([, name]) => text.includes(`@${name}`)).map(([id]) => id);
 }
 
-/** Markdown in which the names of who is meant stand out. */
+/** Markdown with the mentioned names in bold. */
 export function emphasised(text: string, names: readonly string[]): string {
-  // The longest first: “@Ann Lee” is not “@Ann” and more.
+  // Longest names first, so that “@Ann Lee” is not matched as “@Ann”.
   const sorted = [...names].sort((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   if (sorted.length === 0) return text;
   return text.replace(new RegExp(`@(?:${sorted.join("|")})(?![\\p{L}\\p{N}])`, "gu"), (found) => `**${found}**`);

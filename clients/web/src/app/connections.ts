@@ -1,22 +1,22 @@
-// The databases that SQL cells can name: of the runtime agents that may see the notebook, asked once for all cells.
+// Databases that SQL cells can name, offered by the runtime agents with access to the notebook; one list for all cells.
 import type { components } from "../protocol/rest.ts";
 import type { NotebookStore } from "./store.ts";
 
 type Kernels = components["schemas"]["Kernels"];
 export type Connection = components["schemas"]["OfferedConnection"];
 
-/** DuckDB in the kernel's memory, which every kernel has. */
+/** The in-memory DuckDB that every kernel has. */
 export const IN_KERNEL = "duckdb";
 
-/** By its ending a file of the working folder is a connection, as in clients/python/notarium/sql/connections.py. */
+/** A file of the working folder with such an ending is a connection, as in clients/python/notarium/sql/connections.py. */
 const FILE = /\.(duckdb|ddb|sqlite|sqlite3|db)$/i;
 
 export interface Way {
-  /** Nobody has named it, and no file is named so. */
+  /** Neither an offered connection nor a database file. */
   isUnknown: boolean;
-  /** A cell there chooses whether it may write; in the kernel's memory it always may. */
+  /** The cell chooses between reading and writing; the in-memory database is always writable. */
   hasChoice: boolean;
-  /** Whether one that says `write` may. */
+  /** A cell with `write` may write. */
   mayWrite: boolean;
 }
 
@@ -25,7 +25,7 @@ export function wayOf(name: string, known: readonly Connection[] | undefined): W
   if (found) return { isUnknown: false, hasChoice: found.writes === true, mayWrite: found.writes === true };
   if (name === IN_KERNEL) return { isUnknown: false, hasChoice: false, mayWrite: true };
   if (FILE.test(name)) return { isUnknown: false, hasChoice: true, mayWrite: true };
-  // Until the answer is there nothing is wrong.
+  // Nothing is unknown until the list has been loaded.
   return { isUnknown: known !== undefined, hasChoice: false, mayWrite: known === undefined };
 }
 
@@ -38,12 +38,12 @@ export class Connections {
     this.#store = store;
   }
 
-  /** Absent: not known yet. */
+  /** Undefined until loaded. */
   get list(): readonly Connection[] | undefined {
     return this.#list;
   }
 
-  /** Agents come and go: asked for when somebody looks. */
+  /** Loads the list again, because agents come and go. Call when it is about to be shown. */
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -53,7 +53,7 @@ export class Connections {
       this.#list = connections;
       if (isNew) this.#store.tell("connections");
     };
-    // Without an answer the one that the cell names is there.
+    // If the request fails, the cell's own connection remains available.
     session.rest
       .get<Kernels>(`/api/notebooks/${encodeURIComponent(id)}/kernels`)
       .then(take, () => undefined)

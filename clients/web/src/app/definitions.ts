@@ -1,4 +1,4 @@
-// Finds the definition of a name over the cells of a notebook, reactive or not. It reads the syntax of Python alone, as `depends.ts` does.
+// Finds the definition of a name in a notebook's cells, reactive or not. Reads only the Python syntax, like `depends.ts`.
 import { parser } from "@lezer/python";
 import { type Node, allBound, boundBy, childrenOf, isPattern, variablesIn } from "./depends.ts";
 
@@ -15,7 +15,7 @@ export interface Definition {
 
 type Place = Pick<Definition, "from" | "to">;
 
-/** The definition that a name at a place means: of the function around it, else of the cells above, nearest first, else below. */
+/** Definition of the name at a position: in the function around it, else the nearest cell above, else below. */
 export function definitionOf(cells: readonly CodeCell[], cell: string, at: number): Definition | undefined {
   const index = cells.findIndex(({ id }) => id === cell);
   const here = cells[index];
@@ -40,7 +40,7 @@ function nameAt(top: Node, at: number): Node | undefined {
   return nodes.find(({ name }) => name === "VariableName" || name === "PropertyName");
 }
 
-/** In the functions, comprehensions and classes around: the innermost that binds it. */
+/** Searches the enclosing functions and comprehensions, innermost first. */
 function within(node: Node, source: string, name: string): Place | undefined {
   for (let around = node.parent; around; around = around.parent) {
     const isScope = /^(FunctionDefinition|LambdaExpression)$|Comprehension/.test(around.name);
@@ -53,7 +53,7 @@ function within(node: Node, source: string, name: string): Place | undefined {
   return undefined;
 }
 
-/** The names of functions inside a function. */
+/** Names of functions nested in a node. */
 function functionsIn(node: Node): Node[] {
   return childrenOf(node).flatMap((child) => {
     const own = child.name === "FunctionDefinition" ? child.getChildren("VariableName").slice(0, 1) : [];
@@ -72,7 +72,7 @@ function nearest(cells: readonly CodeCell[], index: number, name: string): Defin
   return undefined;
 }
 
-/** A method: of which class is not known by the syntax, so the nearest of that name. */
+/** Definition of a method: the nearest of that name, because the syntax does not tell the class. */
 function ofClass(cells: readonly CodeCell[], index: number, name: string): Definition | undefined {
   const order = [cells[index], ...cells.slice(0, index).reverse(), ...cells.slice(index + 1)].filter((cell) => cell !== undefined);
   for (const { id, source } of order) {
@@ -90,7 +90,7 @@ function methods(node: Node, isInClass = false): Node[] {
   });
 }
 
-/** What a cell binds at its top level, in order. */
+/** Names that a cell binds at its top level, in order. */
 function topLevel(node: Node, source: string): [string, Place][] {
   if (/^LambdaExpression$|Comprehension/.test(node.name)) return [];
   if (node.name === "FunctionDefinition")

@@ -1,17 +1,17 @@
-// What goes with cells that are deleted: the time that their runs took, and names that other cells use.
+// Consequences of deleting cells: the time of their runs, and names that other cells use.
 import { parser } from "@lezer/python";
 import type { Document } from "../protocol/document.ts";
 import { clock } from "./words.ts";
 
 export interface Loss {
-  /** The longest run's time. */
+  /** Duration of the longest last run. */
   tookMs: number;
   users: { cell: string; names: string[] }[];
 }
 
-/** A shorter run is repeated without a thought. */
+/** Shorter runs are not worth a warning. */
 const LONG_MS = 5_000;
-/** Deleting must not wait for the reading of a whole large notebook. */
+/** Limit of the code that is read, so that deleting in a large notebook stays fast. */
 const MOST_UNITS = 400_000;
 
 export function lossOf(document: Pick<Document, "order" | "cells" | "latestExecution">, cells: readonly string[]): Loss {
@@ -34,7 +34,7 @@ export function lossOf(document: Pick<Document, "order" | "cells" | "latestExecu
   return { tookMs: Math.max(0, ...took), users };
 }
 
-/** “its run took 4 min 0 s”, “`df` is used in cells 3 and 5”. */
+/** Examples: “its run took 4 min 0 s”, “`df` is used in cells 3 and 5”. */
 export function lossWords({ tookMs, users }: Loss, order: readonly string[]): string[] {
   const numbers = users.map(({ cell }) => order.indexOf(cell) + 1).filter((number) => number > 0);
   const names = [...new Set(users.flatMap((user) => user.names))];
@@ -54,15 +54,15 @@ export function lossWords({ tookMs, users }: Loss, order: readonly string[]): st
 }
 
 export interface Names {
-  /** At the top level. */
+  /** Names bound at the top level. */
   defined: Set<string>;
-  /** Read before this code defines them itself. */
+  /** Names read before this code defines them. */
   used: Set<string>;
 }
 
 export type Node = ReturnType<typeof parser.parse>["topNode"];
 
-/** By the syntax alone: what `exec`, `globals()` or a star import does is not seen. */
+/** Names by syntax only: the effects of `exec`, `globals()` and star imports are not found. */
 export function namesOf(source: string): Names {
   const names: Names = { defined: new Set(), used: new Set() };
   if (source !== "") new Reader(source, names).read(parser.parse(source).topNode, new Set());
@@ -78,14 +78,14 @@ class Reader {
     readonly names: Names,
   ) {}
 
-  /** `local`: the names of the function around, which the notebook does not see. */
+  /** Reads a node; `local` has the names of the enclosing function, which the notebook does not see. */
   read(node: Node, local: Set<string>, isInside = false): void {
     if (node.name === "VariableName") return this.#use(this.#text(node), local);
     if (FUNCTIONS.has(node.name) || COMPREHENSION.test(node.name)) return this.#within(node, local, isInside);
     const bound = boundBy(node);
     const isBound = (child: Node) => bound.some(({ from }) => from === child.from);
     const others = node.name === "ImportStatement" ? [] : childrenOf(node).filter((child) => !isBound(child));
-    // Right of `=` is read before what stands left of it is there; the body of a loop comes after its variable.
+    // The right side of `=` is read before its targets are bound; a loop's body is read after its variable.
     for (const child of others) if (child.name !== "Body") this.read(child, local, isInside);
     for (const target of bound) {
       if (target.name !== "VariableName" && !isPattern(target)) this.read(target, local, isInside);
@@ -122,7 +122,7 @@ export function childrenOf(node: Node): Node[] {
   return all;
 }
 
-/** The children of a statement that it gives a value to. */
+/** Children of a statement that are its assignment targets. */
 export function boundBy(node: Node): Node[] {
   const children = childrenOf(node);
   const upTo = (word: string) =>
@@ -146,7 +146,7 @@ export function boundBy(node: Node): Node[] {
 const isTarget = ({ name }: Node) => name !== "AssignOp" && name !== "TypeDef";
 export const isPattern = ({ name }: Node) => ["TupleExpression", "ArrayExpression", "ParenthesizedExpression"].includes(name);
 
-/** `import a.b as c, d` and `from m import e as f`: c, d and f; `import a.b` gives `a`. */
+/** Names bound by an import: `import a.b as c, d` and `from m import e as f` bind c, d and f; `import a.b` binds `a`. */
 function imported(children: Node[]): Node[] {
   const isFrom = children[0]?.name === "from";
   const start = isFrom ? children.findIndex(({ name }) => name === "import") : 0;
@@ -176,7 +176,7 @@ export function variablesIn(node: Node): Node[] {
         .flatMap(variablesIn);
 }
 
-/** All names that a function or comprehension binds, however deep. */
+/** All names that a function or comprehension binds, at any depth. */
 export function allBound(node: Node): Node[] {
   const own = boundBy(node)
     .filter((each) => each.name === "VariableName" || isPattern(each))

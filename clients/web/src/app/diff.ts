@@ -1,4 +1,4 @@
-// What differs between two texts, word by word, with the lines around it.
+// Word diff of two texts, with the lines around each change.
 import { presentableDiff } from "@codemirror/merge";
 
 export interface Segment {
@@ -6,9 +6,9 @@ export interface Segment {
   text: string;
 }
 
-/** Without these a long text takes seconds. */
+/** Bounds of the diff: without them long texts take seconds. */
 const LIMITS = { scanLimit: 500, timeout: 100 };
-/** Lines that are shown beside a change. */
+/** Context lines shown on each side of a change. */
 const AROUND = 3;
 
 export function diffOf(before: string, after: string): Segment[] {
@@ -25,7 +25,7 @@ export function diffOf(before: string, after: string): Segment[] {
   return segments.flatMap((segment, index) => shorten(segment, index === 0, index === segments.length - 1));
 }
 
-/** Of what is the same, the lines next to a change; at the text's ends on one side only. */
+/** Shortens unchanged text to the lines next to a change; the first and last segments have one such side. */
 function shorten(segment: Segment, isFirst: boolean, isLast: boolean): Segment[] {
   if (segment.kind !== "same") return [segment];
   const lines = segment.text.split("\n");

@@ -1,15 +1,15 @@
-// A notebook as a file, now or as it was; and what the file lacks.
+// Downloads a notebook as a file, current or at a version, and reports what the file lacks.
 import type { Rest } from "../transport/rest.ts";
 
 /** The header that names blobs that are missing or damaged on the server. */
 const MISSING = "notarium-missing-blobs";
-/** The header that counts the threads of comments, which no file holds. */
+/** The header that counts comment threads, which no file contains. */
 const THREADS = "notarium-left-out-threads";
-/** The server names no more. */
+/** Limit of the blobs that the server names. */
 const MOST_NAMED = 50;
 const KEPT_MS = 10_000;
 
-/** Sentences about what the file lacks; nothing where it is whole. */
+/** Sentences about what the file lacks; undefined if it is complete. */
 export function lackWords(missing: string | null, threads: string | null = null): string | undefined {
   const comments = Number(threads) > 0 ? "Comments aren’t in the file." : undefined;
   return [outputsLacked(missing), comments].filter((sentence) => sentence !== undefined).join(" ") || undefined;
@@ -22,10 +22,10 @@ function outputsLacked(missing: string | null): string | undefined {
   return `${what} missing in the file: lost or damaged on the server. Ask an administrator to restore from a backup.`;
 }
 
-/** The notebook itself; a page, Markdown or Python to read. */
+/** The notebook itself, or a readable export: HTML, Markdown, Python. */
 export type FileFormat = "ipynb" | "html" | "md" | "py";
 
-/** Saves the file, and says what it lacks. */
+/** Saves the file; returns sentences about what it lacks. */
 export async function download(
   rest: Rest,
   notebook: string,
@@ -43,7 +43,7 @@ export async function download(
   return lackWords(answer.headers.get(MISSING), answer.headers.get(THREADS));
 }
 
-/** Without what file systems refuse. */
+/** Removes characters that file systems refuse. */
 export function fileName(title: string): string {
   const plain = title
     .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, " ")

@@ -1,4 +1,4 @@
-// Text that the server had not confirmed when the page was left: kept in this browser, and offered when the notebook opens again.
+// Unconfirmed text, stored in this browser when the page is left and offered when the notebook opens again.
 
 export interface Draft {
   cell: string;
@@ -15,11 +15,11 @@ export function keepDrafts(notebook: string, drafts: Draft[], storage: Kept = lo
   try {
     storage.setItem(key(notebook), JSON.stringify([...others, ...drafts]));
   } catch {
-    // More than the browser keeps: it has asked before leaving.
+    // Above the browser's storage quota; the page has already asked before leaving.
   }
 }
 
-/** What was kept, once. */
+/** Returns the stored drafts and removes them. */
 export function takeDrafts(notebook: string, storage: Kept = localStorage): Draft[] {
   const drafts = peek(notebook, storage);
   storage.removeItem(key(notebook));

@@ -1,4 +1,4 @@
-// Changes of the list of cells. The server makes them, so the place that they lead to is there a moment later: keys wait for it.
+// Edits of the cell list. New cells arrive with the server's answer, so keys typed for them are buffered.
 import { ChangeSet } from "@codemirror/state";
 import type { CellType, ChangeSet as WireChange, Command, Place } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
@@ -31,7 +31,10 @@ export class Edits {
     void work.then((done) => done && this.#tellLoss(cells.length, loss, correlationId));
   }
 
-  /** The text from `at` on, as the person sees it, in a cell below, with the threads there: one step, when what is typed has arrived. */
+  /**
+   * Moves the displayed text after `at`, with its threads, into a new cell below. One undo step, sent after pending text is
+   * confirmed.
+   */
   split(cell: string, at: number): void {
     const shown = this.#store.texts.shown(cell) ?? this.#store.document.cells.get(cell)?.source;
     if (shown === undefined) return;
@@ -46,7 +49,7 @@ export class Edits {
     const { document } = store;
     const is = document.cells.get(cell);
     if (!is) return undefined;
-    // Others may have written meanwhile: the place is where the same text follows, or where the same comes before.
+    // Others may have edited meanwhile: split where the text after or before the caret is unchanged.
     const { source } = is;
     const at = source.endsWith(rest) ? source.length - rest.length : source.startsWith(head) ? head.length : undefined;
     if (at === undefined) return void store.toast({ text: "The text was changed meanwhile. Split again." });
@@ -59,7 +62,7 @@ export class Edits {
     return store.do({ Batch: { commands: [insert, ...withSplit(document, cell, from, cell_id), edit] } });
   }
 
-  /** The selected cells once more, below the last of them. */
+  /** Inserts copies of the selected cells below the last of them. */
   duplicate(): void {
     const { selected, document } = this.#store;
     let place: Place | undefined = selected.length === 0 ? undefined : { after: selected.at(-1) ?? "" };
@@ -79,7 +82,7 @@ export class Edits {
     this.#wait(work, (done) => done?.outcome.cells?.[0] !== undefined && this.#store.select(done.outcome.cells[0]));
   }
 
-  /** The runs stay in the record. */
+  /** Clears the outputs of cells; the runs stay in the log. */
   clearOutputs(cells: readonly string[]): void {
     const shows = cells.filter((id) => this.#store.document.latestExecution(id));
     const commands: Command[] = shows.map((cell_id) => ({ ClearOutputs: { cell_id } }));
@@ -128,7 +131,7 @@ export class Edits {
     keep(cells.map(({ cell_type, source, attachments }) => ({ cell_type, source, ...(attachments && { attachments }) })));
   }
 
-  /** One text of several cells, with the type of the first; one alone takes in the one below. */
+  /** Joins the selected cells into the first, with its type. A single cell is joined with the next one. */
   merge(): void {
     const { selected, current, document } = this.#store;
     const chosen = selected.length > 1 ? selected : [current, this.#store.neighbour(1)];
@@ -146,7 +149,7 @@ export class Edits {
     this.#goTo(first[0], this.#store.do({ Batch: { commands: [replace, ...threads, ...deletions] } }));
   }
 
-  /** Below what is selected, or at another place; gives the place behind what was pasted. */
+  /** Inserts the cells below the selection, or at `to`; returns the place after them. */
   paste(cells: CopiedCell[] = kept(), to?: Place): Place {
     const after = this.#store.selected.at(-1);
     let place: Place = to ?? (after === undefined ? "end" : { after });
@@ -161,11 +164,11 @@ export class Edits {
     return place;
   }
 
-  /** Takes my last change back, or an undo, and shows what that touched. */
+  /** Undoes the person's last change, or redoes it, and selects a cell that it touched. */
   step(command: "Undo" | "Redo"): void {
     const store = this.#store;
     const next = store.replica.next?.[command === "Undo" ? "undo" : "redo"];
-    // Typed text that is still unconfirmed is the last change.
+    // Unconfirmed text is the last change, so it is sent first.
     const work = store.texts.settled(store.texts.cells()).then(() => store.do(command === "Undo" ? { Undo: {} } : { Redo: {} }));
     const select = (done: Done | undefined) => {
       const cell = next?.cells?.find((id) => store.document.cells.has(id));
@@ -174,10 +177,10 @@ export class Edits {
     this.#wait(work, select);
   }
 
-  /** To the cell when it is there, unless the person went elsewhere meanwhile. */
+  /** Selects the cell when it arrives, unless the person has moved elsewhere meanwhile. */
   #goTo(cell: string | undefined, work: Promise<Done | undefined>, edit = false): void {
     const store = this.#store;
-    // What is typed from now on is meant for the other cell.
+    // Leaves the current editor: keys typed from now on are meant for the new cell.
     if (store.isEditing && store.isLive) store.select(store.current);
     const { current, isEditing } = store;
     const select = (done: Done | undefined) => {

@@ -1,11 +1,11 @@
-// The events of a notebook from its first, for what looks at all of them.
+// Loads all events of a notebook, for features that need the full history.
 import type { EventMessage } from "../protocol/messages.ts";
 import type { NotebookStore } from "./store.ts";
 
 const MOST_EVENTS = 1_000;
 const kept = new WeakMap<NotebookStore, EventMessage[]>();
 
-/** All events, those that are known already not again. */
+/** All events; already loaded events are cached. */
 export async function allEvents(store: NotebookStore): Promise<EventMessage[]> {
   const all = [...(kept.get(store) ?? [])];
   for (;;) {

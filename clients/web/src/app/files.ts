@@ -1,4 +1,4 @@
-// Files beside a notebook: what a folder holds, and what is on its way there and back. What is on its way goes on when nobody looks.
+// Files beside a notebook: lists, uploads and downloads. Transfers continue while the panel is closed.
 import type { components } from "../protocol/rest.ts";
 import { Problem } from "../transport/rest.ts";
 import { newId } from "../transport/ids.ts";
@@ -12,7 +12,7 @@ export type FileTrash = components["schemas"]["FileTrash"];
 export type TrashedFile = components["schemas"]["TrashedFile"];
 type MovedFile = components["schemas"]["MovedFile"];
 
-/** A file on its way. */
+/** A file being transferred. */
 export interface Moving {
   id: string;
   name: string;
@@ -20,15 +20,15 @@ export interface Moving {
   way: "up" | "down";
   size: number;
   moved: number;
-  /** `taken`: a file of this name is there, and a person decides. */
+  /** `taken`: a file with this name exists, and the person decides. */
   state: "waiting" | "going" | "done" | "taken" | "failed";
   words?: string;
 }
 
 export interface UploadOptions {
-  /** A name that is taken gets a number; else a person decides. */
+  /** Adds a number to a name that exists; otherwise the person decides. */
   isNumbered?: boolean;
-  /** When it is there, under this path. */
+  /** Called with the file's path after the upload. */
   then?: (path: string) => void;
 }
 
@@ -39,7 +39,7 @@ interface Upload extends UploadOptions {
 
 const KEPT_MS = 10_000;
 const TAKEN = "A file with this name exists";
-/** Numbers that are tried for a name. */
+/** Limit of numbered names that are tried. */
 const MOST_NUMBERS = 100;
 
 export const below = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
@@ -47,9 +47,9 @@ export const below = (folder: string, name: string) => (folder === "" ? name : `
 export class Files {
   /** Newest last. */
   moving: readonly Moving[] = [];
-  /** Somebody looks: what ends is not told by other means. */
+  /** The panel is visible and displays the ends of transfers itself; otherwise toasts do. */
   isShown = false;
-  /** Counts what this page changed in the folder: lists are fetched anew. */
+  /** Counts this page's changes of the folder; each one reloads the lists. */
   changes = 0;
   readonly #listeners = new Set<() => void>();
   readonly #uploads = new Map<string, Upload>();
@@ -68,7 +68,7 @@ export class Files {
     return this.store.session.rest.get<FileList>(`${this.#base}?${query}`);
   }
 
-  // Names
+  // Names and trash
 
   async rename(from: string, to: string): Promise<string> {
     const { path } = await this.store.session.rest.json<MovedFile>("POST", `${this.#base}/move`, { from, to });
@@ -76,7 +76,7 @@ export class Files {
     return path;
   }
 
-  /** To the trash, with a way back. */
+  /** Moves a file to the trash and offers undo. */
   async remove(path: string): Promise<void> {
     const trashed = await this.#delete<TrashedFile>(`/content?${new URLSearchParams({ path })}`);
     this.store.toast({
@@ -109,7 +109,7 @@ export class Files {
     return path;
   }
 
-  /** Deletes one entry for good, or all. */
+  /** Deletes one entry of the trash permanently, or all. */
   emptyTrash(id?: string): Promise<FileTrash> {
     return this.#delete(`/trash${id === undefined ? "" : `/${encodeURIComponent(id)}`}`);
   }
@@ -120,7 +120,7 @@ export class Files {
     return (await answer.json()) as T;
   }
 
-  /** The beginning of a file, and whether there is more. */
+  /** Reads the first bytes of a file; `isCut` if it has more. */
   async beginning(path: string, most: number, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; isCut: boolean }> {
     const answer = await this.store.session.rest.send(this.#content(path), { signal });
     const reader = answer.body?.getReader();
@@ -134,7 +134,7 @@ export class Files {
         if (piece.length < next.value.length) return { bytes, isCut: true };
       }
     } finally {
-      // Ends the request when its caller is gone.
+      // Ends the request if the caller stops early.
       await reader?.cancel();
     }
     return { bytes: bytes.subarray(0, length), isCut: false };
@@ -142,7 +142,7 @@ export class Files {
 
   // Uploads and downloads
 
-  /** One after the other, into a folder; those that are too large are told at once. */
+  /** Uploads files into a folder, one after the other. Files that are too large fail immediately. */
   upload(folder: string, files: File[], maxBytes = Infinity, options: UploadOptions = {}): void {
     for (const file of files) {
       const path = below(folder, file.name);
@@ -155,7 +155,7 @@ export class Files {
     this.#tell();
   }
 
-  /** What was taken gets another name. */
+  /** Uploads again under another name, if the name exists. */
   keepBoth(id: string): void {
     const upload = this.#uploads.get(id);
     if (!upload) return;
@@ -163,13 +163,13 @@ export class Files {
     this.again(id, false);
   }
 
-  /** What was taken is replaced; what failed is tried again. */
+  /** Uploads again: `overwrite` replaces the existing file. */
   again(id: string, overwrite: boolean): void {
     this.#change(id, { state: "waiting", moved: 0, words: "" });
     this.#enqueue(id, overwrite);
   }
 
-  /** Ends what goes on, and forgets what has ended. */
+  /** Aborts a transfer, or removes a finished one from the list. */
   dismiss(id: string): void {
     this.#ends.get(id)?.abort();
     this.#ends.delete(id);
@@ -195,7 +195,7 @@ export class Files {
       link.download = entry.name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
-      // The browser shows it from here on.
+      // The browser shows the download's progress from here on.
       this.dismiss(moving.id);
     });
   }
@@ -218,7 +218,7 @@ export class Files {
     const { rest } = this.store.session;
     this.#change(id, { state: "going" });
     await this.#follow(id, async (signal) => {
-      // Asked before the bytes go: an answer in the middle of them may not be heard.
+      // The name is checked first: an error sent during the upload may not reach the page.
       const path = overwrite ? upload.moving.path : await this.#free(upload, signal);
       const moved = (bytes: number) => this.#change(id, { moved: bytes });
       await rest.upload(this.#content(path, overwrite), upload.file, moved, signal);
@@ -232,7 +232,7 @@ export class Files {
     });
   }
 
-  /** The path at which nothing is yet. */
+  /** A path at which no file exists. */
   async #free({ moving, isNumbered }: Upload, signal: AbortSignal): Promise<string> {
     const { folder, name } = nameParts(moving.path);
     const tries = isNumbered === true ? MOST_NUMBERS : 1;
@@ -295,7 +295,7 @@ const WORDS: Record<string, string> = {
   timeout: "The runtime agent didn’t answer. Refresh the list before you try again.",
 };
 
-/** What a person reads; the server's sentence where there is none here. */
+/** The page's words for a problem; the server's message if there are none. */
 export function problemWords(error: unknown): string {
   const { message } = error as Error;
   const words = error instanceof Problem ? WORDS[error.code] : undefined;
@@ -304,7 +304,7 @@ export function problemWords(error: unknown): string {
 
 const known = new WeakMap<NotebookStore, Files>();
 
-/** Those of an open notebook. */
+/** The files of an open notebook, one object per store. */
 export function filesOf(store: NotebookStore): Files {
   const files = known.get(store) ?? new Files(store);
   known.set(store, files);

@@ -1,4 +1,4 @@
-// Find and replace over the sources of a notebook. Knows no DOM.
+// Find and replace over the sources of a notebook. Does not use the DOM.
 import { ChangeSet } from "@codemirror/state";
 
 export interface Query {
@@ -14,10 +14,10 @@ export interface Match {
   to: number;
 }
 
-/** More are not counted. */
+/** Limit of the matches that are counted. */
 export const MOST_MATCHES = 5_000;
 
-/** What to look for; a sentence where the pattern is none. */
+/** The pattern of a query; an error sentence if it is invalid. */
 export function patternOf({ text, isRegex, isCase, isWord }: Query): RegExp | string {
   const plain = isRegex ? text : text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
   const whole = isWord ? `(?<![\\p{L}\\p{N}_])(?:${plain})(?![\\p{L}\\p{N}_])` : plain;
@@ -32,7 +32,7 @@ export function matchesIn(sources: Iterable<readonly [cell: string, source: stri
   const matches: Match[] = [];
   for (const [cell, source] of sources) {
     for (const { 0: text, index } of source.matchAll(pattern)) {
-      // What is empty can neither be shown nor replaced.
+      // Empty matches can neither be shown nor replaced.
       if (text.length > 0) matches.push({ cell, from: index, to: index + text.length });
       if (matches.length >= MOST_MATCHES) return matches;
     }
@@ -40,7 +40,7 @@ export function matchesIn(sources: Iterable<readonly [cell: string, source: stri
   return matches;
 }
 
-/** The index of the first match at that place or after it; the first of all where there is none. */
+/** Index of the first match at or after a position; the first match of all if none follows. */
 export function matchFrom(matches: readonly Match[], order: readonly string[], cell: string | undefined, at: number): number {
   const place = cell === undefined ? 0 : order.indexOf(cell);
   const found = matches.findIndex((match) => {
@@ -50,7 +50,7 @@ export function matchFrom(matches: readonly Match[], order: readonly string[], c
   return Math.max(0, found);
 }
 
-/** The change that puts `by` where these matches of one source are; in a pattern's replacement `$1` and the like mean its groups. */
+/** Change that replaces these matches of one source by `by`. For a regular expression, `$1` and the like insert groups. */
 export function replacing(source: string, matches: readonly Match[], pattern: RegExp, by: string, isRegex: boolean): ChangeSet {
   const wanted = new Map(matches.map(({ from, to }) => [from, to]));
   const changes = [...source.matchAll(pattern)].flatMap((found) => {

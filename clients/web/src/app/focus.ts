@@ -1,9 +1,9 @@
-// Focus of a notebook's page: decides which element gets the letters that are typed. If a dialog, panel, field or cell with the focus goes
-// away without the person's doing, letters are held back until the person acts (a click, an arrow, Tab, Escape …). The text typed into
-// it is kept, and listeners offer it. If the person closes it, the focus returns to its place in the notebook.
+// Focus of the notebook's page: decides which element gets typed letters. If an element with the focus disappears without the
+// person's doing, letters are held back until they act (click, arrow, Tab, Escape …). The text typed into it is kept, and
+// listeners offer it. If the person closes it, the focus returns to its place in the notebook.
 import { Listeners } from "../transport/listeners.ts";
 
-/** What takes text. Of a frame the page hears no key: what is typed there counts as text. */
+/** Elements that take text. Keys in a frame do not reach the page, so frames count as text fields. */
 const FIELDS =
   "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=file], [type=range], [type=color]), " +
   "textarea, [contenteditable=true], iframe";
@@ -11,9 +11,9 @@ const OVER = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox], [r
 
 const MODIFIERS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "Fn", "ScrollLock"]);
 const WRITING = new Set(["Enter", "Backspace", "Delete", "Process", "Dead", "Unidentified"]);
-/** With Ctrl or ⌘: what edits text, or cells. */
+/** Keys that with Ctrl or ⌘ edit text or cells. */
 const EDITING = new Set(["v", "x", "z", "y", "d", "a", "b", "i", "m", "/", "Enter", "Backspace", "Delete"]);
-/** What is opened has come by then, or does not come. */
+/** Timeout for a field that is being opened. */
 const OPENING_MS = 5_000;
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
@@ -21,17 +21,17 @@ type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shi
 interface Place {
   element: Element | undefined;
   kind: "text" | "cell" | "control" | "none";
-  /** The cell that it is in. */
+  /** The cell that contains the element. */
   cell: string | undefined;
-  /** Of a field what was in it last, unless it is a secret. */
+  /** Last value of a field, unless it is secret. */
   text: string;
-  /** What the person pressed last here leads away from it: Enter in a field, a button. */
+  /** The last key or click leads away from the element: Enter in a field, a button. */
   isDone: boolean;
 }
 
-/** A place that went while somebody was there. */
+/** An element that disappeared while it had the focus. */
 export interface Lost {
-  /** The cell whose editor it was. */
+  /** The cell, if the element was its editor. */
   cell: string | undefined;
   text: string;
 }
@@ -40,17 +40,17 @@ const NOWHERE: Place = { element: undefined, kind: "none", cell: undefined, text
 
 export class Focus {
   readonly lost = new Listeners<[Lost]>();
-  /** Another letter went nowhere. */
+  /** Another held-back letter; tells all text held back so far. */
   readonly strayed = new Listeners<[kept: string]>();
-  /** Letters go nowhere. */
+  /** Letters are held back. */
   isAstray = false;
-  /** How often it came to that. */
+  /** Number of losses so far. */
   losses = 0;
-  /** What was typed since. */
+  /** Text typed since the loss. */
   kept = "";
-  /** Work that the person began may move the focus. */
+  /** Work started by the person is pending and may move the focus. */
   isAtWork: () => boolean = () => false;
-  /** Where the focus belongs in the notebook. */
+  /** The notebook's element to which the focus belongs. */
   home: () => HTMLElement | null | undefined = () => undefined;
   #place = NOWHERE;
   #acting: ReturnType<typeof setTimeout> | undefined;
@@ -61,12 +61,12 @@ export class Focus {
       ["keydown", (event: KeyboardEvent) => this.#press(event)],
       ["pointerdown", () => this.#point()],
       ["click", ({ target }: Event) => this.#click(target)],
-      // A frame had the keyboard without the person's doing, and gives it back (frameKeys.ts).
+      // A frame had taken the keyboard by itself and returns it (frameKeys.ts).
       ["notarium-keys-back", () => this.#point()],
       ["input", ({ target }: Event) => this.#write(target)],
       ["focusin", () => this.#move()],
       ["focusout", () => this.#move()],
-      // The focus is in a frame now, or elsewhere on the machine.
+      // The focus went into a frame, or to another window.
       ["blur", ({ target }: Event) => target === window && this.#settle(true)],
     ];
     for (const [type, listener] of listeners) addEventListener(type, listener as EventListener, true);
@@ -78,20 +78,20 @@ export class Focus {
     };
   }
 
-  /** The person does something: where the focus goes because of it, it was meant to go. */
+  /** Marks an action of the person: focus changes that follow from it are intended. */
   act(): void {
     clearTimeout(this.#acting);
     this.#acting = setTimeout(() => this.#rest());
   }
 
-  /** The person goes to a cell, which may be drawn later. */
+  /** Records the cell to which the person goes; it may be rendered later. */
   expect(cell: string | undefined): void {
     if (this.#isOwn()) this.#expected = cell;
   }
 
   #expected: string | undefined;
 
-  /** Something opens for what the person types next: until it is there, letters wait for it. */
+  /** Call when a field is about to open for the person: letters are buffered until it has the focus. */
   open(): void {
     this.#wake();
     this.act();
@@ -103,18 +103,18 @@ export class Focus {
     return this.#opening !== undefined;
   }
 
-  /** Focuses what the person asked for. */
+  /** Focuses an element at the person's request. */
   take(element: HTMLElement | null | undefined, options?: FocusOptions): void {
     this.act();
     element?.focus(options);
   }
 
-  /** Nobody writes: what asks for text may take the focus by itself. */
+  /** No text is being typed, so a field may take the focus by itself. */
   get isFree(): boolean {
     return !this.isAstray && (this.#place.kind === "none" || this.#place.kind === "cell" || this.#place.isDone);
   }
 
-  /** Whether a cell may take the focus from where it is: not from a field elsewhere, nor from what is open over the page. */
+  /** True if a cell may take the focus from the active element: not from a field elsewhere, nor from an overlay. */
   mayTake(cell: Element): boolean {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || cell.contains(activeElement)) return true;
@@ -123,7 +123,7 @@ export class Focus {
     return isInCell || !(activeElement.matches(FIELDS) || (activeElement.closest(OVER) && this.#acting === undefined));
   }
 
-  /** Others have taken a cell away: what is typed was meant for it, unless the focus is elsewhere. */
+  /** Another person removed the cell: its focus is lost, unless the focus is elsewhere. */
   leave(cell: string): void {
     this.#settle(false);
     const { kind } = this.#place;
@@ -166,7 +166,7 @@ export class Focus {
     }
     if (this.isAstray) {
       this.#wake();
-      // It closes what is open: only in the notebook it would do more than to wake.
+      // Escape closes an overlay as usual; in the notebook it only ends the holding back of letters.
       if (event.key === "Escape" && !document.activeElement?.closest(OVER)) swallow(event);
     }
     const isText = this.#place.kind === "text";
@@ -175,7 +175,7 @@ export class Focus {
     if (!isText || isSent || !isTyped(event)) this.act();
   }
 
-  /** Letters wait for what is opened; Escape gives it up. */
+  /** Buffers letters for a field that is being opened; Escape cancels. */
   #waits(event: KeyboardEvent): boolean {
     const { activeElement } = document;
     if (event.key === "Escape") this.#arrive();
@@ -197,7 +197,7 @@ export class Focus {
     if (isField && target === this.#place.element && target.type !== "password") this.#place.text = target.value;
   }
 
-  /** A place that is drawn anew has the focus again a moment later. */
+  /** Settles in a microtask, because a re-rendered element regains the focus shortly after. */
   #move(): void {
     const isOwn = this.#isOwn();
     queueMicrotask(() => this.#settle(isOwn));
@@ -211,7 +211,7 @@ export class Focus {
     const before = this.#place;
     const now = placeOf(document.activeElement);
     if (now.element === before.element) return;
-    // On its way from one element to the next the focus is nowhere for a moment.
+    // Between two elements the focus is briefly on none.
     if (!isOwn && now.kind === "none" && isThere(before)) return;
     const isSame = now.kind === before.kind && now.cell !== undefined && now.cell === before.cell && now.kind !== "control";
     this.#place = isSame ? { ...now, isDone: before.isDone } : now;
@@ -220,11 +220,11 @@ export class Focus {
       queueMicrotask(() => this.#arrive(kind === "text" ? element : undefined));
     }
     if (isSame) return;
-    // Who clicks into a frame, or leaves one by a key, is heard there alone.
+    // A click into a frame, or a key that leaves it, is seen only inside that frame.
     const isFrame = now.element?.matches("iframe") || (before.element?.matches("iframe") && isThere(before));
     const isMeant = isFrame || (now.cell !== undefined && now.cell === this.#expected);
     if (isOwn || isMeant || this.#isOwn()) {
-      // It is seen at the end of the act that it went.
+      // The end of the action shows whether the focus stays nowhere.
       if (now.kind === "none" && !isThere(before)) this.#left = before;
       return;
     }
@@ -232,10 +232,10 @@ export class Focus {
     if (now.kind === "none") this.#goHome();
   }
 
-  /** What the person closed. */
+  /** The element that the person closed. */
   #left: Place | undefined;
 
-  /** The act is over, and what it led to. */
+  /** Ends the person's action: if nothing has the focus, it goes home. */
   #rest(): void {
     this.#acting = undefined;
     this.#settle(true);
@@ -253,7 +253,7 @@ export class Focus {
   }
 }
 
-/** Opened over the notebook, or a field of a cell that is no editor. */
+/** True for an element over the notebook, or a field in a cell that is not the editor. */
 function isOver(element: Element): boolean {
   return !element.closest("[data-cell]") || element.matches("[data-opened]");
 }
@@ -268,10 +268,10 @@ function placeOf(element: Element | null): Place {
 
 const isThere = ({ element }: Place) => element?.isConnected === true && element.getClientRects().length > 0;
 
-/** Whether the focus went elsewhere without the person. */
+/** True if the focus moved without the person's doing. */
 function isLoss(before: Place, now: Place): boolean {
   if (before.kind === "none" || before.isDone) return false;
-  // A form may lead from one of its fields to the next.
+  // A form may move the focus between its own fields.
   if (before.kind === "text") return !isThere(before) || now.kind === "cell";
   if (before.kind === "cell") return now.cell !== before.cell;
   return !isThere(before);
@@ -280,7 +280,7 @@ function isLoss(before: Place, now: Place): boolean {
 function isTyped(press: KeyboardEvent): boolean {
   const { key, ctrlKey, metaKey } = press;
   const isLetter = [...key].length === 1;
-  // Windows says Ctrl and Alt of a letter that AltGr writes.
+  // On Windows AltGr is reported as Ctrl and Alt.
   if (isLetter && press.getModifierState("AltGraph")) return true;
   return !ctrlKey && !metaKey && (isLetter || WRITING.has(key));
 }
@@ -289,7 +289,10 @@ function isEdit({ key, ctrlKey, metaKey, altKey, shiftKey }: Press): boolean {
   return (ctrlKey || metaKey) && !altKey && !shiftKey && EDITING.has(key);
 }
 
-/** Enter sends a field or presses a button; with another key it runs a cell or posts a comment. Escape leaves. */
+/**
+ * Keys that leave an element: Enter sends a field or presses a button, with modifiers it runs a cell or posts a comment. Escape
+ * closes.
+ */
 function leads({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): boolean {
   const isButton = target instanceof Element && target.closest("button, a, summary, [role=option], [role^=menuitem]") !== null;
   if (key === "Escape" || (key === " " && isButton)) return true;
@@ -302,12 +305,12 @@ function typed(before: string, { key }: Press): string {
   return [...key].length === 1 ? before + key : before;
 }
 
-/** Types as a person does, so that whoever draws the field hears of it. Enter is a key of its own in a field of one line. */
+/** Types through the browser, so that the field's component gets its events. A one-line field gets Enter as a key. */
 function write(field: Element, text: string): void {
   const end = field instanceof HTMLInputElement ? text.indexOf("\n") : -1;
   document.execCommand("insertText", false, end < 0 ? text : text.slice(0, end));
   if (end < 0) return;
-  // After the field was drawn with the text.
+  // Waits until the field has been rendered with the text.
   queueMicrotask(() => {
     field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", code: "Enter", bubbles: true, cancelable: true }));
   });

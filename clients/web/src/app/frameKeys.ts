@@ -1,20 +1,21 @@
-// The keyboard and the sandboxed frames: a frame keeps it after a press inside it, or when the person hands it over. If an output takes
-// it, it goes back to the element that had it, with the keys pressed meanwhile (the guard in `public/frame.html` kept them from the output).
+// Keyboard focus of sandboxed frames: a frame keeps it after a press inside it, or when the person hands it over. If an output
+// takes the focus by itself, the page returns it to the previous element. The guard in `public/frame.html` keeps the keys
+// pressed meanwhile from the output; the page replays them.
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
-/** The guard's word of a press arrives within this time after the focus. */
+/** The guard's message about a press arrives within this time after the focus. */
 const GRACE_MS = 80;
 const PRESS_MS = 1_000;
-/** An output that takes the keyboard so often within this time is shown no more. */
+/** An output that takes the focus this often within TAKES_MS is no longer shown. */
 const MOST_TAKES = 3;
 const TAKES_MS = 10_000;
-/** A frame that does not tell that the keyboard has left it is taken away after so long. */
+/** A frame that does not report the loss of the focus is removed after this time. */
 const LEAVE_MS = 3_000;
-/** Keys of the page wait so long for those that a frame still has. */
+/** Timeout for the page's keys, which wait for keys still in a frame. */
 const HOLD_MS = 1_000;
 const GIVE = "notarium-give-keys";
-/** Tells the rule of focus that what follows is meant. */
+/** Announces to focus.ts that the focus change is intended. */
 const BACK = "notarium-keys-back";
 
 /** Hands the keyboard to a frame, by a key or button of the page. */
@@ -32,7 +33,7 @@ if (typeof document !== "undefined") {
   addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLElement && !isFrame(target)) last = target;
   });
-  // Another frame may have given the keyboard to one: then the focus is nowhere until the page hears where it went.
+  // Between two frames the active element is briefly the body, so the check waits.
   addEventListener("focusout", () =>
     setTimeout(() => {
       if (document.activeElement === document.body && document.hasFocus()) last = undefined;
@@ -50,7 +51,7 @@ function giveBack(frame: HTMLIFrameElement): void {
   window.focus();
 }
 
-/** A frame went that may have had the keyboard. */
+/** Returns the focus to the page after a frame was removed that may have had it. */
 function comeBack(): void {
   if (isFrame(document.activeElement)) return;
   dispatchEvent(new Event(BACK));
@@ -69,16 +70,16 @@ interface Pressed {
   shiftKey: boolean;
 }
 
-/** The guard's message; only its own types count. */
+/** Parses the guard's message; values of other types are rejected. */
 export function pressedKey(data: unknown): Pressed | undefined {
   const { key, code, ctrlKey, altKey, metaKey, shiftKey } = (data ?? {}) as Record<string, unknown>;
   if (typeof key !== "string" || typeof code !== "string" || key.length > 20) return undefined;
   return { key, code, ctrlKey: !!ctrlKey, altKey: !!altKey, metaKey: !!metaKey, shiftKey: !!shiftKey };
 }
 
-/** Frames that had the keyboard, until their guards tell that no key of theirs is on its way any more. */
+/** Frames that had the focus, until their guards confirm that no more keys follow. */
 const awaited = new Map<HTMLIFrameElement, ReturnType<typeof setTimeout>>();
-/** Keys that the page heard meanwhile: they were pressed after those of the frames. */
+/** Keys that the page received meanwhile; replayed after those of the frames. */
 let held: Pressed[] = [];
 
 function awaitKeys(frame: HTMLIFrameElement): void {
@@ -110,14 +111,14 @@ function hold(event: KeyboardEvent): void {
 
 if (typeof document !== "undefined") addEventListener("keydown", hold, true);
 
-/** Presses the key where the focus is, and types its character where nothing else is done with it. */
+/** Dispatches the key at the focused element, and inserts its character unless a handler prevented that. */
 function replay(pressed: Pressed): void {
   if (document.activeElement === document.body && last?.isConnected) last.focus({ preventScroll: true });
   const target = document.activeElement;
   if (!target || target === document.body || isFrame(target)) return;
   const event = new KeyboardEvent("keydown", { ...pressed, bubbles: true, cancelable: true });
   const isText = pressed.key.length === 1 && !pressed.ctrlKey && !pressed.metaKey && !pressed.altKey;
-  // The only way to type a character into any field, with its undo and its events.
+  // `execCommand` is the only way to type into any field with undo and events.
   if (target.dispatchEvent(event) && isText) document.execCommand("insertText", false, pressed.key);
 }
 
@@ -125,10 +126,10 @@ function replay(pressed: Pressed): void {
 
 export interface FrameKeys {
   hasKeys: boolean;
-  /** The output took the keyboard again and again. */
+  /** The output took the focus repeatedly and is not shown. */
   isStopped: boolean;
   again: () => void;
-  /** Hands the guard its port; to be called when the frame has loaded. */
+  /** Hands the guard its port; call when the frame has loaded. */
   connect: (target: Window) => void;
 }
 
@@ -138,7 +139,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
   const port = useRef<MessagePort>(undefined);
   const allowedUntil = useRef(0);
   const takes = useRef<number[]>([]);
-  /** Runs while the output is about to be stopped. */
+  /** Timer that stops the output. */
   const stopping = useRef<ReturnType<typeof setTimeout>>(undefined);
   const grant = useCallback(() => {
     port.current?.postMessage("granted");
@@ -149,7 +150,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     stopping.current = undefined;
     flushSync(() => setStopped(true));
     comeBack();
-    // It may have taken the keyboard in the moment in which it went: then no part of the page has it.
+    // The frame may have taken the focus while it was removed: no part of the page has the focus then.
     addEventListener("blur", comeBack);
     setTimeout(() => removeEventListener("blur", comeBack), LEAVE_MS);
   }, []);
@@ -161,7 +162,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     if (stopping.current !== undefined) return giveBack(element);
     takes.current = [...takes.current.filter((at) => at > now - TAKES_MS), now];
     setHasKeys(false);
-    // Keys on their way to a frame that is taken away would be lost: it goes when the keyboard has left it.
+    // Removing the frame now would lose keys on their way to it, so it is removed after it loses the focus.
     if (takes.current.length >= MOST_TAKES) stopping.current = setTimeout(stop, LEAVE_MS);
     giveBack(element);
   }, [frame, stop]);
@@ -177,7 +178,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     };
     const back = () => {
       clearTimeout(waiting);
-      // The window is looked at again, and the frame still has what the person gave it.
+      // The window regained the focus, and the frame keeps what the person gave it.
       if (!isHere()) setHasKeys(false);
     };
     const give = () => {
@@ -187,7 +188,7 @@ export function useFrameKeys(frame: RefObject<HTMLIFrameElement | null>): FrameK
     };
     addEventListener("blur", look);
     addEventListener("focus", back);
-    // The window may hear of it before the focus is where it goes.
+    // The window's event may arrive before the focus has moved.
     addEventListener("focusin", back);
     element?.addEventListener(GIVE, give);
     return () => {

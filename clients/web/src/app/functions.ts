@@ -1,4 +1,4 @@
-// A form made of the schema of a function: which fields, and the arguments that are typed there.
+// Form fields from a function's JSON schema, and the arguments from what is typed there.
 import { sentenceOf } from "../transport/refusals.ts";
 import type { EventMessage } from "../protocol/messages.ts";
 
@@ -6,21 +6,21 @@ export type Schema = Record<string, unknown>;
 
 export interface Field {
   name: string;
-  /** With the names of the objects that it is in: `at.x`, as refusals say it. */
+  /** Name with those of the enclosing objects: `at.x`, as in the server's refusals. */
   path: string;
   kind: "text" | "date" | "number" | "choice" | "object" | "json";
-  /** Of an object. */
+  /** Fields of an object. */
   fields: Field[];
-  /** What it takes, in words. */
+  /** The expected value in words. */
   words: string;
   choices: unknown[];
   isRequired: boolean;
-  /** Left empty it is null. */
+  /** Empty means null. */
   isNullable: boolean;
   about: string;
-  /** What stands there at first. */
+  /** Initial text. */
   initial: string;
-  /** How a value looks, where it is typed as JSON. */
+  /** Example of a value that is typed as JSON. */
   example: string;
   schema: Schema;
 }
@@ -38,7 +38,7 @@ function resolved(root: Schema, schema: Schema): Schema {
   };
 }
 
-/** The one type beside null, where there is one. */
+/** The only type besides null, if there is exactly one. */
 function single(root: Schema, schema: Schema): { schema: Schema; isNullable: boolean } {
   const own = resolved(root, schema);
   const choices = (own["anyOf"] ?? own["oneOf"]) as Schema[] | undefined;
@@ -49,13 +49,13 @@ function single(root: Schema, schema: Schema): { schema: Schema; isNullable: boo
   return { schema: others.length === 1 && first ? { ...own, anyOf: undefined, ...first } : own, isNullable };
 }
 
-/** Objects in objects are fields so deep; a type that holds itself has no end. */
+/** Nesting limit of fields, because a recursive type has no end. */
 const MAX_DEPTH = 3;
 
 interface Place {
   root: Schema;
   path: string[];
-  /** The value that the function has by itself. */
+  /** The function's default value. */
   preset: unknown;
 }
 
@@ -105,12 +105,12 @@ function inside(object: Schema, { root, path, preset }: Place): Field[] {
   });
 }
 
-/** Where an object may have names that nobody knows, or none, it is typed. */
+/** Objects with arbitrary names, or without names, are typed as JSON instead. */
 function hasFields(schema: Schema): boolean {
   return schema["type"] === "object" && !schema["additionalProperties"] && Object.keys(schema["properties"] ?? {}).length > 0;
 }
 
-/** What stands in the form at first, by path. */
+/** Initial texts of the form by path. */
 export function initially(fields: Field[]): Record<string, string> {
   return Object.fromEntries(leaves(fields).map(({ path, initial }) => [path, initial]));
 }
@@ -119,7 +119,7 @@ function leaves(fields: Field[]): Field[] {
   return fields.flatMap((field) => (field.kind === "object" ? leaves(field.fields) : [field]));
 }
 
-/** The names of an object's fields are what one has to know; of a list that it is one. */
+/** Example in JSON: an object with its field names, or a list. */
 function exampleOf(schema: Schema): string {
   if (schema["type"] === "array") return "[…]";
   const names = Object.keys((schema["properties"] ?? {}) as object);
@@ -138,11 +138,11 @@ function shown({ kind, choices }: Pick<Field, "kind" | "choices">, value: unknow
 
 export interface Filled {
   arguments: Record<string, unknown>;
-  /** By field. */
+  /** Errors by path. */
   errors: Record<string, string>;
 }
 
-/** What is typed, as arguments; what is left empty is left out. */
+/** Arguments from the typed texts; empty fields are left out. */
 export function filled(fields: Field[], texts: Record<string, string>): Filled {
   const result: Filled = { arguments: {}, errors: {} };
   for (const field of fields) {
@@ -168,7 +168,7 @@ export function filled(fields: Field[], texts: Record<string, string>): Filled {
   return result;
 }
 
-/** Nobody has said anything of an object whose fields have what they begin with; nor where all of them were emptied. */
+/** True for an object whose fields are all empty, or all have their initial texts. */
 function isUntouched({ fields }: Field, texts: Record<string, string>): boolean {
   const all = leaves(fields);
   return all.every(({ path }) => !texts[path]) || all.every(({ path, initial }) => (texts[path] ?? "") === initial);
@@ -199,7 +199,7 @@ function numberOf(schema: Schema, text: string, words: string): number {
   return value;
 }
 
-/** The field that a refusal of the server is about: `load: at.x must be integer, not string`. */
+/** Field that a server's refusal is about: `load: at.x must be integer, not string`. */
 export function fieldOfRefusal(fields: Field[], name: string, message: string): string | undefined {
   const place = message.startsWith(`${name}: `) ? /^[^\s[]+/.exec(message.slice(name.length + 2))?.[0] : undefined;
   return leaves(fields).find(({ path }) => path === place || place?.startsWith(`${path}.`))?.path;
@@ -211,7 +211,7 @@ export interface Missing {
   reason: string;
 }
 
-/** Functions that a new kernel does not have, and that a person may register again. */
+/** Functions missing in a new kernel, which a person may register again. */
 export function missingIn({ type, payload }: Pick<EventMessage, "type" | "payload">): Missing[] {
   if (type !== "KernelSessionStarted") return [];
   return (payload as { missing_functions?: Missing[] }).missing_functions ?? [];

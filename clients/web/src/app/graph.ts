@@ -1,23 +1,23 @@
-// How the cells of a notebook hang together: asked of the server when something changed that may change it.
+// Dependency graph of a notebook's cells; requested from the server after changes that may affect it.
 import type { components } from "../protocol/rest.ts";
 import type { NotebookStore } from "./store.ts";
 
 export type CellReport = components["schemas"]["CellReport"];
 type NotebookGraph = components["schemas"]["NotebookGraph"];
 
-/** Typing asks seldom: the graph of what is being typed is nobody's need. */
+/** Throttle: typing requests the graph at most once in this time. */
 const REST_MS = 600;
 
 export class Graph {
   readonly #store: NotebookStore;
   #cells = new Map<string, CellReport>();
-  /** By cell, the names that others define as well, with these. */
+  /** By cell: names that other cells define too, with those cells. */
   #clashes = new Map<string, [name: string, cells: string[]][]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watching = 0;
-  /** Answers may overtake each other. */
+  /** Version of the newest answer; answers may arrive out of order. */
   #version = -1;
-  /** All that run, in the order of the page; while somebody watches also where the notebook is not reactive. */
+  /** All cells that run, in page order; while watched, also in a notebook that is not reactive. */
   reports: readonly CellReport[] = [];
 
   constructor(store: NotebookStore) {
@@ -29,7 +29,7 @@ export class Graph {
     });
   }
 
-  /** What is marked on a cell: nothing where the notebook is not reactive. */
+  /** Report of a cell; undefined if the notebook is not reactive. */
   of(cell: string): CellReport | undefined {
     return this.#cells.get(cell);
   }
@@ -91,7 +91,7 @@ export class Graph {
     }
   }
 
-  /** What is shown of each cell, as one word that can be compared. */
+  /** Displayed state of each cell as a string, for comparison. */
   #marks(): Map<string, string> {
     const mark = ([id, cell]: [string, CellReport]): [string, string] => [
       id,
@@ -116,13 +116,13 @@ const WHYS: [RegExp, string][] = [
   [/^a cell from which it reads did not succeed$/, "a cell it depends on failed"],
 ];
 
-/** Why a cell is not fresh, shorter than the server says it (src/core/reactivity/report.rs). */
+/** Reason why a cell is stale, shorter than the server's (src/core/reactivity/report.rs). */
 export function whyWords(why: string): string {
   const [from, to] = WHYS.find(([pattern]) => pattern.test(why)) ?? [/^$/, ""];
   return why.replace(from, to);
 }
 
-/** A sentence of the server in its parts: ids are for programs, people count cells. */
+/** Splits a server's sentence into parts and replaces cell ids by cell numbers. */
 export function partsOf(sentence: string, order: readonly string[]): SentencePart[] {
   const parts: SentencePart[] = [];
   let at = 0;
@@ -138,7 +138,7 @@ export function partsOf(sentence: string, order: readonly string[]): SentencePar
   return parts;
 }
 
-/** The same in plain letters. */
+/** The same sentence as plain text. */
 export function numbered(sentence: string, order: readonly string[]): string {
   const words = (part: SentencePart) => ("cell" in part ? `cell ${part.number}` : "code" in part ? part.code : part.text);
   return partsOf(sentence, order).map(words).join("");

@@ -1,9 +1,9 @@
-// What a guest wants to be called: kept in this browser, told to the server when a connection begins.
+// Guest name: stored in this browser and sent to the server when a connection opens.
 
 type Kept = Pick<Storage, "getItem" | "setItem">;
 
 const KEY = "notarium.guest";
-/** As long as the server takes it. */
+/** The server's limit. */
 export const MOST_NAME = 40;
 
 export function guestName(storage: Kept = localStorage): string | undefined {
@@ -19,12 +19,12 @@ export function keepGuestName(text: string, storage: Kept = localStorage): strin
   try {
     storage.setItem(KEY, name ?? "");
   } catch {
-    // It holds until the page is left.
+    // Storage is full: the name lasts until the page is left.
   }
   return name;
 }
 
-/** On one line, as long as may be, without what is not seen. */
+/** Removes invisible characters and line breaks, and limits the length. */
 function tidy(text: string): string | undefined {
   const seen = text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, " ").trim();
   return [...seen].slice(0, MOST_NAME).join("").trim() || undefined;

@@ -1,4 +1,4 @@
-// Headings: what a collapsed one hides.
+// Headings and the cells that a collapsed heading hides.
 import type { Cell } from "../protocol/messages.ts";
 
 /** The level, 1 to 6, of a Markdown cell that begins with a heading. */
@@ -9,11 +9,11 @@ export function headingLevel(cell: Cell | undefined): number | undefined {
 
 export interface Folds {
   hidden: ReadonlySet<string>;
-  /** By collapsed heading, how many cells it hides. */
+  /** By collapsed heading: the number of cells it hides. */
   counts: ReadonlyMap<string, number>;
 }
 
-/** A collapsed heading hides what follows it, down to the next heading of its level or above. */
+/** A collapsed heading hides the cells below it, up to the next heading of its level or above. */
 export function foldsOf(
   order: readonly string[],
   cells: ReadonlyMap<string, Cell>,
@@ -36,7 +36,7 @@ export function foldsOf(
   return { hidden, counts };
 }
 
-/** The nearest heading above that holds this cell. */
+/** The nearest heading above with a higher level. */
 export function headingAbove(order: readonly string[], cells: ReadonlyMap<string, Cell>, id: string): string | undefined {
   const own = headingLevel(cells.get(id)) ?? 7;
   for (let index = order.indexOf(id) - 1; index >= 0; index -= 1) {

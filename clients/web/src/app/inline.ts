@@ -1,5 +1,5 @@
-// A question to the assistant about one cell, asked in the cell. What it answers is a proposal: nothing of the notebook changes until
-// the person applies it, and then as an edit of theirs, which they take back as any other.
+// Inline question to the assistant about one cell. The answer is a proposal: the notebook changes only when the person applies
+// it, as their own edit, which they can undo.
 import type { ChangeSet as Wire, Command } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
@@ -13,24 +13,24 @@ type Turns = components["schemas"]["TurnPage"];
 
 export interface Inline {
   cell: string;
-  /** The lines that were marked; none: the whole cell. */
+  /** The marked lines; empty means the whole cell. */
   marked: string;
   conversation: string;
   question: string;
-  /** The turn that answers, and whether the server has it. */
+  /** The answering turn; `isSent` once the server has it. */
   turn?: string;
   isSent?: boolean;
-  /** The text that was asked about, and the version that had it. */
+  /** The source that the question is about, with its version. */
   before?: { source: string; version: number };
-  /** Why there is no answer. */
+  /** Reason why there is no answer. */
   problem?: string;
-  /** The cell as the assistant would have it. */
+  /** The proposed source of the cell. */
   proposal?: string;
-  /** What it said instead of code. */
+  /** The answer in words, if it has no code. */
   answer?: string;
 }
 
-/** Sends the question as it stands. */
+/** Sends the question. */
 export async function send(store: NotebookStore, asked: Inline): Promise<void> {
   const { cell, conversation, question } = asked;
   await store.texts.settled([cell]);
@@ -58,7 +58,7 @@ export async function send(store: NotebookStore, asked: Inline): Promise<void> {
   }
 }
 
-/** What the model is told: the person's words first, which name the conversation. */
+/** The model's prompt; it begins with the person's words, because they name the conversation. */
 export function wordsOf(store: NotebookStore, { cell, marked, question }: Inline): string {
   const { cells, order } = store.document;
   const kind = { code: "Python", sql: "SQL", markdown: "Markdown" }[cells.get(cell)?.cell_type as string] ?? "text";
@@ -75,13 +75,13 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** The text of the longest block of code in an answer; nothing where it has none. */
+/** Text of the longest code block in an answer, if any. */
 export function blockOf(answer: string): string | undefined {
   const found = [...answer.matchAll(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:\n)?^\1[ \t]*$/gm)].map(([, , text]) => text ?? "");
   return found.sort((a, b) => b.length - a.length)[0];
 }
 
-/** The turn has ended: what came of it. */
+/** Loads the result of a finished turn. */
 export async function settle(store: NotebookStore, asked: Inline): Promise<void> {
   const at = `/api/notebooks/${store.id}`;
   try {
@@ -109,7 +109,7 @@ export async function settle(store: NotebookStore, asked: Inline): Promise<void>
 
 const textOf = (block: { text?: unknown }): string => (block.text as { text?: string } | undefined)?.text ?? "";
 
-/** Only of the question that is still open. */
+/** Changes the question, unless it has been closed or replaced. */
 function change(store: NotebookStore, asked: Inline, more: Partial<{ [K in keyof Inline]: Inline[K] | undefined }>): void {
   const now = store.inline.asked;
   if (now?.cell !== asked.cell || now.turn !== asked.turn) return;
@@ -117,13 +117,13 @@ function change(store: NotebookStore, asked: Inline, more: Partial<{ [K in keyof
   store.inline.set({ ...kept, ...(turn !== undefined && { turn }) } as Inline);
 }
 
-/** The field once more, with the question in it. */
+/** Reopens the field with the same question. */
 export function again(store: NotebookStore, { cell, marked, conversation, question }: Inline): void {
   store.focus.open();
   store.inline.set({ cell, marked, conversation, question });
 }
 
-/** As an edit of the text that was asked about: what others wrote meanwhile stays. */
+/** Applies the proposal as an edit of the source asked about, so that concurrent edits are merged. */
 export async function apply(store: NotebookStore, { cell, before, proposal }: Inline): Promise<boolean> {
   if (before === undefined || proposal === undefined) return false;
   await store.texts.settled([cell]);

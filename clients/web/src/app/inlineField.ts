@@ -1,5 +1,4 @@
-// The one question that is asked in a cell of this page: where its field stands, and what became of it. How it is asked and answered is
-// in `inline.ts`, which is loaded when the field is first wanted.
+// State of the page's one inline question. `inline.ts` asks and answers it, and is loaded when the field is first opened.
 import { newId } from "../transport/ids.ts";
 import type { Inline } from "./inline.ts";
 import type { NotebookStore } from "./store.ts";
@@ -7,18 +6,18 @@ import type { NotebookStore } from "./store.ts";
 export class InlineField {
   asked: Inline | undefined;
   readonly #store: NotebookStore;
-  /** By cell: what is asked later goes on from what was said. */
+  /** Conversation by cell, so that later questions continue it. */
   readonly #conversations = new Map<string, string>();
 
   constructor(store: NotebookStore) {
     this.#store = store;
   }
 
-  /** Opens the field for a question about a cell; what is marked there goes along. */
+  /** Opens the field for a question about a cell, with the marked lines. */
   open(cell: string): void {
     const { asked } = this;
     const { document: held, focus, marked, texts } = this.#store;
-    // An answer that is there, or on its way, is gone to.
+    // An answer that has arrived or is pending gets the focus instead.
     if (asked?.cell === cell && (asked.turn !== undefined || asked.proposal !== undefined))
       return focus.take(document.querySelector<HTMLElement>(`#cell-${CSS.escape(cell)} .inline-question button`));
     const source = texts.shown(cell) ?? held.cells.get(cell)?.source ?? "";
@@ -36,7 +35,7 @@ export class InlineField {
   }
 }
 
-/** All lines that a selection touches; nothing where nothing is selected. */
+/** All lines that a selection touches; empty without a selection. */
 function linesOf(source: string, { from, to }: { from: number; to: number }): string {
   if (from === to) return "";
   const end = source.indexOf("\n", to);

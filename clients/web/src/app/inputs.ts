@@ -1,8 +1,8 @@
-// Questions of runs and their answers: from the events of the input as they come, and from the server for those before.
+// Input requests of runs with their answers: from live events, and from the server for earlier ones.
 import type { Actor } from "../protocol/messages.ts";
 import type { NotebookStore } from "./store.ts";
 
-/** A question, with its answer once there is one. */
+/** An input request, with its answer if there is one. */
 export interface Asked {
   execution_id: string;
   version: number;
@@ -34,7 +34,7 @@ export class Inputs {
 
   constructor(private readonly store: NotebookStore) {}
 
-  /** Of a run, the first question first. Those from before are asked for where its code may have asked. */
+  /** Requests of a run, oldest first. Earlier ones are loaded if its code may have asked for input. */
   of(run: string, source = ""): Asked[] {
     if (MAY_ASK.test(source) && !this.#read.has(run)) void this.#ask(run);
     return [...(this.#known.get(run)?.values() ?? [])].sort((a, b) => a.version - b.version);
