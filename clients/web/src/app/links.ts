@@ -1,11 +1,11 @@
-// Who reads from whom, as a drawing beside a list of cells: one line for each cell that others read, in lanes that do not cross out each other.
+// Layout of the dependency map: one line per cell that others read, in lanes where lines do not overlap.
 import type { CellReport } from "./graph.ts";
 
-/** From the row of a cell to that of one which reads from it. */
+/** Line from a cell's row to the row of a cell that reads from it. */
 export interface Link {
   from: number;
   to: number;
-  /** 0 stands next to the cells. */
+  /** Lane 0 is next to the cells. */
   lane: number;
 }
 
@@ -13,15 +13,15 @@ export interface LinkMap {
   rows: CellReport[];
   links: Link[];
   lanes: number;
-  /** Cells that neither read nor are read. */
+  /** Number of cells that neither read from others nor are read. */
   alone: number;
-  /** Only the cells beside this one are shown: all of them are too many. */
+  /** Only the current cell and its neighbours are shown, because the full map is too large. */
   isPart: boolean;
 }
 
-/** More lanes would be wider than their use. */
+/** More lanes would take too much width. */
 const MOST_LANES = 7;
-/** As many can be read; of more a part is shown. */
+/** Larger maps are unreadable; they show only a part. */
 const MOST_ROWS = 250;
 const MOST_LINKS = 1_200;
 
@@ -35,7 +35,7 @@ export function linkMap(reports: readonly CellReport[], current: string | undefi
   const near = new Set(here ? [here.cell_id, ...others(here)] : []);
   const rows = isPart ? linked.filter(({ cell_id }) => near.has(cell_id)).slice(0, mostRows) : linked;
   const places = new Map(rows.map(({ cell_id }, index) => [cell_id, index]));
-  // Of a part only the lines of the cell in question.
+  // A partial map has only the lines of the current cell.
   const isShown = (from: number, to: number) => !isPart || [rows[from], rows[to]].includes(here);
   const ways = rows.map(({ children }, from) => ({
     from,
@@ -47,7 +47,10 @@ export function linkMap(reports: readonly CellReport[], current: string | undefi
   return { rows, links, lanes: used, alone: reports.length - linked.length, isPart };
 }
 
-/** Short ways next to the cells. Two that meet in a row are in different lanes: else they would look like one. */
+/**
+ * Assigns lanes, the shortest lines nearest to the cells. Lines that meet in a row get different lanes, so that they stay
+ * distinct.
+ */
 function lanesOf(ways: { from: number; to: number[] }[]): number[] {
   const spans = ways.map(({ from, to }, index) => ({ index, top: Math.min(from, ...to), end: Math.max(from, ...to) }));
   const busy: { top: number; end: number }[][] = [];
@@ -63,7 +66,7 @@ function lanesOf(ways: { from: number; to: number[] }[]): number[] {
   return lanes;
 }
 
-/** What a row says: the names that the cell leaves, else its first line that is code. */
+/** Label of a row: the names that the cell defines, else its first line of code. */
 export function labelOf({ writes }: CellReport, source: string): string {
   if (writes.length > 0) return writes.join(", ");
   const lines = source.split("\n").map((line) => line.trim());

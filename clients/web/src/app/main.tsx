@@ -31,7 +31,7 @@ function App() {
       (error: Error) => setWho({ state: "out", error }),
     );
   }, []);
-  // A link that is opened in this tab: the same person goes on where they are, somebody else begins anew.
+  // A link opened in this tab: the same person continues in place, another person gets a new session.
   useEffect(() => {
     return onLink((token) => {
       setNotice(undefined);

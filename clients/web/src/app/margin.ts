@@ -1,14 +1,14 @@
-// Where notes stand in a margin: each at the height of what it is about, none over another. Knows no DOM.
+// Layout of margin notes: each at the height of its anchor, without overlap. Does not use the DOM.
 
 export interface Note {
-  /** Where what it is about begins; nothing where that is not shown. */
+  /** Top of the anchor; undefined if it is not shown. */
   wanted: number | undefined;
   height: number;
 }
 
 /**
- * The top of each, in their order. The current one stands at its place, and those above it make room for it; without one each
- * stands at its place or below the one before.
+ * Tops of the notes in their order. The current note is at its anchor, and those above it move up. Without a current note each
+ * is at its anchor or below the previous note.
  */
 export function tops(notes: readonly Note[], gap: number, current = -1): number[] {
   const found: number[] = [];
@@ -23,7 +23,7 @@ export function tops(notes: readonly Note[], gap: number, current = -1): number[
 
 function around(notes: readonly Note[], found: number[], gap: number, current: number): number[] {
   const result = [...found];
-  // There is no room above the first.
+  // Notes above must not move beyond the top.
   const least = notes.slice(0, current).reduce((sum, { height }) => sum + height + gap, 0);
   result[current] = Math.max(least, notes[current]?.wanted ?? result[current] ?? 0);
   for (let at = current - 1; at >= 0; at--)

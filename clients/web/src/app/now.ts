@@ -1,4 +1,4 @@
-// The clock, for what is shown of it.
+// Hook for the current time, updated at an interval.
 import { useEffect, useState } from "react";
 
 export function useNow(every: number | undefined, clock: () => number = Date.now): number {

@@ -1,5 +1,5 @@
-// Signing in with a provider of OpenID Connect. The page begins it with a key of this browser, the provider sends the browser back to
-// `/oidc/callback`, and the page proves the key: a code that somebody else was given, or gives on, is good for nothing.
+// Sign-in with OpenID Connect. The page starts it with a key of this browser, and the provider redirects to `/oidc/callback`.
+// The page then proves possession of the key, so that a stolen or injected code is useless.
 import { del, entries, get, set } from "idb-keyval";
 import type { components } from "../protocol/rest.ts";
 import { Problem, type Rest } from "../transport/rest.ts";
@@ -9,20 +9,20 @@ export type OidcOption = components["schemas"]["OidcOption"];
 type Begun = components["schemas"]["OidcBegun"];
 type Options = components["schemas"]["SignInOptions"];
 
-/** What waits in this browser for the provider's answer. */
+/** State stored in this browser until the provider redirects. */
 interface Pending {
   point: string;
   privateKey: CryptoKey;
-  /** Where the page was. */
+  /** The page's fragment before the redirect. */
   hash: string;
   name: string;
   until: number;
   isLink: boolean;
-  /** Another page of this browser waits for a session of a few minutes. */
+  /** Another tab of this browser waits for a short session (step-up). */
   isAfresh?: boolean;
 }
 
-/** What is to be sent to the server, and for what. */
+/** Proof for the server after the redirect, with the state stored before. */
 export interface Return {
   pending: Pending;
   key: NewKey;
@@ -36,7 +36,7 @@ export async function providerOf(rest: Rest): Promise<OidcOption | undefined> {
   return (await rest.get<Options>("/api/session/options")).oidc ?? undefined;
 }
 
-/** Leaves the page for the provider's. `link`: to add it to the account that is signed in, with its password. */
+/** Redirects the page to the provider. `link` adds the identity to the signed-in account, confirmed by its password. */
 export async function goToProvider(rest: Rest, provider: OidcOption, link?: { current: string | undefined }): Promise<never> {
   const key = await makeKey();
   if (!key) throw noKey();
@@ -46,21 +46,24 @@ export async function goToProvider(rest: Rest, provider: OidcOption, link?: { cu
   const { point, privateKey } = key;
   const common = { point, privateKey, name: provider.name, until: begun.expires_at };
   await set(PLACE + begun.state, { ...common, hash: location.hash, isLink: link !== undefined } satisfies Pending);
-  // Who goes back to this page with the browser's button begins anew.
+  // After the browser's Back button, the cached page reloads.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
   location.assign(begun.url);
   return new Promise<never>(() => undefined);
 }
 
-/** What another page of this browser was told of a sign-in that it asked for. */
+/** Result of a step-up sign-in, sent to the tab that asked for it. */
 export type Afresh = { token: string; until: number; userId: string } | { error: string };
 
-/** On it a page that the provider has sent back tells the one that waits. Whoever asked knows the state, and nobody else. */
+/**
+ * Channel between the tab that the provider redirected and the waiting tab. Its name contains the state, which only these two
+ * know.
+ */
 const channelOf = (state: string) => new BroadcastChannel(PLACE + state);
 
-/** Has the provider ask anew who is there, in a tab of its own: what is open here stays. Must be called where somebody has clicked. */
+/** Opens the provider in a new tab to sign in again; this page stays open. Must be called from a click handler. */
 export async function askAfresh(rest: Rest, provider: OidcOption, signal: AbortSignal): Promise<Afresh> {
-  // Opened at once, or the browser would stop it.
+  // Opened before any await, because the browser would block it later.
   const tab = open("about:blank");
   if (!tab) throw new Problem(0, "no_tab", "Allow pop-ups for this page and try again.");
   tab.opener = null;
@@ -91,7 +94,7 @@ export function tellAfresh(state: string, afresh: Afresh): void {
   channel.close();
 }
 
-/** Those that wait: which of them it was for is not known. */
+/** Sends a result to all waiting tabs, because without the state the right one is unknown. */
 async function tellAll(afresh: Afresh): Promise<void> {
   for (const [place, pending] of await entries<string, Pending>().catch(() => []))
     if (typeof place === "string" && place.startsWith(PLACE) && pending.isAfresh) tellAfresh(place.slice(PLACE.length), afresh);
@@ -101,7 +104,7 @@ function noKey(): Problem {
   return new Problem(0, "no_key", "This browser stores nothing for this site (private window?). Use another window to sign in.");
 }
 
-/** What the provider sent the browser back with; it leaves the address at once. */
+/** Parameters of the provider's redirect; removes them from the address. */
 export function takeReturn(): URLSearchParams | undefined {
   if (location.pathname !== CALLBACK) return undefined;
   const back = new URLSearchParams(location.search);
@@ -109,11 +112,11 @@ export function takeReturn(): URLSearchParams | undefined {
   return back;
 }
 
-/** The proof for the server, and the place where the page was. Throws what people should read. */
+/** Builds the proof for the server and restores the page's fragment. Throws errors for people to read. */
 export async function proofOf(back: URLSearchParams): Promise<Return> {
   const state = back.get("state") ?? "";
   const pending = state === "" ? undefined : await get<Pending>(PLACE + state).catch(() => undefined);
-  // Some providers leave the state out when somebody says no.
+  // Some providers omit the state when the person declines.
   if (!pending && back.has("error")) {
     await tellAll({ error: refusal(back.get("error"), "The provider") });
     throw new Problem(401, "provider_refused", refusal(back.get("error"), "The provider"));
@@ -129,7 +132,7 @@ export async function proofOf(back: URLSearchParams): Promise<Return> {
   return { pending, key, proof: { state, code, key: pending.point, signature } };
 }
 
-/** Only what is known is said in words: the address is written by anybody. */
+/** Words for a provider's error. Unknown text is not displayed, because anyone can write the address. */
 export function refusal(error: string | null, name: string): string {
   if (error === "access_denied") return `Sign-in with ${name} was cancelled.`;
   if (error === "temporarily_unavailable" || error === "server_error") return `${name} isn’t available. Try again later.`;

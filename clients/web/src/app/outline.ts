@@ -1,4 +1,4 @@
-// The headings of a notebook, for its table of contents.
+// Headings of a notebook for its table of contents.
 import type { Cell } from "../protocol/messages.ts";
 
 export interface Heading {
@@ -7,7 +7,7 @@ export interface Heading {
   text: string;
 }
 
-/** A cell that changes is another object. */
+/** Cache by cell; cells are immutable, so a changed cell is another object. */
 const known = new WeakMap<Cell, { level: number; text: string }[]>();
 
 export function outlineOf(order: readonly string[], cells: ReadonlyMap<string, Cell>): Heading[] {
@@ -33,7 +33,7 @@ function headingsIn(cell: Cell): { level: number; text: string }[] {
   return headings;
 }
 
-/** Without Markdown's marks. */
+/** Removes Markdown's marks. */
 function plain(text: string): string {
   return text
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")

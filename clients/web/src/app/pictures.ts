@@ -1,24 +1,24 @@
-// Pictures in text cells: attachments of nbformat, which go with the notebook and need no kernel.
+// Images in text cells, stored as nbformat attachments; they need no kernel.
 import type { CopiedCell } from "./clipboard.ts";
 import { sizeWords } from "./sizes.ts";
 import type { NotebookStore } from "./store.ts";
 
 type Attachments = Record<string, Record<string, unknown>>;
 
-/** A command with it has to fit into a frame of the server, in base64. */
+/** Size limit: the command, in base64, must fit into one frame of the socket. */
 const MOST_BYTES = 4_000_000;
 const MOST_OF_CELL = 7_000_000;
 const TRIES = 3;
 
 export const isPictureFile = ({ type }: File) => ["image/png", "image/jpeg", "image/gif", "image/webp"].includes(type);
 
-/** A text cell that shows the picture. */
+/** A Markdown cell that shows the image. */
 export async function pictureCell(file: File): Promise<CopiedCell> {
   const name = nameOf(file, {});
   return { cell_type: "markdown", source: reference(name), attachments: { [name]: await bundle(file) } };
 }
 
-/** Adds the picture to a text cell and gives the Markdown that shows it; nothing where the cell has no room for it. */
+/** Adds the image to a text cell and returns its Markdown; undefined if the cell has no room for it. */
 export async function addPicture(store: NotebookStore, cell_id: string, file: File): Promise<string | undefined> {
   const content = await bundle(file);
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -28,7 +28,7 @@ export async function addPicture(store: NotebookStore, cell_id: string, file: Fi
     if (JSON.stringify(attachments).length > MOST_OF_CELL) return undefined;
     const done = await store.do({ SetCellAttachments: { cell_id, attachments } });
     if (!done) throw new Error("");
-    // Attachments are replaced as a whole: somebody may have added one at the same time.
+    // Attachments are replaced as a whole, so a concurrent change may have removed this one: retry.
     if (attachmentsOf(store, cell_id)[name] !== undefined) return reference(name);
   }
   return undefined;
@@ -52,7 +52,7 @@ async function bundle(file: File): Promise<Record<string, string>> {
   return { [file.type]: address.slice(address.indexOf(",") + 1) };
 }
 
-/** A name that needs no marks in Markdown, and that the cell does not have yet. */
+/** An unused name that needs no escapes in Markdown. */
 function nameOf(file: File, taken: Attachments): string {
   const ending = file.type.split("/")[1]?.replace("jpeg", "jpg") ?? "png";
   const plain = file.name.replace(/\.[^.]*$/, "").replace(/[^a-zA-Z0-9._-]+/g, "-");

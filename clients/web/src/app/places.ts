@@ -1,4 +1,4 @@
-// The cells in which a person edited, one after the other: to go back to, and forward again.
+// Navigation history of the cells in which a person edited.
 
 const MOST = 50;
 
@@ -6,14 +6,14 @@ export class Places {
   #visited: string[] = [];
   #at = -1;
 
-  /** Somebody edits here; what was ahead is forgotten. */
+  /** Adds a cell and discards the forward history. */
   visit(cell: string): void {
     if (this.#visited[this.#at] === cell) return;
     this.#visited = [...this.#visited.slice(0, this.#at + 1), cell].slice(-MOST);
     this.#at = this.#visited.length - 1;
   }
 
-  /** The place before (-1) or after (1) this one. From somewhere else, back leads to where was edited last. */
+  /** Previous (-1) or next (1) cell. From a cell outside the history, -1 leads to the latest edited cell. */
   go(step: 1 | -1, from: string | undefined, exists: (cell: string) => boolean): string | undefined {
     if (step < 0 && this.#at >= 0 && this.#visited[this.#at] !== from && exists(this.#visited[this.#at] ?? ""))
       return this.#visited[this.#at];

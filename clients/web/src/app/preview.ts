@@ -1,11 +1,11 @@
-// What is shown of a file beside the notebook without code: its first part, as a table, text or a picture.
+// Preview of a file beside the notebook, without code: its first part as a table, text or an image.
 import { nameParts } from "./readers.ts";
 
 export type PreviewKind = "picture" | "parquet" | "table" | "text";
 
-/** Pictures and Parquet files are fetched whole. */
+/** Limit for images and Parquet files, which are loaded whole. */
 export const MOST_WHOLE_BYTES = 20_000_000;
-/** Of anything else so much is fetched. */
+/** Limit for other files, of which the first part is loaded. */
 export const MOST_TEXT_BYTES = 256 * 1024;
 const MOST_ROWS = 200;
 const MOST_COLUMNS = 100;
@@ -26,7 +26,7 @@ export function previewKind(name: string): PreviewKind {
   return ending === "csv" || ending === "tsv" ? "table" : "text";
 }
 
-/** Text, or nothing where the bytes are none. What is cut in the middle of a letter is. */
+/** Decodes UTF-8; undefined for binary data. `isCut` allows an incomplete last character. */
 export function textOf(bytes: Uint8Array, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
@@ -39,13 +39,13 @@ export function textOf(bytes: Uint8Array, isCut: boolean): string | undefined {
 export interface Rows {
   head: string[];
   rows: string[][];
-  /** The file has more than is here. */
+  /** The file has more rows than these. */
   hasMore: boolean;
-  /** Of the file, where it says so. */
+  /** Number of rows, if the file tells it. */
   total?: number;
 }
 
-/** The rows of a file of separated values; the last one of a part may be torn, and is left out. */
+/** Rows of a delimited file; omits the last row of a cut file, which may be incomplete. */
 export function rowsOf(text: string, isCut: boolean): Rows {
   const separator = separatorOf(text);
   const all: string[][] = [];
@@ -75,7 +75,7 @@ export function rowsOf(text: string, isCut: boolean): Rows {
   return { head, rows: rows.slice(0, MOST_ROWS), hasMore: !isWhole || isCut };
 }
 
-/** The one that the first line has most of. */
+/** The separator most frequent in the first line. */
 function separatorOf(text: string): string {
   const [line = ""] = text.split("\n", 1);
   const count = (sign: string) => line.split(sign).length;

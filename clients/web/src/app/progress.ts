@@ -1,4 +1,4 @@
-// How far the runs are that were asked for since all was quiet.
+// Progress of the runs requested since the notebook was last idle.
 import type { EventMessage } from "../protocol/messages.ts";
 
 const ENDS = new Set(["ExecutionCompleted", "ExecutionCancelled", "ExecutionLost", "ExecutionBlocked"]);
@@ -6,11 +6,11 @@ const ENDS = new Set(["ExecutionCompleted", "ExecutionCancelled", "ExecutionLost
 export class Progress {
   total = 0;
   done = 0;
-  /** The runs that failed or were lost, in their order. */
+  /** Ids of failed and lost runs, in order of their ends. */
   failures: string[] = [];
-  /** Runs that did not begin, because one before them failed. */
+  /** Number of runs skipped because an earlier one failed. */
   skipped = 0;
-  /** When the first of them was asked for. */
+  /** Time of the first request. */
   since = 0;
 
   get failed(): number {
@@ -21,12 +21,12 @@ export class Progress {
     return this.done >= this.total;
   }
 
-  /** What was open when this page came; it does not know what was before. */
+  /** Starts with the runs open when the page loaded; earlier runs are unknown. */
   begin(open: number, since: number): void {
     Object.assign(this, { total: open, done: 0, failures: [], skipped: 0, since });
   }
 
-  /** Whether something changed. */
+  /** Applies an event; returns true if the progress changed. */
   hear({ type, payload, recorded_at }: Pick<EventMessage, "type" | "payload" | "recorded_at">): boolean {
     if (type === "ExecutionRequested") {
       if (this.isOver) this.begin(0, recorded_at);

@@ -1,4 +1,4 @@
-// What assistants propose to do to cells that are there: calls that wait for a person.
+// Proposals: assistants' calls that wait for a person, by the existing cell that they would change.
 import type { ToolCall } from "../protocol/messages.ts";
 
 export type Proposals = ReadonlyMap<string, [string, ToolCall][]>;
@@ -13,7 +13,7 @@ export function proposalsIn(waiting: readonly [string, ToolCall][], isThere: (ce
   return found;
 }
 
-/** What one may confirm all at once: that can be undone, and reaches nothing outside. */
+/** Calls that may be confirmed together, because their risk is `edit` or `read`. */
 export function confirmedTogether(proposals: Proposals): [string, ToolCall][] {
   return [...proposals.values()].flat().filter(([, { risk }]) => risk === "edit" || risk === "read");
 }

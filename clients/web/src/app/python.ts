@@ -1,4 +1,4 @@
-// What the page does with Python by itself: format cells, go to definitions, mark mistakes. Ruff is loaded at the first use.
+// Python tools in the page: formatting, definitions, diagnostics. Ruff is loaded on first use.
 import type { ChangeSet } from "@codemirror/state";
 import type { ChangeSet as Wire, Command } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
@@ -11,7 +11,7 @@ import { settings } from "./settings.ts";
 import { readHeader } from "./sqlHeader.ts";
 import type { NotebookStore } from "./store.ts";
 
-/** Code cells as they are shown, what is typed too. */
+/** Code cells with their displayed text, unconfirmed edits included. */
 function codeCells(store: NotebookStore): CodeCell[] {
   const { order, cells } = store.document;
   return order
@@ -19,31 +19,33 @@ function codeCells(store: NotebookStore): CodeCell[] {
     .map((id) => ({ id, source: store.texts.shown(id) ?? cells.get(id)?.source ?? "" }));
 }
 
-/** Names that queries give their results. */
+/** Variables to which SQL cells assign results. */
 function queryNames(store: NotebookStore): string[] {
   return [...store.document.cells.values()].flatMap(({ cell_type, source }) =>
     cell_type === "sql" ? (readHeader(source).variable ?? []) : [],
   );
 }
 
-/** Of one cell, among all of them; nothing where ruff cannot be had. */
+/** Findings in one cell, checked with all others; empty if Ruff cannot be loaded. */
 export async function findings(store: NotebookStore, cell: string): Promise<Finding[]> {
   const found = await ruff.check(codeCells(store), queryNames(store));
   return found?.get(cell) ?? [];
 }
 
-/** Opens the definition of the name at the caret. Whether there is one. */
+/** Opens the definition of the name at the caret; returns false if there is none. */
 export function goToDefinition(store: NotebookStore, cell: string, at: number): boolean {
   const definition = definitionOf(codeCells(store), cell, at);
   if (!definition) return false;
-  // So that one can go back.
+  // Adds the current cell to the navigation history.
   store.places.visit(cell);
   store.unfold(definition.cell);
   store.goTo(definition.cell, definition);
   return true;
 }
 
-/** Formats cells as one step of undo. `edit` takes the change of the cell whose editor is open: its own history has it then. */
+/**
+ * Formats cells as one undo step. `edit` takes the change of the cell with an open editor, so that the editor's history has it.
+ */
 export async function formatCells(
   store: NotebookStore,
   ids: readonly string[],
@@ -72,11 +74,11 @@ export async function formatCells(
   }
 }
 
-/** Of one question. */
+/** Limits of one question to a kernel. */
 const MOST_CELLS = 500;
 const MOST_BYTES = 256 * 1024;
 
-/** As black does it, where a kernel has it and has time; it knows the project's settings. Ruff writes what is missing here. */
+/** Formats with Black, if an idle kernel has it, because it reads the project's settings. Ruff formats the remaining cells. */
 async function formattedByKernel(store: NotebookStore, cells: readonly CodeCell[], indent: string): Promise<Map<string, string>> {
   const kernel = defaultKernel(store);
   const bytes = cells.reduce((sum, { source }) => sum + new TextEncoder().encode(source).length, 0);
@@ -97,7 +99,7 @@ async function write(
 ): Promise<void> {
   const [only] = changed;
   const isSame = (id: string, source: string) => (store.texts.shown(id) ?? store.document.cells.get(id)?.source) === source;
-  // What was typed meanwhile is not overwritten.
+  // Text typed meanwhile is not overwritten.
   if (changed.length === 1 && only && isSame(only.id, only.source) && edit?.(only.id, changesBetween(only.source, only.after)))
     return;
   await store.texts.settled(changed.map(({ id }) => id));

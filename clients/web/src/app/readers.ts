@@ -1,4 +1,4 @@
-// What a file beside the notebook becomes in a cell: code that reads it, by its ending.
+// Code cells that read a file beside the notebook, by its ending.
 import type { Document } from "../protocol/document.ts";
 import type { CellType } from "../protocol/messages.ts";
 
@@ -7,7 +7,7 @@ export interface ReadingCell {
   source: string;
 }
 
-/** `data/2026/losses.csv.gz` has the stem `losses` and the ending `csv`. */
+/** Example: `data/2026/losses.csv.gz` has the stem `losses` and the ending `csv`. */
 export function nameParts(path: string): { folder: string; name: string; stem: string; ending: string } {
   const at = path.lastIndexOf("/");
   const [folder, name] = at < 0 ? ["", path] : [path.slice(0, at), path.slice(at + 1)];
@@ -19,7 +19,7 @@ export function nameParts(path: string): { folder: string; name: string; stem: s
   return { folder, name, stem, ending };
 }
 
-/** `losses.csv` → `losses (2).csv`, and on from there. */
+/** Example: `losses.csv` → `losses (2).csv` → `losses (3).csv`. */
 export function nextName(name: string): string {
   const parts = /^(?<stem>.+?)(?: \((?<number>\d+)\))?(?<ending>(?:\.[^.\s/]{1,10}){0,2})$/u.exec(name)?.groups;
   if (!parts) return `${name} (2)`;
@@ -51,13 +51,13 @@ const DATABASES = ["sqlite", "sqlite3", "db"];
 
 export const isPictureName = (name: string) => PICTURES.includes(nameParts(name).ending);
 
-/** Files of which a drop makes a reading cell. The others of text are cells themselves. */
+/** Data files, which become a reading cell when dropped. Other text files become cells themselves. */
 export const isData = (name: string) => {
   const { ending } = nameParts(name);
   return ending in FRAMES || ending === "json" || ending === "npy" || DATABASES.includes(ending);
 };
 
-/** The cell that reads a file, in the words of the notebook: Python with pandas, or Polars where that is used. */
+/** The cell that reads a file: Python with pandas or Polars, R, or SQL for databases. */
 export function readingCell(document: Document, path: string): ReadingCell {
   const { ending, stem } = nameParts(path);
   if (DATABASES.includes(ending)) return { cell_type: "sql", source: `-- @${path}\nSELECT name, sql FROM sqlite_master` };
@@ -101,7 +101,7 @@ function languageOf({ metadata }: Document): string {
   return String(language_info?.["name"] ?? kernelspec?.["language"] ?? "python").toLowerCase();
 }
 
-/** Polars is what is imported, and pandas is not. */
+/** True if cells import Polars and none imports pandas. */
 function usesPolars({ cells }: Document): boolean {
   let isUsed = false;
   for (const [, { source, cell_type }] of cells) {
@@ -112,7 +112,7 @@ function usesPolars({ cells }: Document): boolean {
   return isUsed;
 }
 
-/** Signs that are not seen are written with their number: code reads as it runs. */
+/** Python string literal with invisible characters escaped, so that the code reads as it runs. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -137,7 +137,7 @@ function variableName(stem: string): string {
   return TAKEN.has(whole) ? `${whole}_data` : whole;
 }
 
-/** A name as people may read it: what would break the line or turn it around is written out. */
+/** File name for display, with control characters and invisible characters escaped. */
 export function shownName(name: string): string {
   return name
     .replace(/[\u0000-\u001f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`)

@@ -1,4 +1,4 @@
-// The notebooks that were opened last in this browser.
+// Notebooks opened recently in this browser.
 import { serverNow } from "./clock.ts";
 
 export interface Recent {
@@ -27,7 +27,7 @@ export function opened(user: string | undefined, id: string, title: string, stor
   try {
     storage.setItem(`${KEY}.${user ?? "guest"}`, JSON.stringify(all));
   } catch {
-    // It is a convenience alone.
+    // The list is optional, so a full storage is ignored.
   }
 }
 

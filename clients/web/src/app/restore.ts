@@ -1,4 +1,4 @@
-// The commands that make a notebook what it was: one undo step, and nothing is lost, because what goes is in the record.
+// Commands that restore a notebook's earlier content as one undo step. Replaced content stays in the log.
 import type { Cell, Command } from "../protocol/messages.ts";
 import { newId } from "../transport/ids.ts";
 
@@ -8,7 +8,7 @@ export interface Content {
   cells: ReadonlyMap<string, Cell>;
 }
 
-/** `trash` has the sources of deleted cells: those that are as they were come back themselves, with their outputs. */
+/** Commands from `now` to `past`. `trash` has the sources of deleted cells; unchanged ones are restored with their outputs. */
 export function restoreCommands(past: Content, now: Content, trash: ReadonlyMap<string, string>, makeId = newId): Command[] {
   const commands: Command[] = [];
   if (past.title !== now.title) commands.push({ RenameNotebook: { title: past.title } });

@@ -1,4 +1,4 @@
-// What an assistant changed in its latest turn, cell by cell: to walk through, to keep, to take back.
+// Review of an assistant's latest turn, cell by cell: visit, keep or undo changes.
 import type { Actor, Cell, EventMessage } from "../protocol/messages.ts";
 
 export type ChangeKind = "created" | "changed" | "moved" | "deleted";
@@ -7,7 +7,7 @@ export interface ReviewedCell {
   kind: ChangeKind;
   /** The source before the turn. */
   before: string;
-  /** The calls that touched it: taken back one by one. */
+  /** Ids of the calls that touched the cell; undone one by one. */
   calls: Set<string>;
 }
 
@@ -23,14 +23,14 @@ const KINDS: Record<string, ChangeKind> = {
 export class Review {
   turn: string | undefined;
   conversation: string | undefined;
-  /** The page goes where the assistant works. */
+  /** The page selects the cells that the assistant changes. */
   isFollowing = false;
-  /** In the order in which it came to them. */
+  /** Changed cells by id, in order of their first change. */
   readonly cells = new Map<string, ReviewedCell>();
-  /** Turns by call: an event of a call names the call alone. */
+  /** Turn by call, because a call's events name only the call. */
   readonly #turns = new Map<string, string>();
 
-  /** The cells whose marks are others now. */
+  /** Applies an event; returns the cells whose marks changed. */
   hear(event: EventMessage, before: Cell | undefined): string[] {
     const payload = event.payload as { cell_id?: string; call_id?: string; turn_id?: string | null; conversation_id?: string };
     if (event.type === "TurnStarted" && payload.turn_id) return this.#begin(payload.turn_id, payload.conversation_id);
@@ -44,7 +44,7 @@ export class Review {
     return [cell_id];
   }
 
-  /** Nothing is left to look at, or one cell less. */
+  /** Accepts the changes of one cell, or of all; returns the cells. */
   keep(cell?: string): string[] {
     const kept = cell === undefined ? [...this.cells.keys()] : [cell];
     for (const each of kept) this.cells.delete(each);
@@ -68,7 +68,7 @@ export class Review {
     const known = this.cells.get(cell);
     if (!known) return void this.cells.set(cell, { kind, before, calls: new Set([call]) });
     known.calls.add(call);
-    // Made and deleted again: nothing to look at. Made and changed: made.
+    // Created, then deleted: nothing to review. Created, then changed: still created.
     if (kind === "deleted" && known.kind === "created") this.cells.delete(cell);
     else if (known.kind !== "created" && kind !== "moved") known.kind = kind;
   }

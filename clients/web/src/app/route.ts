@@ -1,4 +1,4 @@
-// Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`,
+// Routes of the page in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`,
 // `#/n/NOTEBOOK/CELL?run=EXECUTION`, `#/n/NOTEBOOK?at=VERSION`.
 import { useSyncExternalStore } from "react";
 

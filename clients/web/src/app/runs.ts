@@ -1,10 +1,10 @@
-// Running cells and asking prompts; what concerns the kernels of the notebook as a whole.
+// Runs cells, starts turns of prompt cells, interrupts and restarts kernels.
 import type { CellType, Command } from "../protocol/messages.ts";
 import { type Missing, missingWords } from "./functions.ts";
 import { newId } from "../transport/ids.ts";
 import type { NotebookStore } from "./store.ts";
 
-/** Whether a kernel takes cells of this kind. */
+/** True for cell types that a kernel executes. */
 export const isRunnable = (type: CellType | undefined): boolean => type === "code" || type === "sql";
 
 export class Runs {
@@ -14,7 +14,7 @@ export class Runs {
     this.#store = store;
   }
 
-  /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */
+  /** Runs cells in their order, after unconfirmed text is stored. Prompt cells start a turn. */
   async start(cells: string[], { isSure = false } = {}): Promise<void> {
     const store = this.#store;
     const typeOf = (id: string) => store.document.cells.get(id)?.cell_type;
@@ -33,7 +33,7 @@ export class Runs {
     else if (commands.length > 1) await store.do({ Batch: { commands } });
   }
 
-  /** Says which cell is to run, so that functions are there again. */
+  /** Shows a toast with the functions that the new kernel lacks, and the cell to run for them. */
   tellMissing(missing: Missing): void {
     const store = this.#store;
     const cell = missing.cell_id ?? undefined;
@@ -49,7 +49,7 @@ export class Runs {
     for (const kernel_session of this.#started()) void this.#store.do({ RestartKernel: { kernel_session } });
   }
 
-  /** Without a kernel the first run starts one. */
+  /** If no kernel is started, the first run starts one. */
   async restartAndRun(kernels = this.#started()): Promise<void> {
     const store = this.#store;
     for (const kernel_session of kernels) if (!(await store.do({ RestartKernel: { kernel_session } }))) return;

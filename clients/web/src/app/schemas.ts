@@ -1,12 +1,12 @@
-// Which tables the databases of SQL cells have: asked once for all cells, and again when a run may have changed them.
+// Table schemas of the databases of SQL cells: cached for all cells, reloaded after runs that may change them.
 import type { ConnectionSchema, KernelAnswer } from "../protocol/messages.ts";
 import { pageWords } from "../transport/refusals.ts";
 import type { NotebookStore } from "./store.ts";
 
-/** After these a database may have other tables, or is another one. */
+/** Events after which a database may have other tables. */
 const CHANGES = new Set(["ExecutionCompleted", "ExecutionLost", "KernelSessionStarted", "KernelSessionEnded"]);
 
-/** How long a refusal is taken for the answer to questions that nobody sees, as of each letter that is typed. */
+/** Cache time of a refusal, because completion asks again with each typed letter. */
 const REFUSED_MS = 5_000;
 
 export type Told = { schema: ConnectionSchema } | { problem: string };
@@ -14,7 +14,7 @@ export type Told = { schema: ConnectionSchema } | { problem: string };
 interface Kept {
   told: Promise<Told>;
   generation: number;
-  /** When a refusal came. */
+  /** Time of the refusal. */
   refusedAt?: number;
 }
 
@@ -28,12 +28,12 @@ export class Schemas {
     store.replica.folded.add(({ type }) => CHANGES.has(type) && (this.#generation += 1));
   }
 
-  /** Whether this person may ask, and the server knows the question. */
+  /** True if this person may run code and the server supports the question. */
   get isOpen(): boolean {
     return this.#store.mayRun && (this.#store.session.connection.welcome?.features.includes("connection_schemas") ?? false);
   }
 
-  /** The tables, for an editor: what was told before, unless something may have changed. */
+  /** Tables for an editor's completion, from the cache if it is still valid. */
   async tables(connection: string): Promise<ConnectionSchema | undefined> {
     if (!this.isOpen) return undefined;
     const kept = this.#kept.get(connection);
@@ -42,7 +42,7 @@ export class Schemas {
     return "schema" in told ? told.schema : undefined;
   }
 
-  /** Asks now. */
+  /** Loads the schema without the cache. */
   ask(connection: string, matching = ""): Promise<Told> {
     const kept: Kept = { told: this.#ask(connection, matching), generation: this.#generation };
     if (matching === "") this.#kept.set(connection, kept);
@@ -63,12 +63,12 @@ function toldBy(answer: KernelAnswer | undefined): Told {
 
 export type Table = ConnectionSchema["tables"][number];
 
-/** As SQL finds it, without quotes. */
+/** Name as SQL resolves it, unquoted. */
 export function shortName({ catalog, schema, name, is_visible }: Table): string {
   return is_visible ? name : [catalog, schema, name].filter(Boolean).join(".");
 }
 
-/** Those whose name has this in it, and then those that have a column of such a name. */
+/** Tables whose name contains the text, then those with a matching column. */
 export function found(tables: readonly Table[], text: string): Table[] {
   const word = text.trim().toLowerCase();
   const isNamed = (table: Table) => `${table.schema}.${table.name}`.toLowerCase().includes(word);

@@ -1,4 +1,4 @@
-// Up to when somebody has seen a notebook's comments, in this browser.
+// Time up to which a person has seen a notebook's comments, stored in this browser.
 type Kept = Pick<Storage, "getItem" | "setItem">;
 
 const KEY = "notarium.seen";
@@ -13,7 +13,7 @@ function read(storage: Kept): Record<string, number> {
   }
 }
 
-/** Milliseconds since 1970; nothing: they were never looked at here. */
+/** Milliseconds since 1970; undefined if the comments were never shown here. */
 export function seenAt(user: string | undefined, notebook: string, storage: Kept = localStorage): number | undefined {
   const at = read(storage)[`${user ?? "guest"} ${notebook}`];
   return typeof at === "number" ? at : undefined;
@@ -26,6 +26,6 @@ export function see(user: string | undefined, notebook: string, at: number, stor
   try {
     storage.setItem(KEY, JSON.stringify(Object.fromEntries(kept)));
   } catch {
-    // It is a convenience alone.
+    // The time is optional, so a full storage is ignored.
   }
 }

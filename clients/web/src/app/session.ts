@@ -1,5 +1,5 @@
-// Who is signed in. A person's session is bound to a key of this browser (`browserKey.ts`) and its token stays in memory; a token that
-// was brought (of a program, of a share link) is kept for the tab.
+// The signed-in person or guest. A person's session is bound to a key of this browser (`browserKey.ts`), and its token stays in
+// memory. Tokens of programs and share links are stored for the tab.
 import type { Actor } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
@@ -12,10 +12,10 @@ export type Me = components["schemas"]["Me"];
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
-/** Tokens that are exchanged for a session once: the printed owner token, resets and invitations, and links for a browser. */
+/** One-time tokens, exchanged for a session: the printed owner token, resets, invitations, and links for a browser. */
 const ONE_TIME = /^nt_(owner|reset|link)_/;
 
-/** A one-time token that needs more: a password that the person chooses, and a login where there is none. */
+/** A one-time token that needs a password, and a login if the account has none. */
 export class Invitation extends Error {
   constructor(
     readonly token: string,
@@ -41,9 +41,9 @@ export class Session {
   #proof: Promise<boolean> | undefined;
   readonly #names = new Map<string, Promise<string>>();
   #renewal: Promise<boolean> | undefined;
-  /** What became of something that was begun before the page opened; said once. */
+  /** Result of an action begun before the page loaded; displayed once. */
   arrival: { text: string; isBad: boolean } | undefined;
-  /** Told apart from another sign-in of the same person. */
+  /** Distinguishes two sign-ins of the same person. */
   readonly number = ++count;
 
   constructor(
@@ -64,14 +64,14 @@ export class Session {
     return this.me.actor.kind === "user" ? this.me.actor.id : undefined;
   }
 
-  /** The same person has signed in again: what is open goes on. */
+  /** Continues with a new token after the same person signed in again. */
   renew({ token, me }: Session): void {
     this.token = token;
     this.me = me;
     this.connection.refresh(token);
   }
 
-  /** The server has forgotten this page's token (it was started anew): the browser proves its key for another one, once. */
+  /** The server no longer knows this page's token (after a restart): proves the browser's key for a new one. */
   async #renewed(refused: string): Promise<boolean> {
     if (refused !== this.token) return true;
     this.#renewal ??= proveKey(anonymous, this.me.token_id)
@@ -86,19 +86,19 @@ export class Session {
     return this.#renewal;
   }
 
-  /** The name behind an id: events have ids alone. */
+  /** Name of a user; events contain only ids. */
   nameOf(userId: string): Promise<string> {
     return userId === this.userId ? Promise.resolve(this.me.name) : this.#nameAt(`/api/people/${userId}`);
   }
 
-  /** The name of a person or a guest, from whom an assistant works where it is one; nothing for what has no name. */
+  /** Name of a user or guest; for an assistant, the name of its user. Undefined for other actors. */
   nameOfActor(actor: Actor): Promise<string> | undefined {
     if (actor.kind === "user") return this.nameOf(actor.id);
     if (actor.kind === "assistant") return this.nameOf(actor.for_user);
     return actor.kind === "guest" ? this.#nameAt(`/api/guests/${actor.share_link}`) : undefined;
   }
 
-  /** Whether this is who looks at the page. Several guests may have come by one link: none of them is known to be. */
+  /** True if the actor is the signed-in user. A guest is never recognised, because several guests may share a link. */
   isMe(actor: Actor): boolean {
     return actor.kind === "user" && actor.id === this.userId;
   }
@@ -110,19 +110,19 @@ export class Session {
     return known;
   }
 
-  /** Confirming and sharing ask for the password again: the token that is kept does neither. */
+  /** True if confirming and sharing need the password first, because the stored token allows neither. */
   get asksAgain(): boolean {
     return this.me.asks_again === true && !(this.#fresh && serverNow() < this.#fresh.until);
   }
 
-  /** Asks the server for a session of a few minutes, which stays in this page's memory. */
+  /** Gets a session of a few minutes, held in this page's memory. */
   async signInAfresh(password: string): Promise<void> {
     const body = { login: this.me.user?.login, password, label: "browser, password asked", fresh: true };
     const { token, expires_at } = await anonymous.json<SignedIn>("POST", "/api/session", body);
     this.#fresh = { token, until: expires_at ?? 0 };
   }
 
-  /** The same by the provider, which asks anew in a tab of its own. */
+  /** Gets that session from the provider, which asks in a new tab. */
   async signInAfreshWith(option: OidcOption, signal: AbortSignal): Promise<void> {
     const told = await askAfresh(anonymous, option, signal);
     if ("error" in told) throw new Problem(401, "provider_refused", told.error);
@@ -131,24 +131,24 @@ export class Session {
     this.#fresh = { token: told.token, until: told.until };
   }
 
-  /** Whether this person may share and manage, now or after the password. */
+  /** True if this person may share and manage, now or after entering the password. */
   get mayManage(): boolean {
     return this.me.asks_again === true || this.me.scopes.includes("manage");
   }
 
-  /** Registers who can ask for the password; the last one does. Gives the way to end that. */
+  /** Registers a component that can ask for the password; the latest one is used. Returns a function that unregisters it. */
   proveBy(prove: () => Promise<boolean>): () => void {
     this.#provers.push(prove);
     return () => void this.#provers.splice(this.#provers.indexOf(prove), 1);
   }
 
-  /** The way to what confirms, shares and manages. Asks for the password where the kept token does none of that. */
+  /** REST client that may confirm, share and manage. Asks for the password if the stored token may not. */
   async deciding(): Promise<Rest> {
     if (this.asksAgain && !(await this.#prove())) throw new Problem(401, NOT_PROVED, "Cancelled: no password entered.");
     return this.me.asks_again === true ? this.#restAfresh : this.rest;
   }
 
-  /** Asked for once, however many wait for it. */
+  /** Asks once, also for concurrent callers. */
   async #prove(): Promise<boolean> {
     this.#proof ??= (this.#provers.at(-1)?.() ?? Promise.resolve(false)).finally(() => (this.#proof = undefined));
     return this.#proof;
@@ -172,12 +172,12 @@ export class Session {
   }
 }
 
-/** A person who does not give the password knows what does not happen. */
+/** True if the person cancelled the password dialog; this needs no error message. */
 export function isNotProved(error: unknown): boolean {
   return error instanceof Problem && error.code === NOT_PROVED;
 }
 
-/** A link for one browser that opens nothing any more. */
+/** True for a browser link that has expired or was used. */
 export function isLinkEnded(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "link_ended";
 }
@@ -186,14 +186,14 @@ function wasRefused(error: unknown): boolean {
   return error instanceof Problem && error.status === 401;
 }
 
-/** A token in the address's fragment never reaches a server; it leaves the address at once. */
+/** Takes a token out of the address's fragment, which is never sent to a server. */
 export function tokenOfLink(): string | undefined {
   const link = parseLink(location.pathname, location.hash);
   if (link) history.replaceState(null, "", link.place);
   return link?.token;
 }
 
-/** Hears of links that are opened while the page is open. Their tokens leave the address before anybody else reads it. */
+/** Listens for links opened in this page. Their tokens leave the address before other listeners read it. */
 export function onLink(opened: (token: string) => void): () => void {
   const hear = () => {
     const token = tokenOfLink();
@@ -203,29 +203,29 @@ export function onLink(opened: (token: string) => void): () => void {
   return () => removeEventListener("hashchange", hear, { capture: true });
 }
 
-/** `/#token=T`, `/#token=T&notebook=N`, and `/notebooks/N#token=T` as the server writes links. */
+/** Parses `/#token=T`, `/#token=T&notebook=N`, and `/notebooks/N#token=T`, the server's form. */
 export function parseLink(path: string, hash: string): { token: string; place: string } | undefined {
   const [, token, named] = /^#token=([\w-]+)(?:&notebook=([\w-]+))?$/.exec(hash) ?? [];
   const notebook = named ?? /^\/notebooks\/([\w-]+)$/.exec(path)?.[1];
   return token === undefined ? undefined : { token, place: notebook === undefined ? "/" : `/#/n/${notebook}` };
 }
 
-/** A link that leads a guest to a notebook. What stands behind the # reaches no server. */
+/** Share link to a notebook. The fragment after # is not sent to the server. */
 export function linkTo(notebook: string, token: string): string {
   return `${location.origin}/#token=${token}&notebook=${notebook}`;
 }
 
-/** The provider that people sign in with here, if there is one. */
+/** The OpenID Connect provider of this server, if there is one. */
 export function provider(): Promise<OidcOption | undefined> {
   return providerOf(anonymous);
 }
 
-/** Leaves the page: the provider sends the browser back. */
+/** Leaves the page; the provider redirects back. */
 export function signInWith(option: OidcOption): Promise<never> {
   return goToProvider(anonymous, option);
 }
 
-/** A tab that has told another one of its sign-in, and is of no more use. */
+/** Result of a tab that only passed its sign-in to another tab. */
 export const TOLD = "told";
 
 export async function resume(): Promise<Session | typeof TOLD | undefined> {
@@ -233,7 +233,7 @@ export async function resume(): Promise<Session | typeof TOLD | undefined> {
   return back ? returned(back) : resumeKept();
 }
 
-/** The provider has sent the browser back. Who was signed in stays so, whatever came of it. */
+/** Completes a redirect from the provider. If it fails, an existing session remains. */
 async function returned(back: URLSearchParams): Promise<Session | typeof TOLD | undefined> {
   try {
     const { pending, key, proof } = await proofOf(back);
@@ -264,13 +264,13 @@ async function tellOther(proof: Return["proof"]): Promise<typeof TOLD> {
   return TOLD;
 }
 
-/** The session that this browser has, or one of the link that it was opened with. */
+/** The session of this browser, or of the link in the address. */
 export async function resumeKept(): Promise<Session | undefined> {
   const token = tokenOfLink();
   if (token === undefined) return resumeOwn();
   return signIn(token).catch(async (error: unknown) => {
     if (!isLinkEnded(error)) throw error;
-    // Opened before, perhaps here: who is signed in stays so.
+    // The link was used before, perhaps here: an existing session remains.
     const own = await resumeOwn().catch(() => undefined);
     if (!own) throw error;
     own.arrival = { text: `This link was already used. You’re signed in as ${own.me.name}.`, isBad: false };
@@ -280,7 +280,7 @@ export async function resumeKept(): Promise<Session | undefined> {
 
 async function resumeOwn(): Promise<Session | undefined> {
   const token = sessionStorage.getItem(KEY);
-  // A token that is no good any more says nothing of this browser's own session: that stays.
+  // A refused tab token does not affect the browser's own session.
   if (token)
     return signIn(token).catch((error: unknown) => {
       if (wasRefused(error)) sessionStorage.removeItem(KEY);
@@ -308,12 +308,12 @@ export async function signIn(token: string): Promise<Session> {
   return new Session(token, me);
 }
 
-/** What a one-time token needs. It stays good. */
+/** Requirements of a one-time token; does not consume it. */
 function oneTimeUse(token: string) {
   return anonymous.json<components["schemas"]["OneTimeUse"]>("POST", "/api/session/one-time", { token });
 }
 
-/** A session of this browser's own in place of the one that it was opened with; nothing where it has no keys. */
+/** Replaces the token's session by one bound to this browser's key; undefined without key support. */
 async function bind(token: string): Promise<Session | undefined> {
   const key = await makeKey();
   if (!key) return undefined;
@@ -337,7 +337,7 @@ async function whoIs(token: string): Promise<Me> {
   return (await answer.json()) as Me;
 }
 
-/** With a one-time token, or with login and password. */
+/** Signs in with a one-time token, or with login and password. */
 export async function exchange(
   proof: { token: string; password?: string; login?: string; name?: string } | { login: string; password: string },
 ): Promise<Session> {

@@ -1,4 +1,4 @@
-// How a person wants the editor: remembered on this machine.
+// A person's editor settings, stored in this browser.
 import { useSyncExternalStore } from "react";
 
 export interface Settings {
@@ -8,13 +8,13 @@ export interface Settings {
   closeBrackets: boolean;
   indent: "2" | "4" | "8" | "tab";
   fontSize: number;
-  /** Of the column of cells: to read, wider, all that there is. */
+  /** Width of the column of cells. */
   width: "text" | "wide" | "full";
-  /** As the system asks, or more in any case. */
+  /** Contrast of the system's setting, or always more. */
   contrast: "system" | "more";
-  /** Mistakes in Python are marked while one writes. */
+  /** Marks problems in Python while typing. */
   diagnostics: boolean;
-  /** By the system's notifications, when the page is not looked at. */
+  /** Notifies by the system when runs end while the page is hidden. */
   notify: boolean;
 }
 
@@ -30,13 +30,13 @@ const MORE_CONTRAST = "(prefers-contrast: more)";
 const listeners = new Set<() => void>();
 let current: Settings | undefined;
 
-/** What was kept, as far as it makes sense. */
+/** Parses stored settings; invalid values become defaults. */
 export function settingsFrom(text: string | null | undefined): Settings {
   let kept: Partial<Record<keyof Settings, unknown>> = {};
   try {
     kept = (JSON.parse(text ?? "{}") ?? {}) as typeof kept;
   } catch {
-    // Somebody else's bytes: the defaults stand.
+    // Invalid JSON: the defaults apply.
   }
   const flag = (name: Flag) => (typeof kept[name] === "boolean" ? kept[name] : DEFAULTS[name]);
   const size = Number(kept.fontSize);
@@ -50,7 +50,7 @@ export function settingsFrom(text: string | null | undefined): Settings {
   };
 }
 
-/** Another object after each change. */
+/** Current settings; a new object after each change. */
 export function settings(): Settings {
   return (current ??= settingsFrom(globalThis.localStorage?.getItem(KEY)));
 }
@@ -62,7 +62,7 @@ export function change(part: Partial<Settings>): void {
   for (const listener of listeners) listener();
 }
 
-/** What styles alone do: the size of the code, its wrapping where nobody edits, the page's width and contrast. */
+/** Applies the settings that only affect styles: code size, wrapping outside editors, page width, contrast. */
 export function applySettings(): void {
   const { style, dataset } = document.documentElement;
   const { fontSize, wrap, lineNumbers, width, contrast } = settings();

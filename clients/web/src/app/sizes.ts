@@ -1,4 +1,4 @@
-// How large something is, for people.
+// File sizes in words.
 const UNITS: [number, string][] = [
   [1, "byte"],
   [1e3, "kilobyte"],

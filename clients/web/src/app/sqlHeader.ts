@@ -1,15 +1,15 @@
-// The first line of an SQL cell: `-- @warehouse write > orders`. Reads as clients/python/notarium/sql/header.py does.
+// Header line of an SQL cell: `-- @warehouse write > orders`. Same grammar as clients/python/notarium/sql/header.py.
 
 export interface SqlHeader {
-  /** Absent: DuckDB in the kernel. */
+  /** Undefined: DuckDB in the kernel. */
   connection: string | undefined;
   writes: boolean;
-  /** Absent: the result is shown alone. */
+  /** Undefined: the result is only displayed. */
   variable: string | undefined;
 }
 
 export interface FoundHeader extends SqlHeader {
-  /** Where the line stands; both 0: there is none. */
+  /** Range of the line; both 0 without a header. */
   from: number;
   to: number;
 }
@@ -32,15 +32,15 @@ export function readHeader(source: string): FoundHeader {
   };
 }
 
-/** The line, without its break; "" where it would say nothing. */
+/** The header line without its line break; empty if all values are defaults. */
 export function headerLine({ connection, writes, variable }: SqlHeader): string {
   if (connection === undefined && !writes && variable === undefined) return "";
-  // Without a name the line of one that writes is none: DuckDB is the default.
+  // `write` needs a connection name, so the default (DuckDB) is named.
   const named = connection ?? (writes ? "duckdb" : undefined);
   return ["--", named && `@${named}`, writes && "write", variable !== undefined && `> ${variable}`].filter(Boolean).join(" ");
 }
 
-/** What takes the place of the line, with its break. */
+/** Edit that replaces the header line, with its line break. */
 export function headerChange(source: string, header: SqlHeader): { from: number; to: number; insert: string } {
   const { from, to } = readHeader(source);
   const line = headerLine(header);
@@ -56,7 +56,7 @@ const KEYWORDS = new Set(
   ).split(" "),
 );
 
-/** A name that Python takes. */
+/** True for a valid Python variable name. */
 export function isVariable(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KEYWORDS.has(name);
 }

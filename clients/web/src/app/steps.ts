@@ -1,4 +1,4 @@
-// Events as people read them: what belongs together is one step, with its author and a few words.
+// Groups events into the steps of the history, each with its author and words.
 import type { Actor, EventMessage } from "../protocol/messages.ts";
 
 export interface Step {
@@ -12,7 +12,7 @@ export interface Step {
   kinds: ReadonlySet<Kind>;
 }
 
-/** What the history is filtered by. */
+/** Filters of the history. */
 export const KINDS = ["Edits", "Runs", "Assistant", "Comments", "Sharing"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -24,7 +24,7 @@ function kindOf(type: string): Kind | undefined {
   return /^(Access|TakenOver)/.test(type) ? "Sharing" : undefined;
 }
 
-/** The name of a cell, where words are about one alone. */
+/** Name of a cell, for steps that concern only one. */
 export type NameOf = (cell: string) => string;
 
 const WORDS: Record<string, string> = {
@@ -70,13 +70,13 @@ const WORDS: Record<string, string> = {
   GrantIssued: "allowed the assistant’s actions",
 };
 
-/** What these words are about: cells, of which there may be several. */
+/** Event types whose words count cells. */
 const OF_CELLS = new Set(
   Object.keys(WORDS).filter((type) => type.startsWith("Cell") || ["ExecutionRequested", "ExecutionCancelRequested"].includes(type)),
 );
 const OF_RUNS = new Set(["ExecutionCompleted", "ExecutionLost"]);
 
-/** What belongs to one correlation, in a row, is one step. The newest first. */
+/** Steps, newest first: consecutive events of one correlation and author form a step. */
 export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] {
   const all: { step: Step; events: EventMessage[] }[] = [];
   for (const event of events) {
@@ -110,7 +110,7 @@ export function steps(events: readonly EventMessage[], nameOf?: NameOf): Step[] 
 
 const IMPORTED = "imported";
 
-/** The type, or what the payload makes of it. */
+/** The event's type; a grant that takes over a notebook is `TakenOver`. */
 function typeOf({ type, payload }: EventMessage): string {
   const isTakenOver = type === "AccessGranted" && (payload as { taken_over_from?: unknown }).taken_over_from !== undefined;
   return isTakenOver ? "TakenOver" : type;
@@ -124,10 +124,10 @@ function runOf(payload: unknown): string[] {
   return execution_id === undefined ? [] : [execution_id];
 }
 
-/** “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
+/** Examples: “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
 export function wordsOf(events: readonly EventMessage[], nameOf?: NameOf): string[] {
   const cells = new Map<string, Set<string>>();
-  // A file's outputs are recorded as runs, which nobody asked for.
+  // Outputs of an imported file are recorded as runs that were never requested here.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
     const type = typeOf(event);
@@ -154,7 +154,7 @@ export function cellOf(event: EventMessage): string[] {
   return cell === undefined ? [] : [cell];
 }
 
-/** What was done in each undo group since this page is open, for the words of “Undo”. */
+/** Events by undo group since this page opened, for the words of “Undo”. */
 export class Groups {
   readonly #groups = new Map<string, EventMessage[]>();
 

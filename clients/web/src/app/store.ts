@@ -1,4 +1,4 @@
-// One open notebook: its replica and texts, what of them changed for whom, what is selected, and what a person can do.
+// Store of an open notebook: replica, texts, selection, notifications of components, and the person's actions.
 import type { Command, Execution, ToolCall } from "../protocol/messages.ts";
 import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
@@ -36,16 +36,16 @@ import { UndoneCalls } from "./undone.ts";
 
 export type { Toast };
 
-/** Commands that need the right to edit. */
+/** Names of commands that need the right to edit. */
 const EDITS =
   /^(Insert|Edit|Delete|Restore|Move|SetCell)|^(ReplaceSource|ChangeCellType|ClearOutputs|Undo|Redo|RenameNotebook|Batch)$/;
 
 export type Panel = "assistant" | "comments" | "files" | "history" | "outline" | "variables" | undefined;
 
-/** The cells alone: to work in (zen), or to show to others, without code (present). */
+/** Views with cells only: zen for work, present (without code) for an audience. */
 export type View = "zen" | "present";
 
-/** An entry of the history: it is compared with the version before its first event, and its cells are marked. */
+/** An entry of the history, compared with the version before its first event; its cells are marked. */
 export interface Entry {
   first: number;
   cells: readonly string[];
@@ -62,19 +62,19 @@ export class NotebookStore extends Topics {
   readonly questions: Questions;
   readonly comms: Comms;
   chunks: Chunk[] = [];
-  /** The cell with the focus. */
+  /** The focused cell. */
   current: string | undefined;
-  /** From `current` to here are selected, where they are several. */
+  /** Other end of the selection; undefined if only `current` is selected. */
   anchor: string | undefined;
   isEditing = false;
   toasts: Toast[] = [];
-  /** The version that is looked at instead of the present. */
+  /** Earlier version on display; undefined for the present. */
   past: number | undefined;
-  /** The entry of the history that is looked at, if it is one. */
+  /** History entry on display, if any. */
   pastEntry: Entry | undefined;
   historyTab: "Trash" | "Timeline" | undefined;
   panel: Panel;
-  /** Files were dropped or pasted: how far they are is shown over the cells. */
+  /** Shows the progress of dropped or pasted files over the cells. */
   isMoving = false;
   readonly inline = new InlineField(this);
   readonly places = new Places();
@@ -83,11 +83,11 @@ export class NotebookStore extends Topics {
   readonly review = new Review();
   readonly undone = new UndoneCalls();
   readonly together: Together;
-  /** What was answered to runs that asked, but for passwords. */
+  /** Answers to input requests of runs, without passwords. */
   readonly answers: string[] = [];
-  /** Keys for a place that is not there yet. */
+  /** Buffer for keys whose target does not exist yet. */
   readonly ahead = new Ahead();
-  /** Decides which element gets the letters that are typed. */
+  /** Decides which element gets typed letters. */
   readonly focus = new Focus();
   readonly edits: Edits;
   readonly runs: Runs;
@@ -97,10 +97,10 @@ export class NotebookStore extends Topics {
   readonly graph: Graph;
   readonly connections: Connections;
   readonly schemas: Schemas;
-  /** Since when there is no connection. */
+  /** Time since when the connection is lost. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
-  /** Headings that somebody collapsed or opened who may not edit: for this page alone. */
+  /** Headings folded or unfolded by a person without the right to edit; only in this page. */
   readonly #foldedHere = new Map<string, boolean>();
 
   constructor(
@@ -187,7 +187,7 @@ export class NotebookStore extends Topics {
     return this.session.connection.state.name === "live" && this.replica.state.name === "live";
   }
 
-  /** Changes that the server has not confirmed. */
+  /** Number of changes that the server has not confirmed. */
   get unsent(): number {
     return Math.max(this.texts.cells().length, this.replica.unanswered);
   }
@@ -198,25 +198,25 @@ export class NotebookStore extends Topics {
     this.replica.close();
   }
 
-  // What changed
+  // Changes
 
   #reorder(): void {
     this.chunks = rechunk(this.document.order, this.chunks);
     if (this.current === undefined || this.document.cells.has(this.current)) return;
-    // What is still typed was meant for the cell that is gone: it is no command to its neighbour.
+    // Keys still being typed were meant for the deleted cell, and must not become commands for its neighbour.
     if (this.#isDeletedHere) this.focus.act();
     else this.focus.leave(this.current);
     this.#isDeletedHere = false;
-    // The neighbour takes the place of a cell that is gone.
+    // Selects the neighbour of the deleted cell.
     this.select(this.document.order[Math.min(this.#lastIndex, this.document.order.length - 1)]);
   }
 
-  /** The person has deleted the current cell, in this page. */
+  /** True if the person deleted the current cell in this page. */
   #isDeletedHere = false;
 
   #peerCells = new Set<string>();
 
-  /** The assistants that are at work in a cell, or wait there for a person. */
+  /** Assistants by the cell in which they work or wait for a person. */
   working: ReadonlyMap<string, AssistantAtWork[]> = new Map();
 
   #assistantsMoved(): void {
@@ -228,7 +228,7 @@ export class NotebookStore extends Topics {
     for (const cell of new Set([...before.keys(), ...working.keys()])) this.tell(`cell:${cell}`);
   }
 
-  /** Only the cells where somebody is or was are shown anew. */
+  /** Re-renders only the cells that peers entered or left. */
   #peersMoved(): void {
     const here = new Set([...this.replica.presence.peers.values()].flatMap(({ state }) => state?.cell_id ?? []));
     for (const cell of new Set([...this.#peerCells, ...here])) this.tellSoon(`cell:${cell}`);
@@ -254,7 +254,7 @@ export class NotebookStore extends Topics {
     if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
   }
 
-  /** Opens the collapsed headings above a cell that somebody goes to. */
+  /** Unfolds the headings above a cell, in this page only. */
   #reveal(cell: string): void {
     const { order, cells } = this.document;
     for (let above = headingAbove(order, cells, cell); above; above = headingAbove(order, cells, above))
@@ -274,13 +274,13 @@ export class NotebookStore extends Topics {
     return cell === this.current || (this.anchor !== undefined && this.selected.includes(cell));
   }
 
-  /** What is marked in the editor that had the focus last, or in the text of a cell. */
+  /** Selection of the editor focused last, or in the text of a cell. */
   marked: Marked | undefined;
 
-  /** Where somebody was writing in an editor that is drawn anew. */
+  /** Caret to restore in an editor that is remounted. */
   caret: { cell: string; anchor: number; head: number } | undefined;
 
-  /** The place in a cell's source that its editor is to show. */
+  /** Position that a cell's editor scrolls to. */
   reveal: Reveal | undefined;
 
   /** Opens a cell's editor at a line, or with a range selected. */
@@ -290,7 +290,7 @@ export class NotebookStore extends Topics {
     this.tell(`cell:${cell}`);
   }
 
-  /** The cell that shows its source because something was found in it. */
+  /** Cell whose source is shown because it contains a search match. */
   found: string | undefined;
 
   find(cell: string | undefined): void {
@@ -300,7 +300,7 @@ export class NotebookStore extends Topics {
     for (const id of new Set([before, cell])) if (id !== undefined) this.tell(`cell:${id}`);
   }
 
-  /** Opens the headings that hide a cell. */
+  /** Unfolds the headings that hide a cell. */
   unfold(cell: string): void {
     if (!this.folds.hidden.has(cell)) return;
     const { order, cells } = this.document;
@@ -309,7 +309,7 @@ export class NotebookStore extends Topics {
     }
   }
 
-  /** The next cell up or down that is not hidden; the last one where there is no more. */
+  /** The nearest visible cell `step` cells up or down, limited to the first and last. */
   neighbour(step: number, from = this.current): string | undefined {
     const shown =
       this.folds.hidden.size === 0 ? this.document.order : this.document.order.filter((id) => !this.folds.hidden.has(id));
@@ -317,7 +317,7 @@ export class NotebookStore extends Topics {
     return shown[Math.max(0, Math.min(shown.length - 1, index + step))];
   }
 
-  /** Goes through the cells where I edited. */
+  /** Goes back or forward through the cells that the person edited. */
   revisit(step: 1 | -1): void {
     const cell = this.places.go(step, this.current, (id) => this.document.cells.has(id));
     if (cell !== undefined) this.select(cell, { edit: true });
@@ -329,7 +329,7 @@ export class NotebookStore extends Topics {
     return this.#foldedHere.get(id) ?? this.document.cells.get(id)?.flags?.heading_collapsed ?? false;
   }
 
-  /** Collapses a heading or opens it; from a cell below a heading, collapsing goes to the heading. */
+  /** Folds or unfolds a heading. Folding from a cell below a heading selects that heading. */
   collapse(isCollapsed: boolean, id = this.current): void {
     if (id === undefined) return;
     const { order, cells } = this.document;
@@ -352,21 +352,21 @@ export class NotebookStore extends Topics {
     if (!isDue) return;
     const { order, cells } = this.document;
     this.folds = foldsOf(order, cells, (id) => this.isCollapsed(id));
-    // Nobody hides what somebody is writing.
+    // A cell being edited is not hidden.
     if (this.isEditing && this.current !== undefined && this.folds.hidden.has(this.current)) return this.#reveal(this.current);
     this.tell("folds");
   }
 
   // Commands
 
-  /** Sends a command; what the server refuses is shown. */
+  /** Sends a command; shows a refusal as a toast. */
   async do(body: Command, options?: { correlationId?: string }): Promise<Done | undefined> {
     try {
       const done = await this.replica.command(body, options);
       for (const notice of done.outcome.notices ?? []) this.toast({ text: sentenceOf(numbered(notice, this.document.order)) });
       return done;
     } catch (error) {
-      // What was on its way when the role was lowered shares one notice with the text that was.
+      // After a lowered role, refused commands and unsaved text share one notice.
       if (error instanceof Rejected && error.code === "forbidden" && EDITS.test(Object.keys(body)[0] ?? ""))
         this.together.lostRights();
       else this.toast({ text: error instanceof Rejected ? this.#inWords(error) : String(error), isError: true });
@@ -378,7 +378,7 @@ export class NotebookStore extends Topics {
     return code === "dependency_cycle" ? sentenceOf(numbered(rejection.message, this.document.order)) : message;
   }
 
-  /** Sends a command that the kept token may not do: then with the password. Whether it was done. */
+  /** Sends a command that the stored token does not allow, after asking for the password. Returns true if it succeeded. */
   async decide(body: Command): Promise<boolean> {
     if (this.session.me.asks_again !== true) return (await this.do(body)) !== undefined;
     try {
@@ -391,7 +391,7 @@ export class NotebookStore extends Topics {
     }
   }
 
-  /** “Undo: deleted 2 cells”: what the server says that I can take back next. */
+  /** Example: “Undo: deleted 2 cells”, from the server's next undo step. */
   nextWords(command: "undo" | "redo"): string | undefined {
     const next = this.replica.next?.[command];
     if (!next) return undefined;
@@ -405,7 +405,7 @@ export class NotebookStore extends Topics {
     return `${name}: ${cell ? words.replace(/\ba cell\b/, cell) : words}`;
   }
 
-  // What an assistant changed
+  // Review of an assistant's changes
 
   #reviewed(cells: string[]): void {
     if (cells.length === 0) return;
@@ -419,31 +419,31 @@ export class NotebookStore extends Topics {
     this.#reviewed(this.review.keep(cell));
   }
 
-  /** Takes back what the assistant did in a cell, the last call first. */
+  /** Undoes the assistant's changes in a cell, the latest call first. */
   async undoReviewed(cell: string): Promise<void> {
     for (const correlation_id of [...(this.review.cells.get(cell)?.calls ?? [])].reverse())
       await this.do({ Undo: { correlation_id } });
   }
 
-  /** The conversation in which people here talk: the newest that is no outside assistant's. */
+  /** The newest conversation that is not an outside assistant's. */
   get conversation(): string | undefined {
     const own = [...this.document.conversations].filter(([, each]) => !each.is_outside);
     return own.sort(([, a], [, b]) => b.started_at - a.started_at)[0]?.[0];
   }
 
-  /** Runs that have not ended, in the order of the queue. */
+  /** Unfinished runs in queue order. */
   get queue(): [string, Execution][] {
     const open = [...this.document.executions].filter(([, run]) => !isFinished(run.status));
     return open.sort(([, a], [, b]) => a.requested_version - b.requested_version);
   }
 
-  /** The calls of assistants that wait for a person, the longest waiting first. */
+  /** Calls that wait for a person, oldest first. */
   get waiting(): [string, ToolCall][] {
     const waiting = [...this.document.tool_calls].filter(([, call]) => call.phase.phase === "waiting");
     return waiting.sort(([, a], [, b]) => a.requested_version - b.requested_version);
   }
 
-  /** The calls that wait for a person, by the cell that they would change. */
+  /** Calls that wait for a person, by the cell that they would change. */
   proposals: ReadonlyMap<string, [string, ToolCall][]> = new Map();
 
   #propose(): void {
@@ -453,14 +453,14 @@ export class NotebookStore extends Topics {
     this.tell("review");
   }
 
-  /** Shows an earlier version; without one the present. */
+  /** Shows an earlier version, or the present. */
   look(version: number | undefined, entry?: Entry): void {
     this.past = version === this.document.version && !entry ? undefined : version;
     this.pastEntry = entry;
     this.tell("past");
   }
 
-  /** How the notebook is looked at; without one, with all that belongs to it. */
+  /** Current view; undefined shows the full page. */
   view: View | undefined;
 
   turnTo(view: View | undefined): void {
@@ -478,7 +478,7 @@ export class NotebookStore extends Topics {
 
   toast(toast: Omit<Toast, "id">): string {
     const id = newId();
-    // Text that is kept stays until it is dismissed.
+    // Toasts with a person's text stay until dismissed.
     const rest = this.toasts.filter(({ copy }) => copy === undefined).slice(-3);
     this.toasts = [...this.toasts.filter((each) => each.copy !== undefined || rest.includes(each)), { id, ...toast }];
     this.tell("toasts");
@@ -486,7 +486,7 @@ export class NotebookStore extends Topics {
     return id;
   }
 
-  /** Another text for one that is shown. */
+  /** Changes a toast that is shown. */
   retoast(id: string, more: Partial<Omit<Toast, "id">>): void {
     this.toasts = this.toasts.map((toast) => (toast.id === id ? { ...toast, ...more } : toast));
     this.tell("toasts");

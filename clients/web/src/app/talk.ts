@@ -1,4 +1,4 @@
-// A conversation as the panel shows it: what was said, and what became of each tool call.
+// A conversation for the assistant's panel: its messages and the end of each tool call.
 import type { EventMessage, MessageBlock, MessagePosted } from "../protocol/messages.ts";
 import { duration, plain } from "./words.ts";
 
@@ -7,7 +7,7 @@ export interface Said {
   role: string;
   blocks: MessageBlock[];
   turn: string | undefined;
-  /** The beginning of an answer whose turn ended while it was written. */
+  /** The turn ended while this answer was being written. */
   isPartial: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface CallEnd {
   state: string;
   words: string;
   isBad: boolean;
-  /** What the model is told of it: the message with the results refers to this. */
+  /** The result as the model reads it, for messages that only refer to it. */
   result?: string;
 }
 
@@ -28,7 +28,7 @@ const ENDS: Record<string, [state: string, isBad: boolean]> = {
 
 const EXECUTED: Record<string, string> = { ok: "", error: "Failed", outcome_unknown: "Outcome unknown" };
 
-/** How a call ended, where this event says so. */
+/** The end of a call, if the event is one. */
 export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: string, CallEnd] | undefined {
   const payload = event.payload as {
     call_id?: string;
@@ -56,7 +56,7 @@ export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: str
   ];
 }
 
-/** The results that came back, by call. Of a message that refers to the end of a call it is that end's. */
+/** Results by call. A message without its text takes the result of the call's end. */
 export function resultsOf(
   messages: readonly Said[],
   ends: ReadonlyMap<string, CallEnd> = new Map(),
@@ -71,12 +71,12 @@ export function resultsOf(
   return results;
 }
 
-/** A block of a later version may be a word. */
+/** Blocks of later protocol versions may be plain strings. */
 export function isObject(block: MessageBlock): boolean {
   return typeof block === "object";
 }
 
-/** A message that comes twice is one; the later counts. */
+/** Appends messages; a message with a known id replaces the earlier one. */
 export function joined(before: readonly Said[], more: readonly Said[]): Said[] {
   return [...before.filter((old) => !more.some(({ id }) => id === old.id)), ...more];
 }

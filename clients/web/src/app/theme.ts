@@ -1,4 +1,4 @@
-// Light, dark, or as the system: remembered on this machine.
+// Theme (light, dark, system), stored in this browser.
 import { useSyncExternalStore } from "react";
 
 const KEY = "notarium.theme";
@@ -39,7 +39,7 @@ function isDark(): boolean {
   return chosen === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
 }
 
-/** Whether what is seen now is dark. */
+/** Hook: true if the current theme is dark. */
 export function useIsDark(): boolean {
   return useSyncExternalStore((listener) => {
     const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,8 +1,8 @@
-// Threads of comments whose text goes to another cell: what takes them along, in the batch that splits or merges.
+// Commands that move comment threads with their text, for the batch that splits or merges cells.
 import type { Document } from "../protocol/document.ts";
 import type { Command } from "../protocol/messages.ts";
 
-/** Of a cell whose text from `at` on becomes that of the cell `to`. Comes before the text goes. */
+/** Threads of a cell whose text after `at` moves to the cell `to`. These commands precede the edit of the text. */
 export function withSplit({ threads }: Document, cell: string, at: number, to: string): Command[] {
   return [...threads].flatMap(([thread_id, { cell_id, range }]) => {
     if (cell_id !== cell || !range || range[0] < at) return [];
@@ -10,7 +10,7 @@ export function withSplit({ threads }: Document, cell: string, at: number, to: s
   });
 }
 
-/** Of a cell whose text stands in the cell `to` from `at` on. Comes before the cell goes. */
+/** Threads of a cell whose text is merged into the cell `to` at `at`. These commands precede the cell's deletion. */
 export function withMerge({ threads }: Document, cell: string, at: number, to: string): Command[] {
   return [...threads].flatMap(([thread_id, { cell_id, range }]) => {
     if (cell_id !== cell) return [];

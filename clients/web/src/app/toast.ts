@@ -1,4 +1,4 @@
-// A message at the edge of the page, with what can be done about it.
+// A toast with its actions.
 export interface Toast {
   id: string;
   text: string;

@@ -1,17 +1,17 @@
-// What others do to what I am doing: told when it happens, with a way back. And following a person.
+// Conflicts with others' changes: notices with a way back. Also follows a person.
 import type { Actor, Cell, EventMessage } from "../protocol/messages.ts";
 import type { Copy } from "../collab/texts.ts";
 import { takeDrafts } from "./drafts.ts";
 import type { NotebookStore, Toast } from "./store.ts";
 import { kindOf } from "./words.ts";
 
-/** So soon after a return, what comes is what others did meanwhile. */
+/** Changes that arrive this soon after a reconnect were made while offline. */
 const RETURN_MS = 3_000;
-/** One notice for a row of changes of one author in one cell. */
+/** Repeated changes of one author in one cell give one notice in this time. */
 const QUIET_MS = 30_000;
 
 export class Together {
-  /** The connection of the person whose place this page shows. */
+  /** The followed person's connection id. */
   following: string | undefined;
   readonly #store: NotebookStore;
   readonly #told = new Map<string, number>();
@@ -37,7 +37,7 @@ export class Together {
     this.#store.tell("presence");
   }
 
-  /** The cell in which the followed person is. */
+  /** The followed person's cell. */
   get place(): string | undefined {
     return this.#store.replica.presence.peers.get(this.following ?? "")?.state?.cell_id ?? undefined;
   }
@@ -55,10 +55,10 @@ export class Together {
     if (event.type === "CellSourceEdited" && isTyped && isWorthTelling) void this.#merged(event, cell_id);
   }
 
-  /** What did not reach a cell before it was deleted, until that is told. */
+  /** Text that did not reach a cell before its deletion, until its notice is shown. */
   #unsent: { cell: string; text: string } | undefined;
 
-  /** The whole text of the cell, with what is typed until the person notices. */
+  /** Offers the deleted cell's full text, including keys typed until the person reacts. */
   async #deleted(cell_id: string, source: string, by?: Actor): Promise<void> {
     const store = this.#store;
     const text = this.#unsent?.cell === cell_id ? this.#unsent.text : source;
@@ -77,7 +77,7 @@ export class Together {
     if (by) store.retoast(toast, { text: `${await this.#whoElse(by)} deleted the cell you were editing` });
   }
 
-  /** A snapshot says that the cell is gone, and not who deleted it. */
+  /** A snapshot lacks the cell being edited, but not the author of its deletion. */
   #missed(): void {
     const store = this.#store;
     const cell = store.current;
@@ -85,7 +85,7 @@ export class Together {
     void this.#deleted(cell, store.texts.held(cell) ?? "");
   }
 
-  /** A field went while somebody was writing in it. */
+  /** A field disappeared while the person was typing in it. */
   #closed(text: string): void {
     let kept = "";
     const whole = () => text + kept;
@@ -100,11 +100,11 @@ export class Together {
     });
   }
 
-  /** A notice with a text that grows by what is typed without a place. */
+  /** Shows a toast whose text grows by the keys that stray. */
   #keep(toast: Omit<Toast, "id" | "copy">, grow: (kept: string) => void, whole: () => string): string {
     const store = this.#store;
     const id = store.toast({ ...toast, copy: whole(), copyLabel: "Copy your text" });
-    // A deletion is told before the focus goes. Letters that stray later belong to something else.
+    // A deletion is announced before the focus is lost. Keys that stray after a later loss belong elsewhere.
     const loss = store.focus.losses + (store.focus.isAstray ? 0 : 1);
     const end = store.focus.strayed.add((kept) => {
       if (store.focus.losses > loss || !store.toasts.some((each) => each.id === id)) return end();
@@ -118,7 +118,7 @@ export class Together {
     return this.#isMe(actor) ? "You, in another tab," : this.name(actor);
   }
 
-  /** Brings a cell back, with the text that did not reach it. */
+  /** Restores a cell, with the text that did not reach it. */
   restore(cell_id: string, text?: string): void {
     const store = this.#store;
     void store.do({ RestoreCell: { cell_id } }).then((done) => {
@@ -143,7 +143,7 @@ export class Together {
     });
   }
 
-  /** One notice, with all text that a lowered role keeps from the notebook, however many cells and commands it was. */
+  /** Shows one notice with all text lost by a lowered role, for any number of cells and commands. */
   lostRights(copy?: { cellId: string; text: string }): void {
     const store = this.#store;
     const isShown = store.toasts.some(({ id }) => id === this.#lost.toast);

@@ -1,10 +1,10 @@
-// Tool calls of an assistant in a person's words: “Change cell 2”, and when it is done “Changed cell 2”.
+// Tool calls of an assistant in words: “Change cell 2”, and when done “Changed cell 2”.
 import { numbered } from "./graph.ts";
 import { plain } from "./words.ts";
 
 export type CallArguments = { [name: string]: unknown };
 
-/** Before and after; `{cell}`, `{cells}`, `{path}` and `{name}` come from the arguments. */
+/** Words before and after a call; `{cell}`, `{cells}`, `{path}` and `{name}` come from the arguments. */
 const WORDS: Record<string, [todo: string, done: string]> = {
   get_notebook_state: ["Read the notebook", "Read the notebook"],
   get_cell_outputs: ["Read the outputs of {cell}", "Read the outputs of {cell}"],
@@ -32,7 +32,7 @@ const WORDS: Record<string, [todo: string, done: string]> = {
   create_notebook: ["Create a notebook", "Created a notebook"],
 };
 
-/** The button that allows what cannot be taken back. */
+/** Button labels for destructive calls. */
 const DESTRUCTIVE: Record<string, string> = {
   delete_cell: "Delete cell",
   restart_kernel: "Restart kernel",
@@ -63,36 +63,36 @@ function filled(pattern: string, given: CallArguments, order: readonly string[])
     .replace("{name}", () => text(given["name"], "a variable"));
 }
 
-/** “Delete cell 2”; with `isDone` “Deleted cell 2”. A function of the notebook by its name. */
+/** Example: “Delete cell 2”, and with `isDone` “Deleted cell 2”. Functions of the notebook appear by name. */
 export function callWords(name: string, given: CallArguments | undefined, order: readonly string[], isDone = false): string {
   const known = Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
   return known ? filled(known[isDone ? 1 : 0], given ?? {}, order) : sentence(name);
 }
 
-/** What the button says that lets a call happen: a destructive one is named. */
+/** Label of the button that allows a call; destructive calls are named. */
 export function allowWords(name: string, risk: unknown): string {
   if (risk !== "destructive") return "Allow";
   return Object.hasOwn(DESTRUCTIVE, name) ? (DESTRUCTIVE[name] ?? "Allow") : "Allow";
 }
 
-/** Until the server has said what this very call risks. */
+/** Words for a risk, until the server has assessed this call. */
 export function riskWords(risk: unknown): string {
   return RISKS[String(risk)] ?? sentence(plain(risk));
 }
 
-/** A reason of the server as a sentence, its cells by their place. */
+/** The server's reason as a sentence, with cell numbers instead of ids. */
 export function reasonWords(reason: string, order: readonly string[]): string {
   const words = numbered(reason.replace(/ \(run [\w-]+\)/g, ""), order);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
-/** “Sink deep”. */
+/** Example: `sink_deep` becomes “Sink deep”. */
 export function sentence(name: string): string {
   const words = plain(name);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Arguments come as an object, or as the text that a model wrote. */
+/** Parses arguments, which are an object or a model's JSON text. */
 export function parsedArguments(value: unknown): CallArguments | undefined {
   if (typeof value !== "string") return typeof value === "object" && value !== null ? (value as CallArguments) : undefined;
   try {

@@ -1,8 +1,8 @@
-// What of an open notebook is another now: a component waits for its topics alone, so that one cell's change renders one cell.
+// Topics of an open notebook's changes. A component subscribes only to its topics, so that one changed cell renders one cell.
 import { useSyncExternalStore } from "react";
 import type { Part } from "../protocol/touched.ts";
 
-/** What a component may wait for. A cell is `cell:ID`. */
+/** Topic of a subscription; a cell's topic is `cell:ID`. */
 export type Topic =
   | Part
   | `cell:${string}`
@@ -18,7 +18,7 @@ export type Topic =
   | "graph"
   | "inputs";
 
-/** A page that is out of sight has no frames, and its title still tells how a run goes. */
+/** Timer for hidden pages, which get no animation frames but still update their title. */
 const HIDDEN_MS = 100;
 
 function nextFrame(then: () => void): void {
@@ -37,7 +37,7 @@ export class Topics {
     for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
   }
 
-  /** With the next frame, all that came before it together: what a server sends is many messages between two. */
+  /** Notifies at the next frame, which batches the many messages of a server. */
   tellSoon(topic: Topic): void {
     this.#due.add(topic);
     if (this.#due.size === 1) nextFrame(() => this.#tellDue());
@@ -60,7 +60,7 @@ export class Topics {
   }
 }
 
-/** Renders again when one of these changes. */
+/** Re-renders the component when one of the topics changes. */
 export function useTopics(store: Topics, ...topics: Topic[]): void {
   useSyncExternalStore(
     (changed) => {

@@ -1,12 +1,12 @@
-// Which calls of assistants are undone, as far as this page has seen it: an undone turn offers no undo.
+// Undone calls of assistants, known since the page opened. An undone turn offers no undo.
 import type { EventMessage } from "../protocol/messages.ts";
 
 export class UndoneCalls {
   readonly #undone = new Set<string>();
-  /** What each undo took back, by its correlation: a redo names that. */
+  /** Calls undone by each undo, by its correlation id, to which a redo refers. */
   readonly #taken = new Map<string, Set<string>>();
 
-  /** True if another call is undone now, or one is no longer. */
+  /** Applies an event; returns true if the set of undone calls changed. */
   hear({ undoes, correlation_id }: Pick<EventMessage, "undoes" | "correlation_id">): boolean {
     if (undoes === undefined || undoes === null) return false;
     const redone = this.#taken.get(undoes);
@@ -22,7 +22,7 @@ export class UndoneCalls {
     return true;
   }
 
-  /** The server has nothing left of them to undo. */
+  /** Marks calls as undone, when the server has nothing left to undo. */
   add(calls: readonly string[]): void {
     for (const call of calls) this.#undone.add(call);
   }
@@ -34,7 +34,7 @@ export class UndoneCalls {
 
 const CHANGING = new Set(["create_cell", "create_cells", "modify_cell", "move_cell", "delete_cell", "restore_cell", "undo"]);
 
-/** Of the calls of a turn those that changed cells: only they can be undone. */
+/** Calls of a turn that changed cells; only these can be undone. */
 export function changing(calls: readonly { call_id: string; function: string }[]): string[] {
   return calls.filter((call) => CHANGING.has(call.function)).map(({ call_id }) => call_id);
 }

@@ -1,4 +1,4 @@
-// What the page says about states: sentences, times.
+// Words for states, times and durations.
 import { serverNow } from "./clock.ts";
 import type { Actor, Execution } from "../protocol/messages.ts";
 
@@ -13,7 +13,7 @@ const STATUS: Record<string, string> = {
   lost: "Kernel died",
 };
 
-/** A word of the protocol as people read it, or what names a variant; one that this page does not know is shown as it is. */
+/** A protocol word, or the name of a variant, in readable form; unknown words are shown as they are. */
 export function plain(word: unknown): string {
   const isObject = typeof word === "object" && word !== null;
   const named = isObject ? ((word as { kind?: unknown }).kind ?? Object.keys(word)[0]) : word;
@@ -26,13 +26,13 @@ export function statusWords(run: Execution): string {
   return cause && cause !== words.toLowerCase() ? `${words}: ${cause}` : words;
 }
 
-/** `python3` as people read it. */
+/** Readable kernel name: `python3` becomes “Python 3”. */
 export function kernelName(kernelspec: string): string {
   const version = /^python(\d)$/.exec(kernelspec)?.[1];
   return version === undefined ? kernelspec : `Python ${version}`;
 }
 
-/** What follows a colon, by the protocol's words. */
+/** Words after a colon, by cause in the protocol. */
 const CAUSES: Record<string, string> = {
   requested: "stopped",
   interrupted: "interrupted",
@@ -54,7 +54,7 @@ const CAUSES: Record<string, string> = {
   no_answer: "no answer",
 };
 
-/** The end of a kernel as a sentence without its full stop. */
+/** End of a kernel as a sentence without its full stop. */
 const KERNEL_ENDS: Record<string, string> = {
   shut_down: "The kernel was shut down",
   restarted: "The kernel was restarted",
@@ -68,14 +68,14 @@ const KERNEL_ENDS: Record<string, string> = {
   given_up: "The kernel was given up",
 };
 
-/** “The kernel crashed (exit code 1)”. */
+/** Example: “The kernel crashed (exit code 1)”. */
 export function kernelEnd({ cause, detail }: { cause: unknown; detail?: string | null }): string {
   const words = KERNEL_ENDS[String(cause)] ?? `The kernel stopped (${plain(cause)})`;
   const why = detail ? shortDetail(withoutLog(detail).words) : "";
   return why === "" ? words : `${words} (${why})`;
 }
 
-/** “the kernel process exited with code 1” is “exit code 1”. */
+/** Example: “the kernel process exited with code 1” becomes “exit code 1”. */
 function shortDetail(detail: string): string {
   return detail
     .replace(/^the kernel did not start: /, "the kernel didn’t start: ")
@@ -87,18 +87,18 @@ function shortDetail(detail: string): string {
     .replace(/^the kernel process crashed with (signal \d+).*$/, "$1");
 }
 
-/** A cause as people read it: what is known beyond it, else what it means, else its word. */
+/** A cause in words: its detail, else its meaning, else the protocol's word. */
 export function causeWords(cause: unknown, detail?: string | null): string {
   return (detail ? shortDetail(withoutLog(detail).words) : undefined) ?? CAUSES[String(cause)] ?? plain(cause);
 }
 
-/** What is known of a kernel's end, and what its process wrote last (src/agent/kernel.rs): several lines, for a place of their own. */
+/** Separates the end of a kernel from its process's last output (src/agent/kernel.rs), which has several lines. */
 export function withoutLog(detail: string): { words: string; log?: string } {
   const [words = "", log] = detail.split(/; it wrote(?: last)?:\n([^]*)/);
   return log ? { words, log } : { words };
 }
 
-/** The same where it is known who did it. */
+/** Words for a cause when its author is known. */
 const ENDED_BY: Record<string, (name: string) => string> = {
   requested: (name) => `Cancelled by ${inside(name)}`,
   interrupted: (name) => `Interrupted by ${inside(name)}`,
@@ -114,16 +114,16 @@ function inside(name: string): string {
     : name;
 }
 
-/** “Interrupted by Ann”; without a name, or where nobody did it, as `statusWords`. */
+/** Example: “Interrupted by Ann”; without a name or an author, `statusWords`. */
 export function endedWords(run: Execution, name: string | undefined): string {
   const words = name && !run.notice && run.status === "cancelled" ? ENDED_BY[String(run.end_cause)] : undefined;
   return words === undefined || name === undefined ? statusWords(run) : words(name);
 }
 
-/** Why a run ended as it did, where there is more to say than its status. */
+/** Cause of a run's end, if it adds to the status. */
 export function endSentence(run: Execution): string | undefined {
   const why = run.end_cause ? causeWords(run.end_cause, run.notice) : (run.notice ?? undefined);
-  // It was its agent's to begin, which has not told.
+  // The run was assigned to a runtime agent that did not report its start.
   return why !== undefined && run.status === "lost" && !run.started_at ? `${why}; it may have started` : why;
 }
 
@@ -135,13 +135,13 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Of a clock that is shown while it goes: whole seconds. */
+/** Duration of a running clock, in whole seconds. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
 }
 
-/** As it fits into the gutter. */
+/** Duration that fits into the gutter. */
 export function shortDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -152,7 +152,7 @@ export function shortDuration(ms: number): string {
     : `${Math.floor(minutes / 60)} h`;
 }
 
-/** 2nd, 3rd, 11th. */
+/** Examples: 2nd, 3rd, 11th. */
 export function ordinal(number: number): string {
   const ending = { one: "st", two: "nd", few: "rd", other: "th" }[
     new Intl.PluralRules("en", { type: "ordinal" }).select(number) as string
@@ -160,7 +160,7 @@ export function ordinal(number: number): string {
   return `${number}${ending ?? "th"}`;
 }
 
-/** Who asked for a run, when, how long it took and how it ended. */
+/** Sentence about a run: requester, time, duration and end. */
 export function runSentence(run: Execution, name: string): string {
   if (run.cause === "imported") return `Imported by ${inside(name || kindOf(run.requested_by))}. Not run here.`;
   if (run.cause === "functions_restored" && run.status === "ok") return "Ran automatically to restore its functions.";
@@ -188,14 +188,14 @@ export function date(at: number): string {
   return absolute.format(at);
 }
 
-/** Who somebody is without a name at hand. */
+/** Words for an actor without a name. */
 export function kindOf(actor: Actor): string {
   return { user: "Someone", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[
     actor.kind
   ];
 }
 
-/** Two letters, so that Ann and Anton are told apart: of the first and the last word, else the first two. */
+/** Two initials: of the first and last word, else the first two letters, so that Ann and Anton differ. */
 export function initials(name: string): string {
   const words = name.trim().split(/\s+/);
   const [first = "?", last] = [words[0] || "?", words.length > 1 ? words.at(-1) : undefined];
@@ -203,7 +203,7 @@ export function initials(name: string): string {
   return one.toUpperCase() + (last ? ([...last][0] ?? "").toUpperCase() : two.toLowerCase());
 }
 
-/** One of twelve hues, the same for a person wherever they are. */
+/** One of twelve hues, the same for a person everywhere. */
 export function hueOf(text: string): number {
   let sum = 7;
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9_973;
