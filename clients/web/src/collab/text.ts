@@ -1,9 +1,9 @@
-// The text of one cell: what the server has confirmed, what was sent and not confirmed, and what was typed since.
-// `@codemirror/collab` diverges when its updates are sent as one change; this is its fold, on one change each.
+// Text of one cell: confirmed text, the change sent to the server, and changes waiting to be sent. `@codemirror/collab`
+// diverges when its updates are sent as one change; this is the same algorithm on single changes.
 import { ChangeSet, Text } from "@codemirror/state";
 import type { How } from "./undo.ts";
 
-/** A change that goes as one command. */
+/** A change that is sent as one command. */
 export interface Part {
   change: ChangeSet;
   how: How;
@@ -11,9 +11,9 @@ export interface Part {
 
 export class CellText {
   sent: Part | undefined;
-  /** In the order in which they were made; each its own undo group. */
+  /** Unsent changes in order, one per undo group. */
   waiting: Part[] = [];
-  /** Groups of which something was sent. */
+  /** Groups of which a part was sent. */
   readonly #begun = new Set<string>();
   /** Groups of which the log has a change. */
   readonly #recorded = new Set<string>();
@@ -24,36 +24,36 @@ export class CellText {
     return this.sent !== undefined || this.waiting.length > 0;
   }
 
-  /** Groups of which the log has no change yet. An event that arrives before they are confirmed comes before them there. */
+  /** Groups without a change in the log yet. An event that arrives before their confirmation precedes them in the log. */
   get unrecorded(): string[] {
     const groups = [...(this.sent ? [this.sent] : []), ...this.waiting].map(({ how }) => how.group);
     return groups.filter((group) => !this.#recorded.has(group));
   }
 
-  /** What the person sees. */
+  /** The displayed text. */
   get shown(): Text {
     const sent = this.sent?.change.apply(this.confirmed) ?? this.confirmed;
     return this.waiting.reduce((text, { change }) => change.apply(text), sent);
   }
 
-  /** Where a place in the confirmed text is in what is shown. */
+  /** Maps a position of the confirmed text to the displayed text. */
   placed(at: number, side: -1 | 1): number {
     const sent = this.sent?.change.mapPos(at, side) ?? at;
     return this.waiting.reduce((place, { change }) => change.mapPos(place, side), sent);
   }
 
-  /** The person's own change, of what is shown. */
+  /** Applies the person's change to the displayed text. */
   edit(change: ChangeSet, how: How): void {
     const last = this.waiting.at(-1);
     const isUnsent = last !== undefined && !this.#begun.has(last.how.group);
     const goesOn = last !== undefined && last.how.group === how.group;
-    // What was typed and taken back before any of it was sent has not been.
+    // An unsent change and its undo cancel out and are never sent.
     if (!last || !(goesOn || (isUnsent && last.how.group === how.undoes))) return void this.waiting.push({ change, how });
     last.change = last.change.compose(change);
     if (last.change.empty) this.waiting.pop();
   }
 
-  /** What is to be sent now, if nothing is under way. */
+  /** The next change to send, unless one is pending. */
   take(): Part | undefined {
     if (this.sent) return undefined;
     this.sent = this.waiting.shift();
@@ -61,14 +61,14 @@ export class CellText {
     return this.sent;
   }
 
-  /** The sent change came back as it was recorded. */
+  /** Confirms the sent change, when its event arrives. */
   confirm(): void {
     if (this.sent && !this.sent.change.empty) this.#recorded.add(this.sent.how.group);
     this.confirmed = this.sent?.change.apply(this.confirmed) ?? this.confirmed;
     this.sent = undefined;
   }
 
-  /** Another's change of the confirmed text. Returns it as it applies to what is shown. */
+  /** Applies another author's change to the confirmed text; returns it mapped to the displayed text. */
   receive(change: ChangeSet): ChangeSet {
     this.confirmed = change.apply(this.confirmed);
     let over = change;
@@ -80,7 +80,7 @@ export class CellText {
     return over;
   }
 
-  /** Forgets what is not confirmed. Returns the change of what is shown. */
+  /** Discards unconfirmed changes; returns the change of the displayed text. */
   drop(): ChangeSet {
     const { shown } = this;
     this.sent = undefined;
@@ -88,7 +88,7 @@ export class CellText {
     return replacement(shown, this.confirmed);
   }
 
-  /** Takes the server's text as it is. Returns the change of what is shown; only for a text without unconfirmed changes. */
+  /** Replaces the text by the server's; returns the change of the displayed text. Requires that no change is unconfirmed. */
   reset(text: Text): ChangeSet {
     const change = replacement(this.confirmed, text);
     this.confirmed = text;
@@ -100,7 +100,7 @@ export function toText(source: string): Text {
   return Text.of(source.split("\n"));
 }
 
-/** One change that leads from a text to another: what both begin and end with stays. */
+/** A single change between two texts, without their common prefix and suffix. */
 export function replacement(before: Text, after: Text): ChangeSet {
   const [old, next] = [before.toString(), after.toString()];
   let start = 0;
@@ -108,7 +108,7 @@ export function replacement(before: Text, after: Text): ChangeSet {
   let end = 0;
   while (end < old.length - start && end < next.length - start && old[old.length - 1 - end] === next[next.length - 1 - end])
     end += 1;
-  // Neither half of a surrogate pair is left alone.
+  // Surrogate pairs are not split.
   if (isInsidePair(old, start) || isInsidePair(next, start)) start -= 1;
   if (isInsidePair(old, old.length - end) || isInsidePair(next, next.length - end)) end -= 1;
   const insert = toText(next.slice(start, next.length - end));

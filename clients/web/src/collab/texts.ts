@@ -1,4 +1,4 @@
-// The texts of a notebook's cells that somebody edits here: sends what is typed, carries it over what others do.
+// Texts of the cells edited in this page: sends the person's changes and maps them over those of others.
 import { ChangeSet, type Text } from "@codemirror/state";
 import type { ChangeSet as WireChange, Command, EventMessage, EventPayloads } from "../protocol/messages.ts";
 import type { Document } from "../protocol/document.ts";
@@ -9,23 +9,23 @@ import type { Replica, UnconfirmedTexts } from "../transport/replica.ts";
 import { CellText, toText } from "./text.ts";
 import { type How, OwnSteps } from "./undo.ts";
 
-/** Text that could not be merged: the person gets it as a copy. */
+/** Text that could not be merged; the person gets a copy. */
 export interface Copy {
   cellId: string;
   text: string;
   reason: string;
-  /** The person may not edit any more. */
+  /** The person no longer has the right to edit. */
   isForbidden: boolean;
 }
 
-/** Presses that wait for the server's answer to one before them. */
+/** Limit of undo key presses that wait for a pending server undo. */
 const MOST_PRESSES = 100;
 
 export type UndoKind = "undo" | "redo";
 
 interface Tracked {
   text: CellText;
-  /** The command that holds `text.sent`. */
+  /** Id of the command with `text.sent`. */
   commandId: string | undefined;
   editors: Set<Shows>;
 }
@@ -33,48 +33,51 @@ interface Tracked {
 interface Asked {
   commandId: string;
   kind: UndoKind;
-  /** The cells whose text it has changed. */
+  /** Cells whose text the undo changed. */
   changed: string[];
   presses: [cellId: string, kind: UndoKind][];
 }
 
-/** Shows a change; `isStep`: this person's undo or redo has made it. */
+/** Displays a change in an editor; `isStep` marks the person's own undo or redo. */
 type Shows = (change: ChangeSet, isStep: boolean) => void;
 
-/** An editor's hold on a cell's text. */
+/** An editor's handle of a cell's text. */
 export interface OpenText {
   readonly text: Text;
-  /** `userEvent`: CodeMirror's name of what the person did. */
+  /** `userEvent` is CodeMirror's name of the person's action. */
   edit(change: ChangeSet, userEvent?: string): void;
   close(): void;
 }
 
 export class Texts implements UnconfirmedTexts {
   readonly copied = new Listeners<[Copy]>();
-  /** The number of cells with unconfirmed text, or what they show, has changed. */
+  /** The unconfirmed text of a cell changed. */
   readonly changed = new Listeners<[cellId: string]>();
-  /** One's own step back has taken the cell away in which one was; the cells whose text it changed. */
+  /** The person's undo deleted the current cell; tells the cells whose text it changed. */
   readonly left = new Listeners<[cellIds: string[]]>();
-  /** A step back is the server's, which cannot be reached. */
+  /** An undo needs the server, which cannot be reached. */
   readonly stuck = new Listeners<[]>();
   readonly #replica: Replica;
   readonly #cells = new Map<string, Tracked>();
-  /** Steps of cells, whether an editor is open there or not. */
+  /** Undo steps by cell, with or without an open editor. */
   readonly #steps = new Map<string, OwnSteps>();
   readonly #me: string | undefined;
-  /** The cell of the last key, of which the next is a step of its own elsewhere. */
+  /** Cell of the last key press; typing in another cell starts a new undo step. */
   #typedIn = "";
-  /** An undo that was asked of the server, and presses after it. */
+  /** The pending server undo, with later key presses. */
   #asked: Asked | undefined;
 
-  /** `me`: the account whose steps are one's own, also from other tabs. Guests of one link are one actor, so they have none. */
+  /**
+   * `me` is the account whose steps count as own, also from other tabs. Guests of one link share an actor, so they have no own
+   * steps.
+   */
   constructor(replica: Replica, me?: string) {
     this.#replica = replica;
     this.#me = me;
     replica.texts = this;
   }
 
-  /** Takes back what I did last in the cell, or my last undo there; what this page does not know of, the server does. */
+  /** Undoes or redoes the person's last step in a cell. Steps unknown to this page are left to the server. */
   step(cellId: string, kind: UndoKind): void {
     if (this.#asked) return void (this.#asked.presses.length < MOST_PRESSES && this.#asked.presses.push([cellId, kind]));
     const tracked = this.#track(cellId);
@@ -90,13 +93,13 @@ export class Texts implements UnconfirmedTexts {
     if (!this.#replica.isInStep) return this.stuck.tell();
     const commandId = newId();
     const asked: Asked = (this.#asked = { commandId, kind, changed: [], presses: [] });
-    // What was taken back here is to be known there first.
+    // Local undos must reach the server first.
     await this.settled([cellId]);
     const undo = id === undefined ? { cell_id: cellId } : { correlation_id: id };
     const body = kind === "undo" ? { Undo: undo } : { Redo: { cell_id: cellId } };
     await this.#replica.command(body as Command, { id: commandId }).catch(() => undefined);
     this.#asked = undefined;
-    // What others have overwritten, or taken back before, costs no press.
+    // A step without effect (overwritten or already undone) does not use up the key press.
     if (asked.changed.length === 0 && id !== undefined) {
       this.#stepsOf(cellId).forget(id);
       asked.presses.unshift([cellId, kind]);
@@ -111,7 +114,7 @@ export class Texts implements UnconfirmedTexts {
     return known;
   }
 
-  /** An editor shows the cell; it hears of the changes of others. */
+  /** Opens a cell's text for an editor, which is notified of others' changes. */
   open(cellId: string, changed: Shows): OpenText {
     const tracked = this.#track(cellId);
     tracked.editors.add(changed);
@@ -125,7 +128,7 @@ export class Texts implements UnconfirmedTexts {
     };
   }
 
-  /** A change that comes from no editor: all of them show it. */
+  /** Applies a change that comes from no editor, and displays it in all of them. */
   change(cellId: string, make: (text: Text) => ChangeSet): void {
     const tracked = this.#track(cellId);
     const change = make(tracked.text.shown);
@@ -135,24 +138,24 @@ export class Texts implements UnconfirmedTexts {
     this.#forget(cellId, tracked);
   }
 
-  /** What the person sees of a cell that has unconfirmed text. */
+  /** Displayed text of a cell; undefined if all of it is confirmed. */
   shown(cellId: string): string | undefined {
     const text = this.#cells.get(cellId)?.text;
     return text?.isUnconfirmed ? text.shown.toString() : undefined;
   }
 
-  /** What an editor shows of a cell, which may be gone. */
+  /** Text that an editor displays, even if its cell was deleted. */
   held(cellId: string): string | undefined {
     return this.#cells.get(cellId)?.text.shown.toString();
   }
 
-  /** Where a stretch of the server's text is in what the person sees of it. */
+  /** Maps a range of the server's text to the displayed text. */
   placed(cellId: string, [from, to]: readonly [number, number]): { from: number; to: number } {
     const text = this.#cells.get(cellId)?.text;
     return { from: text?.placed(from, 1) ?? from, to: text?.placed(to, -1) ?? to };
   }
 
-  /** When what was typed in these cells is confirmed, or given up. */
+  /** Resolves when the text of these cells is confirmed or given up. */
   settled(cellIds: string[]): Promise<void> {
     const isOpen = () => cellIds.some((id) => this.#cells.get(id)?.text.isUnconfirmed);
     if (!isOpen()) return Promise.resolve();
@@ -195,7 +198,7 @@ export class Texts implements UnconfirmedTexts {
   }
 
   caughtUp(document: Document, isSnapshot: boolean): void {
-    // Of what happened meanwhile a snapshot says nothing.
+    // A snapshot does not tell the changes it contains, so the undo steps are dropped.
     if (isSnapshot) this.#steps.clear();
     for (const [cellId, tracked] of [...this.#cells]) {
       if (isSnapshot) this.#align(cellId, tracked, document);
@@ -271,7 +274,7 @@ export class Texts implements UnconfirmedTexts {
     );
   }
 
-  /** A change that came to nothing has an ack and no event. */
+  /** A change that was mapped to nothing gets an ack but no event. */
   #acked(cellId: string, tracked: Tracked, id: string): void {
     if (tracked.commandId !== id) return;
     if (!tracked.text.sent?.change.empty) return this.giveUp(cellId, "the server did not take the change");
@@ -282,7 +285,7 @@ export class Texts implements UnconfirmedTexts {
     this.changed.tell(cellId);
   }
 
-  /** After a snapshot the confirmed text is the snapshot's. */
+  /** Adopts the snapshot's text as the confirmed text. */
   #align(cellId: string, tracked: Tracked, document: Document): void {
     const source = document.cells.get(cellId)?.source;
     if (source === undefined || tracked.text.confirmed.toString() === source) return;

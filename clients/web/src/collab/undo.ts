@@ -1,10 +1,10 @@
-// A person's own steps in the text of one cell, as far as this page has seen them: each is an undo group of the server's, with the
-// change that takes it back. What stands below them is the server's to undo (`Undo` with `cell_id`); see
+// A person's undo steps in the text of one cell, as known to this page. Each step is an undo group of the server, with its
+// inverse change. The server undoes older steps (`Undo` with `cell_id`); see
 // protocol/decisions/0020-one-undo-stack-per-cell.md.
 import type { ChangeSet, Text } from "@codemirror/state";
 import { newId } from "../transport/ids.ts";
 
-/** With which command a change goes: its group, and what it takes back. */
+/** Metadata of a text command: its undo group, and the group that it undoes or redoes. */
 export interface How {
   group: string;
   undoes?: string;
@@ -13,22 +13,22 @@ export interface How {
 
 export interface Step {
   id: string;
-  /** Of the text as it is when the steps above are taken back. Absent: only the server can take it back. */
+  /** Inverse change, relative to the text after later steps are undone. Undefined: only the server can undo the step. */
   inverse: ChangeSet | undefined;
-  /** Others have deleted some of what it wrote, and may bring it back: the server knows whose it is. */
+  /** Others deleted part of the step's text and may restore it, so the server must undo the step. */
   isTouched?: boolean;
 }
 
-/** What a press comes to: a change of the text, or a question to the server; of one step, or of what it knows. */
+/** Result of an undo: a change of the text, or a question to the server about one step or the latest it knows. */
 export type Taken = { change: ChangeSet; how: How } | { ask: string | undefined };
 
-/** One step holds what was typed with pauses shorter than this, … */
+/** Typing with shorter pauses belongs to one step. */
 const PAUSE_MS = 1_500;
-/** … and at most so long. */
+/** Maximum duration of one step. */
 const BURST_MS = 20_000;
 const MOST_STEPS = 100;
 
-/** What goes on with the step before: letters and deletions. What is pasted, completed or moved is a step of its own. */
+/** User events that extend the last step: typed letters and deletions. Paste, completion and moves start a new step. */
 const JOINS = /^(input\.type|delete)(\.|$)/;
 
 export class OwnSteps {
@@ -36,7 +36,7 @@ export class OwnSteps {
   redo: Step[] = [];
   #burst: { id: string; begun: number; last: number } | undefined;
 
-  /** Own text: the group that it goes with. `before` is the text that it changes. */
+  /** Records the person's change of the text `before`; returns its undo group. */
   typed(change: ChangeSet, before: Text, userEvent = "input.type", now = Date.now()): How {
     const inverse = change.invert(before);
     const top = this.undo.at(-1);
@@ -53,12 +53,12 @@ export class OwnSteps {
     return { group: id };
   }
 
-  /** What was typed until now is a step of its own. */
+  /** Ends the current step. */
   pause(): void {
     this.#burst = undefined;
   }
 
-  /** Takes the last step back, or the last undo. `shown` is the text as it is. `mayAsk`: the server can be asked. */
+  /** Takes the last undo or redo step. `shown` is the displayed text; `mayAsk` is true if the server can be asked. */
   take(kind: "undo" | "redo", shown: Text, mayAsk = true): Taken {
     this.#burst = undefined;
     const [from, to] = kind === "undo" ? [this.undo, this.redo] : [this.redo, this.undo];
@@ -67,7 +67,7 @@ export class OwnSteps {
         from.push(step);
         return { ask: step.id };
       }
-      // What others have overwritten has nothing to take back.
+      // A step overwritten by others has nothing to undo.
       if (step.inverse.empty) continue;
       const group = newId();
       to.push({ id: group, inverse: step.inverse.invert(shown) });
@@ -76,15 +76,15 @@ export class OwnSteps {
     return { ask: undefined };
   }
 
-  /** Another's change of what is shown, or one of mine by other means. `undoes`: the group that it takes back. */
+  /** Maps the steps over a change made elsewhere. `undoes` is the group that the change undoes. */
   map(change: ChangeSet, undoes?: string | null): void {
     this.undo = mapped(this.undo, change, undoes);
     this.redo = mapped(this.redo, change, undoes);
   }
 
   /**
-   * A step of mine that came by other means: another tab, a command. Called before `map`. `kind`: what it is, where that is known.
-   * `unrecorded`: the steps that the server records after this one. This one goes below them.
+   * Records the person's step from another tab or command; call before `map`. `kind` tells undo or redo, if known. `unrecorded`
+   * has the steps that the server records later; this step is inserted below them.
    */
   noted(group: string, undoes?: string | null, kind?: "undo" | "redo", unrecorded: readonly string[] = []): void {
     const has = (steps: Step[], id: string | null | undefined) => steps.some((step) => step.id === id);
@@ -98,7 +98,7 @@ export class OwnSteps {
     else insertBelow(this.redo, step, unrecorded);
   }
 
-  /** The server has no such step any more. */
+  /** Removes a step that the server no longer has. */
   forget(id: string): void {
     this.undo = without(this.undo, id);
     this.redo = without(this.redo, id);
@@ -110,7 +110,7 @@ export class OwnSteps {
   }
 }
 
-/** Puts a step on top, or below those with these ids. */
+/** Inserts a step on top, or below the steps with these ids. */
 function insertBelow(steps: Step[], step: Step, ids: readonly string[]): void {
   const index = steps.findIndex(({ id }) => ids.includes(id));
   steps.splice(index < 0 ? steps.length : index, 0, step);
@@ -121,7 +121,7 @@ function goesOn({ begun, last }: { begun: number; last: number }, userEvent: str
   return JOINS.test(userEvent) && now - last < PAUSE_MS && now - begun < BURST_MS;
 }
 
-/** Whether a change touches the text that the step before it has made. */
+/** True if a change touches the text that the previous step changed. */
 function isAdjacent(inverse: ChangeSet, change: ChangeSet): boolean {
   const ranges: number[][] = [];
   inverse.iterChangedRanges((from, to) => ranges.push([from, to]));
@@ -132,7 +132,7 @@ function isAdjacent(inverse: ChangeSet, change: ChangeSet): boolean {
   return isTouching;
 }
 
-/** Without a step; without those below it too, where they stand on what it would have changed. */
+/** Removes a step. Steps below it that depend on its change are removed too. */
 function without(steps: Step[], id: string): Step[] {
   const index = steps.findIndex((step) => step.id === id);
   if (index < 0) return steps;
@@ -140,7 +140,7 @@ function without(steps: Step[], id: string): Step[] {
   return [...(inverse && !inverse.empty ? [] : steps.slice(0, index)), ...steps.slice(index + 1)];
 }
 
-/** How many units a change takes out. */
+/** Number of code units that a change deletes. */
 function removed(change: ChangeSet): number {
   let units = 0;
   change.iterChanges((from, to) => (units += to - from));
@@ -148,8 +148,8 @@ function removed(change: ChangeSet): number {
 }
 
 /**
- * The steps after a change of the text: each is carried over what the change is to the text below those above it. Where the change
- * is one of them taken back, those below stand as they are.
+ * Maps the steps over a change of the text, each relative to the text below the later steps. If the change undoes one of the
+ * steps, the steps below it stay unchanged.
  */
 function mapped(steps: readonly Step[], change: ChangeSet, undoes: string | null | undefined): Step[] {
   const above: Step[] = [];
@@ -158,7 +158,7 @@ function mapped(steps: readonly Step[], change: ChangeSet, undoes: string | null
     const { id, inverse, isTouched } = steps[index] as Step;
     if (id === undoes) {
       if (!inverse) continue;
-      // Where the server took back something else than this page would have, what is below is the server's.
+      // If the server's undo differs from the local inverse, older steps are left to the server.
       const isSame = JSON.stringify(over) === JSON.stringify(inverse);
       return [...(isSame ? steps.slice(0, index) : []), ...above];
     }

@@ -1,20 +1,20 @@
-// Actions of the editor and of what is opened over a notebook.
+// Actions of the editor and of dialogs over the notebook.
 import { giveKeys } from "../app/frameKeys.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { Action } from "./table.ts";
 
-/** What the editor of a cell does itself. */
+/** Commands that the cell's editor executes. */
 export type EditorCommand = "complete" | "inspect";
 
-/** What the page opens; it registers these when it is there. */
+/** Functions of the page, registered when it is mounted. */
 export interface EditingPage {
   find: () => void;
   settings: () => void;
-  /** On what is marked in the current cell, else on the cell. */
+  /** Starts a comment on the selection of the current cell, or on the cell. */
   comment: (store: NotebookStore) => void;
-  /** Of the current cell; or of another, with one of them to look at. */
+  /** Opens the runs of the current cell, or of another cell with one run selected. */
   runs: (of?: { cell: string; run: string }) => void;
-  /** While a cell is edited. */
+  /** Runs a command in the open editor. */
   inEditor: (command: EditorCommand) => void;
 }
 

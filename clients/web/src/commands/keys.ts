@@ -1,4 +1,4 @@
-// Which keys an action has: those of the table, or a person's own, remembered on this machine.
+// Keys of actions: defaults of the table, or a person's own, stored in this browser.
 import type { Action } from "./table.ts";
 
 interface Own {
@@ -24,7 +24,7 @@ export function onKeysChanged(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Another object after each change. */
+/** The person's keys; a new object after each change. */
 export function ownKeys(): Record<string, Own> {
   return read();
 }
@@ -34,7 +34,7 @@ export function keysOf(action: Action): { keys: string[]; editKeys: string[] } {
   return { keys, editKeys };
 }
 
-/** Other keys for an action; without any, those of the table again. */
+/** Sets an action's keys; undefined restores the defaults. */
 export function setKeys(action: Action, presses: string[] | undefined): void {
   const { [action.id]: _, ...others } = read();
   const works = (press: string) => /^(F\d+|(\$mod|Control|Alt|Meta)\+.*|Shift\+Enter)$/.test(press);
@@ -48,7 +48,7 @@ export function setKeys(action: Action, presses: string[] | undefined): void {
 interface Bound {
   press: string;
   id: string;
-  /** Where the key works: in the list of cells, while a cell is edited, or in both. */
+  /** Scope of the key: the list of cells, an edited cell, or both. */
   places: readonly ("cells" | "editor")[];
 }
 
@@ -62,7 +62,7 @@ function boundBy(action: Action): Bound[] {
   ];
 }
 
-/** Keys that several actions have in one place, or that begin another's, with the actions' ids. */
+/** Keys bound to several actions in one scope, or starting with another action's key, with the actions' ids. */
 export function duplicates(actions: readonly Action[]): Map<string, string[]> {
   const all = actions.flatMap(boundBy);
   const found = new Map<string, string[]>();
@@ -78,7 +78,7 @@ export function duplicates(actions: readonly Action[]): Map<string, string[]> {
 
 const MODIFIERS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process"]);
 
-/** What a person presses, as the table writes it; nothing for a modifier alone. */
+/** A key press in the table's notation; undefined for a modifier alone. */
 export function pressOf(
   event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">,
   isMac: boolean,
@@ -93,7 +93,7 @@ export function pressOf(
   return parts.filter(Boolean).join("+");
 }
 
-/** The key that stands there on a Latin keyboard, where the person's layout has letters of another script. */
+/** The key at this position of a Latin keyboard, for layouts of other scripts. */
 export function latinKey(key: string, code: string, shift: boolean): string {
   if (key.length !== 1 || (key >= " " && key <= "~")) return key;
   const letter = /^Key([A-Z])$/.exec(code)?.[1] ?? /^Digit(\d)$/.exec(code)?.[1];

@@ -1,10 +1,10 @@
-// Actions for code in Python, which is read and formatted in the page.
+// Actions for Python code, formatted and analysed in the page.
 import type { ChangeSet } from "@codemirror/state";
 import type { NotebookStore } from "../app/store.ts";
 import type { Action } from "./table.ts";
 
 export interface PythonPage {
-  /** Changes the text of the editor that is open, in its own history; false where it is another cell's. */
+  /** Changes the open editor's text in its own undo history; false if another cell is open. */
   edit: (cell: string, change: ChangeSet) => boolean;
 }
 

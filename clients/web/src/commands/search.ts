@@ -1,7 +1,7 @@
-// Finds commands by what people call them: other words for what a title says count as much.
+// Search for commands by title and synonyms.
 import type { Action } from "./table.ts";
 
-/** Each row: words for one thing. */
+/** Synonyms, one group per row. */
 const SYNONYMS = [
   "delete remove trash erase",
   "run execute evaluate start calculate",
@@ -47,7 +47,7 @@ const SYNONYMS = [
   "presentation present slides",
 ].map((row) => row.split(" "));
 
-/** What is in a command and not in its title. */
+/** Search words of a command that its title lacks. */
 const MORE: Record<string, string> = {
   "editor-settings": "vim line numbers wrap indent tabs font size width contrast theme dark light brackets diagnostics lint",
   kernel: "memory cpu processor sandbox session start shut down",
@@ -57,7 +57,7 @@ const MORE: Record<string, string> = {
   help: "cheat sheet",
 };
 
-/** They say nothing of what is meant. */
+/** Words ignored in searches. */
 const SILENT = new Set(["the", "a", "an", "to", "of", "my", "this", "it"]);
 
 const wordsOf = (text: string) =>
@@ -66,7 +66,7 @@ const wordsOf = (text: string) =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
 
-/** How well an action answers: 0 by its title alone, 1 with other words; undefined: not at all. */
+/** Rank of an action: 0 by its title, 1 by synonyms; undefined without a match. */
 function rank({ id, title }: Action, asked: string[]): number | undefined {
   const plain = title.toLowerCase();
   if (asked.every((word) => plain.includes(word))) return 0;
@@ -75,11 +75,11 @@ function rank({ id, title }: Action, asked: string[]): number | undefined {
   return asked.every((word) => plain.includes(word) || known.some((other) => other.startsWith(word))) ? 1 : undefined;
 }
 
-/** Those that are meant, titles that say it first. */
+/** Matching actions, matches by title first. */
 export function foundActions(actions: readonly Action[], text: string): Action[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const telling = words.filter((word) => !SILENT.has(word));
-  // Whoever has typed one letter only has not said it yet.
+  // A single word is searched even if it is a stop word.
   const asked = words.length > 1 ? telling : words;
   const ranked = actions.flatMap((action) => {
     const at = rank(action, asked);

@@ -1,4 +1,4 @@
-// Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
+// Table of all actions in a notebook; used by the keyboard, the palette and the help.
 import { allowNotifications } from "../app/attention.ts";
 import { type FileFormat, download } from "../app/download.ts";
 import { headingLevel } from "../app/headings.ts";
@@ -12,21 +12,21 @@ import { type PythonPage, python } from "./python.ts";
 export interface Action {
   id: string;
   title: string;
-  /** In command mode, as tinykeys writes them. */
+  /** Keys in command mode, in tinykeys notation. */
   keys?: string[];
-  /** Also while a cell is edited. */
+  /** Keys that also work while a cell is edited. */
   editKeys?: string[];
-  /** Not again while the key is held. */
+  /** Ignores repeated events of a held key. */
   once?: boolean;
   needs?: "edit" | "run" | "comment";
-  /** Its keys are the editor's alone, which may leave them to others. */
+  /** The editor handles the keys, and may pass them on. */
   inEditor?: EditorCommand;
-  /** Its keys mean this in the editor alone, and something else in the list of cells. */
+  /** The keys have this meaning only in the editor, and another one in the list of cells. */
   isOfEditor?: boolean;
   run: (store: NotebookStore) => void;
 }
 
-/** What the page itself does; it registers these when it is there. */
+/** Functions of the page, registered when it is mounted. */
 export interface PageActions extends EditingPage, PythonPage {
   copy: () => void;
   keys: () => void;
@@ -74,7 +74,7 @@ function selectTo(store: NotebookStore, cell: string | undefined): void {
   if (cell !== undefined) store.select(cell, { extend: true });
 }
 
-/** Nothing below a cell stays collapsed, or everything is. */
+/** Collapses or opens all headings. */
 function collapseAll(store: NotebookStore, isCollapsed: boolean): void {
   const headings = store.document.order.filter((id) => headingLevel(store.document.cells.get(id)) !== undefined);
   for (const id of headings) if (store.isCollapsed(id) !== isCollapsed) store.collapse(isCollapsed, id);
@@ -87,7 +87,7 @@ function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidde
   }
 }
 
-/** The notebook, or the version that is looked at. */
+/** Downloads the notebook, or the earlier version on display. */
 async function save(store: NotebookStore, format: FileFormat): Promise<void> {
   const done = download(store.session.rest, store.id, store.document.title, store.past, format);
   const words = await done.catch((error: Error) => error.message);
@@ -104,7 +104,7 @@ async function fork(store: NotebookStore): Promise<void> {
   }
 }
 
-/** Leads to the field; from there, back. */
+/** Focuses the assistant's field, and opens the panel if needed; from the field, closes the panel. */
 function toAssistant(store: NotebookStore): void {
   const field = document.querySelector<HTMLElement>(".assistant-panel .composer textarea");
   const isThere = store.panel === "assistant" && field !== null && field !== document.activeElement;
@@ -400,7 +400,7 @@ export function isAllowed(action: Action, store: NotebookStore): boolean {
 
 export const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
 
-/** As people read a key: `Ctrl Shift P`. */
+/** Readable label of a key: `Ctrl Shift P`. */
 export function keyLabel(keys: string): string {
   const arrows = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→" };
   const names: Record<string, string> = {
@@ -422,7 +422,7 @@ export function keyLabel(keys: string): string {
     .join(", ");
 }
 
-/** `Shift+Enter` as CodeMirror writes it. */
+/** Key in CodeMirror's notation, from `Shift+Enter`. */
 export function editorKey(keys: string): string {
   const names: Record<string, string> = { $mod: "Mod", Control: "Ctrl", Minus: "-", Equal: "=" };
   return keys

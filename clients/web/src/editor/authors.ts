@@ -1,9 +1,9 @@
-// Who wrote which line, in an editor's gutter.
+// Authors of lines in an editor's gutter.
 import { Compartment, type Extension, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import { type EditorView, GutterMarker, gutter } from "@codemirror/view";
 import type { AuthoredLine } from "../app/authors.ts";
 
-/** One for each line of the text as it is. */
+/** Sets the authors, one per line of the current text. */
 const setAuthors = StateEffect.define<readonly AuthoredLine[]>();
 
 class Author extends GutterMarker {
@@ -23,7 +23,7 @@ class Author extends GutterMarker {
   }
 }
 
-/** A line that is written and not yet the notebook's has no author there. */
+/** Authors by line. They are only mapped while unconfirmed lines have no known author. */
 const authors = StateField.define<RangeSet<Author>>({
   create: () => RangeSet.empty,
   update(shown, transaction) {
@@ -37,10 +37,10 @@ const authors = StateField.define<RangeSet<Author>>({
 
 const place = new Compartment();
 
-/** Nothing until somebody wants to see them: an empty gutter has its cost in each editor. */
+/** Empty until authors are shown, because an empty gutter costs time in each editor. */
 export const authorPlace: Extension = place.of([]);
 
-/** Shows these; without any, none. */
+/** Shows the authors, or hides the gutter if `lines` is undefined. */
 export function showAuthors(view: EditorView, lines: readonly AuthoredLine[] | undefined, look: (version: number) => void): void {
   const isThere = view.state.field(authors, false) !== undefined;
   if (isThere !== (lines !== undefined)) view.dispatch({ effects: place.reconfigure(lines ? authorGutter(look) : []) });

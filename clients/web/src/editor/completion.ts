@@ -1,7 +1,5 @@
-// What the kernel knows about the code in an editor: names that could stand there. What it knows of a name is in notes.ts.
-//
-// A kernel answers late, or not at all while it runs something. So what the editor knows by itself never waits long for it,
-// and what comes too late is dropped without a word.
+// Completion with the kernel's names; notes.ts shows documentation. A kernel may answer late, or not while it is busy. The
+// editor's own suggestions wait only briefly for it, and late answers are dropped silently.
 import {
   type Completion,
   type CompletionContext,
@@ -18,15 +16,15 @@ import { type Ask, asking, hasKernel, textBefore } from "./kernel.ts";
 import { ask as openList, listKeys, suggestions, takeOrMark } from "./list.ts";
 import { closeNote, inspectAtCaret, notes } from "./notes.ts";
 
-/** What the editor knows by itself is shown without the kernel's names after so long. */
+/** Time after which the editor's own suggestions are shown without the kernel's. */
 const PATIENCE_MS = 500;
 
-/** Of code cells: the kernel's names beside those of the language, and what it knows of them. */
+/** Extension for code cells: names of the kernel and the language, and the kernel's documentation. */
 export function kernelCompletion(ask: Ask): Extension {
   return [asking.of(ask), suggestions([completionSource(ask)]), notes()];
 }
 
-/** Keys of what is open beside the caret. Escape closes it, and else is for others. */
+/** Keys of lists and notes at the caret. Escape closes them, and otherwise is passed on. */
 export const openKeys: KeyBinding[] = [
   ...listKeys,
   {
@@ -39,7 +37,7 @@ export const openKeys: KeyBinding[] = [
   },
 ];
 
-/** What the table of actions has for the editor. False: the key is for others (Tab indents). */
+/** Editor commands of the action table. False passes the key on, for example Tab to indent. */
 export const commands: Record<"complete" | "inspect", (view: EditorView) => boolean> = {
   complete(view) {
     if (completionStatus(view.state) === "active") return (takeOrMark(view), true);
@@ -66,7 +64,7 @@ export function completionSource(ask: Ask, patience = PATIENCE_MS): CompletionSo
   };
 }
 
-/** Unasked only where a name is being written or asked for; never in comments. */
+/** True if completion is useful: automatically only after part of a name, never in comments. */
 function isWanted(context: CompletionContext): boolean {
   const { name } = syntaxTree(context.state).resolveInner(context.pos, -1);
   if (name === "Comment") return false;
@@ -85,7 +83,7 @@ interface Names {
   isWhole: boolean;
 }
 
-/** What the language knows without a kernel: names of this cell, keywords, builtins. */
+/** Names known without a kernel: names of this cell, keywords, builtins. */
 async function ownNames(context: CompletionContext): Promise<Names | null> {
   const sources = context.state.languageDataAt<CompletionSource>("autocomplete", context.pos);
   const results = await Promise.all(sources.map((source) => source(context)));
@@ -96,7 +94,7 @@ async function ownNames(context: CompletionContext): Promise<Names | null> {
   return { from: first.from, options, isWhole: true };
 }
 
-/** Jupyter's words for what a name is, as the editor has icons for them. */
+/** Editor icons for Jupyter's kinds of names. */
 const ICONS: Record<string, string> = {
   instance: "variable",
   statement: "variable",
@@ -119,7 +117,7 @@ function fromAnswer(
   return { from, to, options, isWhole: is_cut !== true };
 }
 
-/** The kernel's word about a name counts, but for what the language would write more of than the name. */
+/** Merges suggestions. The kernel's win, except where the language would insert more than the name. */
 function together(kernel: Names | null, own: Names | null): CompletionResult | null {
   const names = kernel ?? own;
   if (!names) return null;

@@ -1,4 +1,4 @@
-// Code with colours where nobody edits it: no editor, and the same classes.
+// Syntax highlighting outside editors, with the same classes.
 import { classHighlighter, highlightCode } from "@lezer/highlight";
 import { parser } from "@lezer/python";
 
@@ -7,10 +7,10 @@ export interface Token {
   className: string;
 }
 
-/** Longer code is shown without colours. */
+/** Longer code is not highlighted. */
 const MOST_UNITS = 100_000;
 
-/** Those that have a colour (ui/code.css). All others would be two thirds of the page's nodes. */
+/** Classes with a colour (ui/code.css). Elements for all others would be two thirds of the page's nodes. */
 const COLOURED = /\btok-(?:keyword|operatorKeyword|string2?|number|bool|atom|comment|definition|className|meta)\b/;
 
 export const highlight = (source: string): Token[] => tokensOf(source, parser);
@@ -28,7 +28,7 @@ export function tokensOf(source: string, language: Pick<typeof parser, "parse">)
   return tokens;
 }
 
-/** Each line with the break at its end, so that all together are the text. */
+/** Splits tokens into lines that keep their line breaks. */
 export function linesOf(tokens: readonly Token[]): Token[][] {
   const lines: Token[][] = [[]];
   for (const { text, className } of tokens) {

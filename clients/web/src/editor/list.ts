@@ -1,4 +1,4 @@
-// The list of suggestions: which keys take one, and how it looks.
+// Completion list: its keys and its look.
 import {
   type Completion,
   acceptCompletion,
@@ -14,10 +14,10 @@ import {
 import { type EditorState, type Extension, StateEffect, StateField } from "@codemirror/state";
 import { EditorView, type KeyBinding, type Rect, ViewPlugin } from "@codemirror/view";
 
-/** Keys that come sooner after the list were not meant for it: who types fast has not seen it. */
+/** Delay after which the list takes keys, because fast typists have not seen it before. */
 const SEEN_MS = 75;
 
-/** `asked`: somebody opened the list; `chosen`: somebody went to the suggestion that is marked. */
+/** `asked`: the person opened the list; `chosen`: the person moved to a suggestion. */
 type Choice = "none" | "asked" | "chosen";
 
 const setChoice = StateEffect.define<Choice>();
@@ -32,13 +32,15 @@ const choice = StateField.define<Choice>({
 
 const setSeen = StateEffect.define<null>();
 
-/** Whether the list has been there long enough to be seen: until then nothing looks marked, and its keys do what they do without it. */
+/**
+ * True if the list has been open long enough to be seen. Before that no suggestion looks selected, and keys bypass the list.
+ */
 const seen = StateField.define<boolean>({
   create: () => false,
   update: (before, { effects, state }) => isOpen(state) && (before || effects.some((effect) => effect.is(setSeen))),
 });
 
-/** Also while more suggestions are awaited. */
+/** True also while more suggestions are pending. */
 const isOpen = (state: EditorState) => currentCompletions(state).length > 0;
 
 const seeing = ViewPlugin.define((view) => {
@@ -56,20 +58,20 @@ const seeing = ViewPlugin.define((view) => {
   };
 });
 
-/** The name that is being written, up to the caret. */
+/** The partial name before the caret. */
 function typedIn(state: EditorState): string {
   const { head } = state.selection.main;
   return /[\p{L}\p{N}_]*$/u.exec(state.sliceDoc(state.doc.lineAt(head).from, head))?.[0] ?? "";
 }
 
-/** A kernel may name the whole of a path or of an attribute. */
+/** Prefix match; a kernel may return a whole path or attribute. */
 export function beginsWith({ label }: Completion, typed: string): boolean {
   const all = label.toLowerCase();
   const names = [all, all.split(/[./]/).at(-1) ?? "", all.replace(/^[^\p{L}\p{N}_]+/u, "")];
   return names.some((name) => name.startsWith(typed.toLowerCase()));
 }
 
-/** Whether Enter takes the marked suggestion. What was written whole is no beginning of something longer. */
+/** True if Enter accepts the selected suggestion. A name already typed in full is not completed to a longer one. */
 export function isMeant(state: EditorState): boolean {
   const marked = selectedCompletion(state);
   if (!marked || !state.field(seen, false)) return false;
@@ -80,7 +82,7 @@ export function isMeant(state: EditorState): boolean {
   return !isWhole && beginsWith(marked, typed);
 }
 
-/** Nobody chooses what is out of sight. */
+/** True if the list is inside the window. */
 function isInSight(view: EditorView): boolean {
   const id = view.contentDOM.getAttribute("aria-controls");
   const box = id ? document.getElementById(id)?.getBoundingClientRect() : undefined;
@@ -91,7 +93,7 @@ function move(forward: boolean, by?: "page"): KeyBinding["run"] {
   const go = moveCompletionSelection(forward, by);
   return (view) => {
     if (completionStatus(view.state) !== "active" || !view.state.field(seen)) return false;
-    // Nothing looks marked before somebody chooses: the first step goes to the first.
+    // No suggestion looks selected at first, so the first step selects the first one.
     const isFirst = forward && selectedCompletionIndex(view.state) === 0 && !isMeant(view.state);
     if (!isFirst) go(view);
     view.dispatch({ effects: setChoice.of("chosen") });
@@ -105,14 +107,14 @@ function enter(view: EditorView): boolean {
   return false;
 }
 
-/** Opens the list. */
+/** Opens the list at the person's request. */
 export function ask(view: EditorView): boolean {
   const isOpen = startCompletion(view);
   if (isOpen) view.dispatch({ effects: setChoice.of("asked") });
   return isOpen;
 }
 
-/** Takes the marked suggestion; where none looks marked, marks the first. */
+/** Accepts the selected suggestion; if none looks selected, selects the first. */
 export function takeOrMark(view: EditorView): void {
   if (!view.state.field(seen)) return;
   const marked = selectedCompletion(view.state);
@@ -121,7 +123,7 @@ export function takeOrMark(view: EditorView): void {
   else view.dispatch({ effects: setChoice.of("chosen") });
 }
 
-/** While a list is open its keys come before all others. */
+/** Keys of an open list; they take precedence over other keys. */
 export const listKeys: KeyBinding[] = [
   { key: "Ctrl-Space", run: ask },
   { mac: "Alt-`", run: ask },
@@ -141,7 +143,7 @@ export const suggestions = (override: NonNullable<Sources>): Extension => [
   seeing,
   autocompletion({
     override,
-    // The list's own rule would lose a choice, or a key: `seen` is the rule here.
+    // `seen` replaces the library's delay, which would lose a choice or a key.
     interactionDelay: 0,
     defaultKeymap: false,
     positionInfo: (_, list, option, info, space) => beside(list, option, info, space),
@@ -150,7 +152,7 @@ export const suggestions = (override: NonNullable<Sources>): Extension => [
   look,
 ];
 
-/** The description of a suggestion: at the side of the list; where there is no room, below or above all of it. */
+/** Position of a suggestion's description: beside the list, or below or above if there is no room. */
 function beside(list: Rect, option: Rect, info: Rect, space: Rect): { style: string; class: string } {
   const [width, height] = [info.right - info.left, info.bottom - info.top];
   const top = Math.max(space.top, Math.min(option.top, space.bottom - height)) - list.top;
@@ -212,7 +214,7 @@ const look = EditorView.theme({
   },
 });
 
-/** One letter for what a name is, as a small sign before it. */
+/** Icon letters for kinds of names. */
 function letters() {
   const signs: Record<string, string> = {
     ...{ function: "f", method: "f", class: "C", variable: "v", constant: "c", property: "p", namespace: "m" },

@@ -1,4 +1,4 @@
-// A CodeMirror editor for one cell. Loaded when the page has painted.
+// CodeMirror editor of a cell. Loaded after the first paint.
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
@@ -32,13 +32,13 @@ const modes = new Compartment();
 const languages = new Compartment();
 const wrapping = new Compartment();
 const reading = new Compartment();
-/** Find and replace is the page's; marking the next of the same, for several carets, is the editor's. */
+/** Keys that select further matches for several carets. Find and replace belongs to the page. */
 const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "Mod-Shift-l");
 
-/** Where lines are wrapped in any case, as in media.css. */
+/** Media query for forced line wrapping, as in media.css. */
 const NARROW = "(max-width: 720px)";
 
-/** The server takes sources of 1 MiB (src/core/limits.rs); a larger one would be given back as a copy. */
+/** The server's limit of a source is 1 MiB (src/core/limits.rs); longer text would be refused and returned as a copy. */
 const MOST_CHARACTERS = 1 << 20;
 
 const fromOthers = Annotation.define<boolean>();
@@ -51,11 +51,11 @@ export interface EditorOptions {
   settings: Settings;
   label: string;
   keys: KeyBinding[];
-  /** The kernel that the code of a code cell is for, or that has the variables of an SQL cell. */
+  /** Asks the kernel of a code cell, or the kernel with an SQL cell's variables. */
   ask: Ask;
-  /** Of an SQL cell. */
+  /** Table schemas for an SQL cell. */
   tables: Tables;
-  /** What would not fit into a cell was not taken. */
+  /** Called with the length of text that is too long for a cell. */
   refused: (characters: number) => void;
   moved: (anchor: number, head: number, typed: boolean) => void;
   focused: (isFocused: boolean) => void;
@@ -63,7 +63,7 @@ export interface EditorOptions {
 
 export interface CellEditor {
   view: EditorView;
-  /** A role may change while somebody writes. */
+  /** Updates the right to edit, because the role may change during editing. */
   setReadOnly: (isReadOnly: boolean) => void;
   close: () => void;
 }
@@ -76,21 +76,21 @@ const PLACEHOLDERS: Partial<Record<CellType, string>> = {
   sql: "SQL",
 };
 
-/** Built in no document: inside the page each editor would force a layout of everything. */
+/** Creates the editor outside the document: inside the page each editor would force a full layout. */
 export function createEditor(options: EditorOptions): CellEditor {
   const { texts, cellId } = options;
   const open = texts.open(cellId, (changes, isStep) => {
     const annotations = [fromOthers.of(true), ...(isStep ? [Transaction.userEvent.of("undo")] : [])];
-    // Where an undo has changed something the caret goes, as far as it is this editor's.
+    // Undo moves the caret to its change, if this editor has the focus.
     const at = isStep && view.hasFocus ? lastChanged(changes) : undefined;
     view.dispatch({ changes, annotations, ...(at !== undefined && { selection: { anchor: at }, scrollIntoView: true }) });
   });
-  // The text is there from the beginning: it is nothing that the person has done.
+  // The initial text is part of the state, so that it is not an undoable change.
   const state = EditorState.create({ doc: open.text, extensions: extensions(options, open.edit) });
   const view: EditorView = new EditorView({ state });
   stepping.set(view, (kind) => view.state.readOnly || texts.step(cellId, kind));
   void furnish(view, options);
-  // A phone that is turned is narrow, or no more.
+  // Rotating a phone changes the wrapping.
   const narrow = matchMedia(NARROW);
   const wrap = () => view.dispatch({ effects: wrapping.reconfigure(wraps(options)) });
   narrow.addEventListener("change", wrap);
@@ -113,10 +113,10 @@ function lastChanged(changes: ChangeSet): number | undefined {
   return at;
 }
 
-/** Of each editor, for the keys of Vim. */
+/** Undo function of each editor, for Vim's keys. */
 const stepping = new WeakMap<EditorView, (kind: UndoKind) => void>();
 
-/** The person's own steps in the cell, which are not the editor's: see collab/undo.ts. */
+/** Undo and redo of the cell, instead of the editor's history: see collab/undo.ts. */
 function undoing({ texts, cellId }: EditorOptions): Extension {
   const step = (kind: UndoKind) => (view: EditorView) => (view.state.readOnly || texts.step(cellId, kind), true);
   const [undo, redo] = [step("undo"), step("redo")];
@@ -126,7 +126,7 @@ function undoing({ texts, cellId }: EditorOptions): Extension {
       { key: "Mod-Shift-z", run: redo, preventDefault: true },
       { key: "Mod-y", run: redo, preventDefault: true },
     ]),
-    // By a menu of the browser, or a phone that is shaken.
+    // Undo from a browser menu or a phone's shake gesture.
     EditorView.domEventHandlers({
       beforeinput: ({ inputType }, view) => {
         if (inputType !== "historyUndo" && inputType !== "historyRedo") return false;
@@ -161,7 +161,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     EditorState.allowMultipleSelections.of(true),
     EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     languages.of(type === "code" ? python() : []),
-    // Text is written in the direction of its script, line by line.
+    // Text direction follows the script, line by line.
     isText ? EditorView.perLineTextDirection.of(true) : [],
     isText ? [] : [indentOnInput(), bracketMatching(), settings.closeBrackets ? closeBrackets() : []],
     type === "code" ? kernelCompletion(ask) : [],
@@ -196,14 +196,14 @@ function userEventOf({ transactions }: ViewUpdate): string | undefined {
   return transactions.map((transaction) => transaction.annotation(Transaction.userEvent)).find(Boolean);
 }
 
-/** What few editors need comes after: Vim's keys, and the languages other than Python. */
+/** Loads the parts that few editors need: Vim's keys, and languages other than Python. */
 async function furnish(view: EditorView, options: EditorOptions): Promise<void> {
   const { type, settings } = options;
   const language = type === "markdown" || type === "prompt" ? await markdown() : type === "sql" ? await sql(options) : undefined;
   if (language) view.dispatch({ effects: languages.reconfigure(language) });
   if (!settings.vim) return;
   const { CodeMirror, getCM, vim } = await import("@replit/codemirror-vim");
-  // Vim’s `u` and Ctrl-R are the cell's undo too.
+  // Vim’s `u` and Ctrl-R use the cell's undo.
   const step = (kind: UndoKind) => (cm: { cm6: EditorView }) => stepping.get(cm.cm6)?.(kind);
   Object.assign(CodeMirror.commands, { undo: step("undo"), redo: step("redo") });
   view.dispatch({ effects: modes.reconfigure(vim({ status: true })) });
@@ -224,7 +224,7 @@ interface VimMode {
 
 const vimModes = new WeakMap<EditorView, () => VimMode | undefined>();
 
-/** What Escape is for: with Vim it leaves a mode, and never the cell. */
+/** Effect of Escape: with Vim it leaves a mode, but never the cell. */
 export function escapeIn(view: EditorView): "leaves the cell" | "leaves a mode" | "stays" {
   const mode = vimModes.get(view)?.();
   if (!mode) return "leaves the cell";

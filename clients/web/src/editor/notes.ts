@@ -1,4 +1,4 @@
-// Signatures and descriptions, as the kernel knows them: at the caret, at an open bracket, and under the pointer.
+// Signatures and documentation from the kernel: at the caret, at an opening bracket, and on hover.
 import { completionStatus } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import { type EditorState, type Extension, StateEffect, StateField, type Text, type Transaction } from "@codemirror/state";
@@ -9,10 +9,10 @@ import { asking, hasKernel, textBefore } from "./kernel.ts";
 
 interface Note {
   kind: "signature" | "description" | "refusal";
-  /** Where it points at; of a signature: behind the open bracket. */
+  /** Anchor position; for a signature, the position after the opening bracket. */
   at: number;
   text: string;
-  /** The same as long as the text is: what is drawn anew is read aloud anew. */
+  /** Same function while the text is unchanged, because a re-created tooltip is read aloud again. */
   create: Tooltip["create"];
 }
 
@@ -29,7 +29,7 @@ const note = StateField.define<Note | undefined>({
   provide: (field) => showTooltip.from(field, (shown) => (shown ? tooltip(shown) : null)),
 });
 
-/** A signature stays while its arguments are written; everything else goes with the next key. */
+/** Signatures stay while arguments are typed; other notes close on the next change or caret move. */
 function follow(shown: Note, transaction: Transaction): Note | undefined {
   if (shown.kind !== "signature") return transaction.docChanged || transaction.selection ? undefined : shown;
   const at = transaction.changes.mapPos(shown.at, -1);
@@ -37,10 +37,10 @@ function follow(shown: Note, transaction: Transaction): Note | undefined {
   return at === shown.at ? shown : { ...shown, at };
 }
 
-/** The longest call whose end is looked for. */
+/** Limit of the search for the end of a call. */
 const MOST_UNITS = 2_000;
 
-/** Whether the caret is still between this open bracket and its end. */
+/** True if the caret is between this opening bracket and its closing bracket. */
 export function isInside(state: EditorState, open: number): boolean {
   const { head } = state.selection.main;
   if (head < open || head - open > MOST_UNITS || state.sliceDoc(open - 1, open) !== "(") return false;
@@ -59,17 +59,17 @@ async function ask(view: EditorView, detail: number): Promise<KernelAnswer | und
   const { doc, selection } = view.state;
   const { head } = selection.main;
   const answer = await view.state.facet(asking)[0]?.({ inspect: { detail } }, doc.toString(), head);
-  // Somebody has gone on meanwhile.
+  // The person has continued typing meanwhile.
   const isSame = view.dom.isConnected && view.state.doc.eq(doc) && view.state.selection.main.head === head;
   return isSame ? (answer ?? { refused: { code: "unavailable", message: "The kernel can’t be asked right now." } }) : undefined;
 }
 
-/** Pressed again, it shows more. */
+/** Shows documentation at the caret; pressed again, with more detail. */
 export function inspectAtCaret(view: EditorView): void {
   void inspect(view, view.state.field(note, false)?.kind === "description" ? 1 : 0);
 }
 
-/** Shows what stands at the caret, or why that cannot be told. */
+/** Shows documentation at the caret, or the reason why there is none. */
 async function inspect(view: EditorView, detail: number): Promise<void> {
   const answer = await ask(view, detail);
   if (!answer) return;
@@ -82,7 +82,7 @@ async function inspect(view: EditorView, detail: number): Promise<void> {
   view.dispatch({ effects: setNote.of(shown) });
 }
 
-/** Somebody has opened the bracket of a call. What cannot be told is not. */
+/** Shows a signature after the opening bracket of a call is typed; fails silently. */
 function signatureAtBracket(update: ViewUpdate): void {
   const { view, state } = update;
   const isTyped = update.transactions.some((transaction) => transaction.isUserEvent("input.type"));
@@ -101,7 +101,7 @@ async function showSignature(view: EditorView): Promise<void> {
 
 const ESCAPES = /\u001b\[[\d;]*m/g;
 
-/** The signature in a description of IPython's, with the first line of its documentation; else the first lines. */
+/** Signature in IPython's description with the first line of documentation; else the first lines. */
 export function signatureOf(description: string): string | undefined {
   const text = description.replace(ESCAPES, "");
   const section = (name: string) =>
@@ -114,7 +114,7 @@ export function signatureOf(description: string): string | undefined {
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
-/** The pointer rests so long on a name before the kernel is asked. */
+/** Hover time before the kernel is asked. */
 const HOVER_MS = 500;
 
 export interface Name {
@@ -122,20 +122,20 @@ export interface Name {
   to: number;
 }
 
-/** The name that stands there, as the kernel may know it: no keyword, no text, no comment. */
+/** The variable or property name at a position; undefined for keywords, strings and comments. */
 export function nameAt(state: EditorState, at: number, side: -1 | 1): Name | undefined {
   const { name, from, to } = syntaxTree(state).resolveInner(at, side);
   return name === "VariableName" || name === "PropertyName" ? { from, to } : undefined;
 }
 
-/** What the pointer rests on. What cannot be told is not, and whoever writes is not disturbed. */
+/** Documentation on hover. Fails silently, and is off while a list or note is open. */
 function underPointer(): (view: EditorView, at: number, side: -1 | 1) => Promise<Tooltip | null> {
   let last: { doc: Text; to: number; answer: Promise<KernelAnswer | undefined> } | undefined;
   return async ({ state }, at, side) => {
     const name = nameAt(state, at, side);
     const ask = state.facet(asking)[0];
     if (!name || !ask || completionStatus(state) !== null || state.field(note, false)) return null;
-    // The editor asks again at each change elsewhere: a caret that moves, another's colours.
+    // The editor repeats the hover at each update, such as a caret move or others' colours, so the pending answer is shared.
     if (!last || last.to !== name.to || !last.doc.eq(state.doc))
       last = { doc: state.doc, to: name.to, answer: ask({ inspect: { detail: 0 } }, state.doc.toString(), name.to) };
     const asked = last;
@@ -149,7 +149,7 @@ function underPointer(): (view: EditorView, at: number, side: -1 | 1) => Promise
 
 const tooltip = ({ at, create }: Note): Tooltip => ({ pos: at, above: true, create });
 
-/** Text alone: what the kernel says is nobody's HTML. */
+/** Element with plain text: the kernel's output is never inserted as HTML. */
 function noteElement(kind: Note["kind"], text: string): HTMLElement {
   const dom = document.createElement("div");
   dom.className = `cm-kernel-note cm-kernel-${kind}`;
@@ -179,7 +179,7 @@ const noteTheme = EditorView.baseTheme({
   ".cm-kernel-refusal": { fontFamily: "inherit", color: "var(--quiet)" },
 });
 
-/** Of code cells. */
+/** Extension for code cells. */
 export const notes = (): Extension => [
   note,
   hoverTooltip(underPointer(), { hoverTime: HOVER_MS, hideOnChange: true }),

@@ -1,4 +1,4 @@
-// The carets and selections of others in an editor.
+// Carets and selections of other people in an editor.
 import { type EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 

@@ -1,4 +1,4 @@
-// In the editor of a cell of Python: mistakes are marked, and Ctrl and a click lead to a name's definition. Loaded when somebody writes.
+// Python tools in an editor: diagnostics, and go to definition by Ctrl and click. Loaded when a person starts editing.
 import { isolateHistory } from "@codemirror/commands";
 import { linter } from "@codemirror/lint";
 import { type ChangeSet, type Extension, Prec, StateEffect, Transaction } from "@codemirror/state";
@@ -8,9 +8,9 @@ import type { Finding } from "../python/notebook.ts";
 const PAUSE_MS = 600;
 
 interface Tools {
-  /** Absent: nothing is marked. */
+  /** Undefined turns diagnostics off. */
   find: (() => Promise<Finding[]>) | undefined;
-  /** Goes to the definition of the name at a place; false: there is none. */
+  /** Goes to the definition of the name at a position; false if there is none. */
   define: (at: number) => boolean;
 }
 
@@ -29,13 +29,13 @@ export function furnish(view: EditorView, { find, define }: Tools): void {
   view.dispatch({ effects: StateEffect.appendConfig.of([Prec.high(click), find ? diagnostics(find) : []]) });
 }
 
-/** Ruff is large: it is not loaded for somebody who only reads. */
+/** Ruff is large, so it is loaded only after the first typed change. */
 let hasTyped = false;
 const typing = EditorView.updateListener.of(({ transactions }) => {
   hasTyped ||= transactions.some((each) => each.isUserEvent("input") || each.isUserEvent("delete"));
 });
 
-/** After a pause in the typing; what was found for another text is passed over. */
+/** Diagnostics after a pause in typing; findings for an outdated text are dropped. */
 function diagnostics(find: () => Promise<Finding[]>): Extension {
   const marks = linter(
     async (view) => {
@@ -55,7 +55,7 @@ function diagnostics(find: () => Promise<Finding[]>): Extension {
   return [typing, marks];
 }
 
-/** One step of the editor's own history. */
+/** Applies a formatting change as one step of the editor's history. */
 export function applyFormat(view: EditorView, change: ChangeSet): boolean {
   if (change.length !== view.state.doc.length) return false;
   view.dispatch({ changes: change, annotations: [isolateHistory.of("full"), Transaction.userEvent.of("input.format")] });
