@@ -1,13 +1,13 @@
-// Room for an editor's caret and for what it opens beside it: lists, signatures, descriptions.
+// Space for an editor's caret and its tooltips: lists, signatures, documentation.
 import type { Extension } from "@codemirror/state";
 import { EditorView, type Rect, tooltips } from "@codemirror/view";
 
-/** The caret keeps away from the page's edges, and from the bar. */
+/** Distance of the caret from the window's edges and the bar. */
 const CARET = { top: 80, bottom: 120 };
 
 /**
- * The margins hold for one scroll alone. Tooltips measure their room with the same margins: in a cell of one line they would
- * have none, and be drawn off the screen.
+ * The margins apply to a single scroll only. Tooltips use the same margins, and beside a one-line cell they would be placed off
+ * screen.
  */
 function caretMargins(): Extension {
   let isScrolling = false;
@@ -25,14 +25,14 @@ function caretMargins(): Extension {
   ];
 }
 
-/** What of the window is in sight: below the bar, and above the keyboard of a phone. */
+/** Visible part of the window: below the bar and above a phone's keyboard. */
 function inSight(): Rect {
   const { offsetLeft = 0, offsetTop = 0, width = innerWidth, height = innerHeight } = window.visualViewport ?? {};
   const bar = document.querySelector(".notebook .top")?.getBoundingClientRect().bottom ?? 0;
   return { left: offsetLeft, top: Math.max(offsetTop, bar), right: offsetLeft + width, bottom: offsetTop + height };
 }
 
-/** A cell clips what stands out of it: tooltips are put beside the cells, and within the page's landmark. */
+/** Tooltips are placed outside the cells, which clip their content, but inside the page's main landmark. */
 export const room = (): Extension => [
   caretMargins(),
   tooltips({ position: "fixed", parent: document.querySelector("main") ?? document.body, tooltipSpace: inSight }),

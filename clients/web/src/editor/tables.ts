@@ -1,5 +1,5 @@
-// What could stand at a place in SQL: its words, the tables of the connection, columns of the tables that the statement names, and
-// in braces the kernel's variables.
+// Completion for SQL: keywords, the connection's tables, columns of the tables in the statement, and kernel variables in
+// braces.
 import { type Completion, type CompletionContext, type CompletionResult, type CompletionSource } from "@codemirror/autocomplete";
 import { PostgreSQL, type SQLNamespace, keywordCompletionSource, schemaCompletionSource } from "@codemirror/lang-sql";
 import { syntaxTree } from "@codemirror/language";
@@ -10,7 +10,7 @@ import type { ConnectionSchema } from "../protocol/messages.ts";
 import type { Ask } from "./kernel.ts";
 import { suggestions } from "./list.ts";
 
-/** The tables of a connection; nothing: nobody knows them, or may. */
+/** Tables of a connection; undefined if unknown or not permitted. */
 export type Tables = (connection: string) => Promise<ConnectionSchema | undefined>;
 
 type Table = ConnectionSchema["tables"][number];
@@ -20,10 +20,10 @@ export function sqlCompletion(ask: Ask, tables: Tables): Extension {
   return suggestions([variables(ask), ...names.map(outside), outside(words(names))]);
 }
 
-/** How long the words of SQL wait for the names that take the place of some. */
+/** Time that keywords wait for names, which replace equal keywords. */
 const PATIENCE_MS = 300;
 
-/** The words of SQL; those that are names here, and may be without quotes, stand there as names alone. */
+/** SQL keywords, without those that are also unquoted names of tables or columns here. */
 export function words(names: readonly CompletionSource[], patience = PATIENCE_MS): CompletionSource {
   const source = keywordCompletionSource(PostgreSQL);
   return async (context) => {
@@ -41,13 +41,13 @@ export function words(names: readonly CompletionSource[], patience = PATIENCE_MS
 
 const IN_BRACES = /(?:^|[^{])\{[ \t]*([\p{L}_][\p{L}\p{N}_]*)?$/u;
 
-/** What is written after an open brace; undefined: no brace is open. */
+/** Partial name after an open brace; undefined without an open brace. */
 function inBraces({ state, pos }: Pick<CompletionContext, "state" | "pos">): string | undefined {
   const found = IN_BRACES.exec(state.sliceDoc(state.doc.lineAt(pos).from, pos));
   return found ? (found[1] ?? "") : undefined;
 }
 
-/** A value is bound: functions, modules and the words of Python are none. */
+/** Kernel variables only, because just values can be bound: no functions, modules or Python keywords. */
 export function variables(ask: Ask): CompletionSource {
   return async (context) => {
     const word = inBraces(context);
@@ -57,13 +57,13 @@ export function variables(ask: Ask): CompletionSource {
     const options = answer.completed.matches
       .filter(({ text, type }) => type === "instance" && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text))
       .map(({ text }): Completion => ({ label: text, type: "variable", detail: "variable" }));
-    // Of a long list the kernel leaves some out: the next letter asks it again.
+    // The kernel shortened the list, so the next letter asks again.
     const validFor = answer.completed.is_cut ? undefined : /^[\p{L}\p{N}_]*$/u;
     return { from: context.pos - word.length, options, validFor };
   };
 }
 
-/** Where SQL stands: neither in braces nor in the cell's first line. */
+/** Limits a source to SQL text, outside braces and the header line. */
 function outside(source: CompletionSource): CompletionSource {
   return (context) => {
     const { from, to } = readHeader(context.state.doc.toString());
@@ -74,7 +74,7 @@ function outside(source: CompletionSource): CompletionSource {
 
 // Tables
 
-/** Tables by their names, and what stands behind the dot of a schema, a table or its alias. */
+/** Tables by name, and members after the dot of a schema, table or alias. */
 export function named(tables: Tables): CompletionSource {
   return async (context) => {
     if (!isWanted(context)) return null;
@@ -83,7 +83,7 @@ export function named(tables: Tables): CompletionSource {
   };
 }
 
-/** The columns of the tables that this statement names, without a table before them. */
+/** Unqualified columns of the tables in this statement. */
 export function mentioned(tables: Tables): CompletionSource {
   return async (context): Promise<CompletionResult | null> => {
     const word = context.matchBefore(/[\p{L}_][\p{L}\p{N}_]*/u);
@@ -100,7 +100,7 @@ export function mentioned(tables: Tables): CompletionSource {
   };
 }
 
-/** Unasked only where a name is being written; never in comments and texts. */
+/** True if completion is useful: automatically only while a name is typed, never in comments and strings. */
 function isWanted(context: CompletionContext): boolean {
   const { name } = syntaxTree(context.state).resolveInner(context.pos, -1);
   if (/Comment$|^String$/.test(name)) return false;
@@ -111,7 +111,7 @@ function tablesOf(state: EditorState, tables: Tables): Promise<ConnectionSchema 
   return tables(readHeader(state.doc.toString()).connection ?? IN_KERNEL);
 }
 
-/** All names of the statement around the place, in small letters. */
+/** All names of the surrounding statement, in lower case. */
 function namesAround({ state, pos }: CompletionContext): Set<string> {
   const tree = syntaxTree(state);
   let around = tree.resolveInner(pos, -1);
@@ -123,7 +123,7 @@ function namesAround({ state, pos }: CompletionContext): Set<string> {
     enter: ({ name, from, to }) => {
       const text = state.sliceDoc(from, to);
       if (name === "QuotedIdentifier") names.add(text.slice(1, -1).replaceAll('""', '"').toLowerCase());
-      // The parser takes some names for words of its own.
+      // The parser takes some names for keywords.
       else if (/^[\p{L}_][\p{L}\p{N}_$]*$/u.test(text)) names.add(text.toLowerCase());
     },
   });
@@ -138,7 +138,7 @@ function sourceOf(schema: ConnectionSchema): CompletionSource {
   return known;
 }
 
-/** As the editor wants it: by their names where SQL finds them so, and all of them by their schemas. */
+/** Tables as CodeMirror's namespace: by name if SQL finds them unqualified, and all by schema. */
 export function namespaceOf({ kind, tables }: ConnectionSchema): SQLNamespace {
   const root: Level = {};
   for (const table of tables) {
@@ -158,14 +158,14 @@ interface Level {
   [name: string]: Level | { self: Completion; children: Completion[] };
 }
 
-/** Nothing: a table is called as the schema. */
+/** Namespace below a level; undefined if a table already has that name. */
 function below(level: Level | undefined, name: string): Level | undefined {
   if (!level) return undefined;
   const there = (level[escaped(name)] ??= {});
   return "self" in there && "children" in there ? undefined : (there as Level);
 }
 
-/** The editor takes a name apart at its dots. */
+/** Escapes dots, because CodeMirror splits names at dots. */
 const escaped = (name: string) => name.replaceAll(".", "\\.");
 
 function columnOf({ name, type }: Table["columns"][number], kind: string, table?: Table): Completion {
@@ -175,13 +175,13 @@ function columnOf({ name, type }: Table["columns"][number], kind: string, table?
 
 const applied = (name: string, kind: string) => (isPlain(name, kind) ? {} : { apply: `"${name.replaceAll('"', '""')}"` });
 
-/** PostgreSQL takes capitals for small letters; the others take both for the same. */
+/** True for names without quotes: PostgreSQL folds unquoted names to lower case, the others ignore case. */
 function isPlain(name: string, kind: string): boolean {
   const fits = kind === "postgresql" ? /^[a-z_][a-z0-9_]*$/ : /^[a-z_][a-z0-9_]*$/i;
   return fits.test(name) && !RESERVED.has(name.toLowerCase());
 }
 
-/** Words that are no names in PostgreSQL. */
+/** Reserved words, which are not names in PostgreSQL. */
 const RESERVED = new Set(
   (
     "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create current_date current_role " +

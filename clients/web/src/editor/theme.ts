@@ -1,4 +1,4 @@
-// How code looks, in the editor and where there is none: the same classes.
+// Look of code in editors and in highlighted code; both use the same classes.
 import { syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";

@@ -1,8 +1,8 @@
-// The stretches of an editor's text that have threads of comments.
+// Marks of comment threads in an editor's text.
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 
-/** Not empty, in the text as it is shown. */
+/** Sets the marked ranges of the displayed text; empty ranges are ignored. */
 export const setThreads = StateEffect.define<readonly { from: number; to: number }[]>();
 
 const commented = Decoration.mark({ class: "commented" });

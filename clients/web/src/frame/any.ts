@@ -1,4 +1,4 @@
-// Widgets that bring their own module, as anywidget has it: its text stands in the widget's state, and runs in this frame alone.
+// Widgets with their own module (anywidget). The module's source is in the widget's state and runs only in this frame.
 import { DOMWidgetModel, DOMWidgetView } from "@jupyter-widgets/base";
 
 type Cleanup = (() => unknown) | void;
@@ -12,7 +12,7 @@ type Listener = (...values: unknown[]) => void;
 
 const LONGEST_WAIT_MS = 60_000;
 
-/** A module from its text. The frame's policy lets it load nothing else. */
+/** Imports a module from its source. The frame's policy blocks other imports. */
 async function definitionOf(esm: unknown): Promise<Definition> {
   if (typeof esm !== "string" || esm.trim() === "") throw new Error("this widget brings no module");
   if (/^https?:\/\/\S+$/.test(esm.trim()))
@@ -27,7 +27,7 @@ async function definitionOf(esm: unknown): Promise<Definition> {
   }
 }
 
-/** What a module sees of a model; what it listens to ends with it. */
+/** The model interface given to a module; its listeners are removed when `ended` aborts. */
 function handed(model: AnyModel, ended: AbortSignal): object {
   const heard: [string, Listener][] = [];
   ended.addEventListener("abort", () => {
@@ -52,7 +52,7 @@ function handed(model: AnyModel, ended: AbortSignal): object {
 
 let asked = 0;
 
-/** Asks a command of the kernel's side of the widget. */
+/** Invokes a command of the widget's kernel side. */
 function invoke(
   model: AnyModel,
   name: string,
@@ -82,8 +82,8 @@ const props = (model: AnyModel, signal: AbortSignal) => ({
 });
 
 export class AnyModel extends DOMWidgetModel {
-  // Declared alone: `initialize` is called while the class below this one is made, before fields of its own would be.
-  /** The module that the state has now. */
+  // `declare` only, because the base constructor calls `initialize` before field initialisers run.
+  /** Module of the current state. */
   declare definition: Promise<Definition> | undefined;
   declare ended: AbortController | undefined;
 
@@ -101,7 +101,7 @@ export class AnyModel extends DOMWidgetModel {
       if (typeof cleanup === "function") ended.signal.addEventListener("abort", () => void cleanup());
       return definition;
     });
-    // Whoever draws it says so.
+    // The view reports the error.
     this.definition.catch(() => undefined);
   }
 }

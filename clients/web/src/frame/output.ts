@@ -1,4 +1,4 @@
-// The widget that takes outputs: drawn here, taken by the runtime agent.
+// Output widget: displays outputs that the runtime agent captures.
 import { DOMWidgetModel, DOMWidgetView } from "@jupyter-widgets/base";
 import { joined } from "../outputs/mime.ts";
 
@@ -34,7 +34,7 @@ export class OutputView extends DOMWidgetView {
 
   drawn(output: Bundle): Node {
     if (output["output_type"] === "stream") return text(joined(output["text"]));
-    // Colours of a traceback are of no use in the small: its words are.
+    // Tracebacks are displayed without ANSI colours.
     if (output["output_type"] === "error") return text(joined(output["traceback"]).replace(/\x1b\[[\d;]*m/g, ""));
     const data = (output["data"] ?? {}) as Bundle;
     const view = data[VIEW] as { model_id?: string } | undefined;

@@ -1,4 +1,4 @@
-// Inside the sandboxed frame: draws widgets of a kernel, or what they showed last. A script of its own, handed to the frame by the page.
+// Script of the sandboxed frame, sent by the page: renders live widgets, or their last state.
 import icons from "@fortawesome/fontawesome-free/css/fontawesome.min.css?inline";
 import regular from "@fortawesome/fontawesome-free/css/regular.min.css?inline";
 import solid from "@fortawesome/fontawesome-free/css/solid.min.css?inline";
@@ -18,7 +18,7 @@ import { OutputModel, OutputView } from "./output.ts";
 type Post = (message: unknown) => void;
 type Heard = (message: unknown) => void;
 
-/** The kernel is asked again when this much has passed: the page is not told when it is idle. */
+/** Delay of a simulated idle status after each message, because the frame gets no kernel status. */
 const PAUSE_MS = 50;
 
 function bytes(base64: string): DataView {
@@ -35,7 +35,7 @@ function withBuffers({ state, buffers }: WidgetState): Record<string, unknown> {
   return whole;
 }
 
-/** One widget's way to the kernel, through the page. */
+/** A widget's comm to the kernel, through the page. */
 class Comm {
   #heard: Heard | undefined;
   #closed: Heard | undefined;
@@ -111,7 +111,7 @@ export class Manager extends ManagerBase {
     comm?.hear(data, (buffers ?? []).map(bytes), parent ?? "");
   }
 
-  /** Puts the view of a widget into a place. */
+  /** Renders a widget's view into an element. */
   async show(model: string, place: HTMLElement): Promise<void> {
     const view = await this.create_view(await this.get_model(model));
     const { luminoWidget } = view as unknown as { luminoWidget: Widget };
@@ -144,7 +144,7 @@ export class Manager extends ManagerBase {
   }
 }
 
-/** For `body.dark` of the frame: Jupyter's own names for colours. */
+/** Jupyter's colour variables for the dark theme. */
 const DARK = `
   body.dark {
     color-scheme: dark;
@@ -165,7 +165,7 @@ const DARK = `
 
 let manager: Manager | undefined;
 
-/** Draws anew what a frame shows. */
+/** Renders the widgets of a frame again. */
 export async function show(drawing: WidgetDrawing, post: Post): Promise<void> {
   document.head.querySelector("#widgets")?.remove();
   document.head.appendChild(

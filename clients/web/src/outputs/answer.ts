@@ -1,11 +1,11 @@
-// An answer of an assistant in its parts: text, and blocks of code that a person may copy or make a cell of.
+// Splits an assistant's answer into text and code blocks, which a person may copy or turn into cells.
 import type { CellType } from "../protocol/messages.ts";
 
 export type AnswerPart = { text: string } | { code: string; language: string; fenced: string };
 
 const OPENING = /^(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$/;
 
-/** Fences at the margin that are closed; those in lists stay in their text, and diagrams are drawn there. */
+/** Splits at closed, unindented code fences. Fences in lists and Mermaid diagrams stay in the text. */
 export function answerParts(answer: string): AnswerPart[] {
   const lines = answer.split("\n");
   const parts: AnswerPart[] = [];
@@ -40,7 +40,7 @@ const TYPES: Record<string, CellType> = {
   ...{ text: "raw", txt: "raw", console: "raw", output: "raw", plaintext: "raw" },
 };
 
-/** The cell that a block of code becomes. Of a language that no cell here runs it is shown as code in a text cell. */
+/** Cell made from a code block. Code in a language that no cell runs becomes a Markdown cell. */
 export function cellOfCode({ code, language, fenced }: { code: string; language: string; fenced: string }): {
   type: CellType;
   source: string;

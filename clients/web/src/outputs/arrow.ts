@@ -1,5 +1,5 @@
-// All rows of an SQL cell's result, which its output shows the first of: an Arrow stream with Zstandard, in base64. Loaded when somebody
-// wants them. Values read as they do in the first rows (`plain` in clients/python/notarium/sql/show.py).
+// All rows of an SQL result or data frame: an Arrow stream, compressed with Zstandard, in base64. Loaded on demand. Values have
+// the same format as in the first rows (`plain` in clients/python/notarium/sql/show.py).
 import { type Column, CompressionType, Type, setCompressionCodec, tableFromIPC } from "@uwdata/flechette";
 import { decompress } from "fzstd";
 import { type Head, type Value, readHead } from "./kernelTable.ts";
@@ -9,11 +9,11 @@ type DataType = Column<unknown>["type"];
 
 const MOST_CHARACTERS = 2_000;
 const DAY_MS = 86_400_000;
-/** Of a second, by Arrow's number of the unit. */
+/** Units per second, by Arrow's number of the unit. */
 const UNITS = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
 
 setCompressionCodec(CompressionType.ZSTD, {
-  // Columns are views of what it gives, which must begin at an aligned place.
+  // The copy is needed because columns are views of this buffer, which must be aligned.
   decode: (bytes) => decompress(bytes).slice(),
   encode: () => {
     throw new Error("nothing is written here");
@@ -25,7 +25,7 @@ const read = (base64: string) => {
   return tableFromIPC(bytes, { useBigInt: true, useDecimalInt: true, useBigIntTimestamp: true, useMap: true });
 };
 
-/** The first rows of a data frame: column by column, with the head that stands in the schema. */
+/** First rows of a data frame by column, with the head stored in the schema. */
 export function frameOf(base64: string): { head: Head; columns: Value[][] } | undefined {
   const table = read(base64);
   const head = readHead(JSON.parse(table.schema.metadata?.get("notarium") ?? "null"));
@@ -69,7 +69,7 @@ function textOf(value: unknown, type: DataType): string {
   }
 }
 
-/** JSON has neither whole numbers of any length nor maps. */
+/** JSON replacer for values without a JSON form: big integers, maps, bytes. */
 function plain(_: string, value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Map) return Object.fromEntries(value);
@@ -82,7 +82,9 @@ function decimal(unscaled: bigint, scale: number): string {
   return `${unscaled < 0n ? "-" : ""}${whole}${scale > 0 ? `.${digits.slice(digits.length - scale)}` : ""}`;
 }
 
-/** As Python writes it: `2026-11-25 05:00:00`, with what is below a second where it is not zero, and the offset of its zone. */
+/**
+ * Timestamp in Python's format: `2026-11-25 05:00:00`, with a fraction of a second if it is not zero, and the zone's offset.
+ */
 function timestamp(value: bigint, unit: number, zone: string | undefined): string {
   const perSecond = UNITS[unit] ?? 1n;
   const perDay = perSecond * BigInt(DAY_MS / 1_000);
@@ -93,7 +95,7 @@ function timestamp(value: bigint, unit: number, zone: string | undefined): strin
   return `${day} ${clock(inDay, perSecond)}${zone === undefined ? "" : offsetText(minutes)}`;
 }
 
-/** In minutes. */
+/** Offset of a time zone in minutes. */
 function offsetOf(time: number, zone: string): number {
   if (/^[+-]\d\d:\d\d$/.test(zone)) return minutesIn(zone);
   const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });

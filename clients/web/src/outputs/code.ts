@@ -1,4 +1,4 @@
-// Code blocks of Markdown with colours: Python, which the page knows anyway.
+// Syntax highlighting of Python code blocks in Markdown.
 import type { MarkedExtension } from "marked";
 import { highlight } from "../editor/highlight.ts";
 

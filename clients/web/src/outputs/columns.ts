@@ -1,4 +1,4 @@
-// How a person arranged a table: order, names and widths of its columns, what is left out, and the filters, as a list. Knows no DOM.
+// A person's arrangement of a table: order, names and widths of columns, hidden columns, filters. Does not use the DOM.
 import { type Field, type Table, numberOf } from "./table.ts";
 
 export type Operator = "contains" | "lacks" | "=" | "≠" | "<" | "≤" | ">" | "≥" | "empty" | "not empty";
@@ -10,10 +10,10 @@ export interface ColumnFilter {
 }
 
 export interface Arrangement {
-  /** The columns in their order, hidden ones included. */
+  /** Order of all columns, including hidden ones. */
   order: number[];
   hidden: ReadonlySet<number>;
-  /** Other names, for this page alone. */
+  /** Renamed columns, in this page only. */
   names: ReadonlyMap<number, string>;
   filters: readonly ColumnFilter[];
   isWrapped: boolean;
@@ -35,7 +35,7 @@ export function nameOf(table: Table, { names }: Arrangement, column: number): st
   return names.get(column) ?? table.columns[column]?.name ?? "";
 }
 
-/** Past the next column that is shown. */
+/** Moves a column past the next visible one. */
 export function moved(arrangement: Arrangement, column: number, step: 1 | -1): Arrangement {
   const shown = shownColumns(arrangement);
   const other = shown[shown.indexOf(column) + step];
@@ -59,13 +59,13 @@ export function hiding(arrangement: Arrangement, column: number, isHidden: boole
   return { ...arrangement, hidden };
 }
 
-/** The rows that pass all filters. */
+/** Rows that pass all filters. */
 export function passing(rows: Field[][], filters: readonly ColumnFilter[]): Field[][] {
   if (filters.length === 0) return rows;
   return rows.filter((row) => filters.every((filter) => passes(row[filter.column]?.text ?? "", filter)));
 }
 
-/** Numbers compare as numbers where both are; else as texts. */
+/** Compares as numbers if both are numbers, else as texts. */
 function passes(text: string, { operator, value }: ColumnFilter): boolean {
   const [held, wanted] = [text.trim(), value.trim()];
   if (operator === "empty" || operator === "not empty") return (held === "") === (operator === "empty");
@@ -75,7 +75,7 @@ function passes(text: string, { operator, value }: ColumnFilter): boolean {
   const areNumbers = left !== undefined && right !== undefined;
   const order = areNumbers ? left - right : held.localeCompare(wanted, undefined, { sensitivity: "base" });
   if (operator === "=" || operator === "≠") return (order === 0) === (operator === "=");
-  // What is no number is neither more nor less than one.
+  // Text is neither less nor greater than a number.
   if (right !== undefined && left === undefined) return false;
   return { "<": order < 0, "≤": order <= 0, ">": order > 0, "≥": order >= 0 }[operator];
 }

@@ -1,4 +1,4 @@
-// What the sandboxed frame says to the page: anything may come out of it, and only this is heard.
+// Messages of the sandboxed frame to the page. A frame may send anything; only valid messages are accepted.
 
 import { type WidgetMessage, widgetMessage } from "./widgets.ts";
 

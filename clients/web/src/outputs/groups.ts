@@ -1,4 +1,4 @@
-// The outputs of a run as they are shown: neighbouring pieces of one stream are one text.
+// Groups the outputs of a run for display: adjacent pieces of a stream become one text.
 import type { Output } from "../protocol/messages.ts";
 
 export interface Group {
@@ -27,22 +27,22 @@ export function bytesOf(outputs: readonly Output[]): number {
   return outputs.reduce((sum, { blobs }) => sum + (blobs ?? []).reduce((bytes, { size_bytes }) => bytes + size_bytes, 0), 0);
 }
 
-/** The last pieces, as many as have no more bytes than that; at least one. */
+/** The last outputs with at most `most` bytes in total; at least one output. */
 export function tail(outputs: readonly Output[], most: number): Output[] {
   let first = outputs.length - 1;
   while (first > 0 && bytesOf(outputs.slice(first - 1)) <= most) first -= 1;
   return outputs.slice(Math.max(0, first));
 }
 
-/** All rows of a table whose first rows its output shows (see arrow.ts): they are read when somebody wants them. */
+/** Reference to all rows of a table whose output shows the first ones (see arrow.ts); read on demand. */
 export interface AllRows {
-  /** In base64: here, or in a blob. */
+  /** The base64 text, or the blob that contains it. */
   at: { text: string } | { sha256: string; bytes: number };
 }
 
 const ARROW = "application/vnd.apache.arrow.stream";
 
-/** The outputs without the rest of their tables. */
+/** Outputs without the blobs of their full tables. */
 export function firstRows(outputs: readonly Output[]): Output[] {
   return outputs.map((output) => {
     const blobs = output.blobs?.filter(({ pointer }) => !isArrow(pointer));

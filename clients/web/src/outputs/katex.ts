@@ -1,8 +1,8 @@
-// KaTeX with its styles and fonts. Loaded at the first formula.
+// KaTeX with its styles and fonts. Loaded with the first formula.
 import "katex/dist/katex.min.css";
 import katex from "katex";
 
-/** It builds elements: inline styles in HTML would be refused by the page's policy. */
+/** Renders formulas as elements, because the page's policy refuses inline styles in HTML. */
 export function setFormulas(places: HTMLElement[]): void {
   for (const place of places) {
     if (place.dataset.formula !== undefined) continue;

@@ -1,12 +1,12 @@
-// Which outputs stand below a cell while it runs again: the old ones, greyed, until the first new one is there.
+// Outputs shown while a cell runs again: the old ones, greyed, until the first new one arrives.
 import type { Output } from "../protocol/messages.ts";
 
 export interface Shown {
-  /** Whose outputs they are. */
+  /** The execution that produced the outputs. */
   execution: string;
   outputs: Output[];
   isOld: boolean;
-  /** They were cleared: they go when nothing new comes at once, so that an animation does not flicker. */
+  /** The outputs were cleared. They are removed after a short delay without new ones, so that animations do not flicker. */
   isGoing: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface Now {
   execution: string;
   outputs: Output[];
   isFinished: boolean;
-  /** `clear_output(wait=True)`. */
+  /** True after `clear_output(wait=True)`. */
   waits: boolean;
 }
 

@@ -1,16 +1,16 @@
-// A data frame that an output shows: its first rows as data, and its name in the kernel. Knows no DOM.
+// A data frame in an output: its first rows, and its name in the kernel. Does not use the DOM.
 import type { ReadTable, TableColumn, TablePage } from "../protocol/messages.ts";
 import type { ColumnFilter, Operator } from "./columns.ts";
 import type { Column, Field, Sorting, Table } from "./table.ts";
 
-/** What stands in the output, without its rows. */
+/** Metadata of a table in an output, without rows. */
 export interface Head {
   version: number;
   kind: string;
   rows: number;
   columns: TableColumn[];
   columns_left_out?: number;
-  /** Names the frame in the kernel. Absent: all rows are here. */
+  /** Name of the frame in the kernel; undefined if the output has all rows. */
   table?: string;
 }
 
@@ -19,14 +19,14 @@ export type Value = string | number | boolean | bigint | null;
 export const ARROW_TABLE = "application/vnd.notarium.table+arrow";
 export const JSON_TABLE = "application/vnd.notarium.table+json";
 
-/** The head of a table that this page can read. */
+/** Parses the head of a table; undefined if this page does not support it. */
 export function readHead(value: unknown): Head | undefined {
   const head = value as Partial<Head> | null;
   const isKnown = head?.version === 1 && typeof head.rows === "number" && Array.isArray(head.columns);
   return isKnown ? (head as Head) : undefined;
 }
 
-/** Columns of values to a table. */
+/** Table from columns of values. */
 export function tableOf(head: Head, columns: Value[][]): Table {
   const count = columns[0]?.length ?? head.rows;
   const described = head.columns.map(columnOf);
@@ -66,7 +66,7 @@ function fieldOf(value: Value, { isIndex, missing = "NaN" }: Column): Field {
   return { text: textOf(value), ...header };
 }
 
-/** As Python writes it. */
+/** Text of a value as Python prints it. */
 function textOf(value: Exclude<Value, null>): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value !== "number" || Number.isFinite(value)) return String(value);
@@ -86,7 +86,7 @@ const OPERATORS: Record<Operator, NonNullable<ReadTable["filters"]>[number]["ope
   "not empty": "not_empty",
 };
 
-/** What is looked at, as a question. */
+/** Sorting, filters and search of a displayed table. */
 export interface Look {
   sorting: Sorting | undefined;
   filters: readonly ColumnFilter[];
@@ -106,7 +106,7 @@ export function questionOf(of: ReadTable["of"], { sorting, filters, search }: Lo
   };
 }
 
-/** A long fraction is shortened for the eye; what is copied stays whole. */
+/** Shortens long fractions for display; copying uses the full value. */
 export function shortened(text: string): string {
   const value = Number(text);
   if (text.length < 10 || !/[.e]/.test(text) || !Number.isFinite(value)) return text;

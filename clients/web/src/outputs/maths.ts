@@ -1,9 +1,9 @@
-// Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` become elements that KaTeX fills when it is there.
+// Formulas in Markdown: turns `$…$`, `$$…$$`, `\(…\)` and `\[…\]` into elements for KaTeX.
 import type { MarkedExtension, TokenizerAndRendererExtension } from "marked";
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** As Pandoc has it: `$5 and $6` are prices. */
+/** Pandoc's rule, by which `$5 and $6` are prices. */
 const INLINE = /^(?:\$(?![\s$])((?:\\.|[^\\$\n])+?)(?<!\s)\$(?!\d)|\\\(((?:[^\\]|\\(?!\)))+?)\\\))/;
 const BLOCK =
   /^ {0,3}(?:\$\$((?:\\.|[^\\$]|\$(?!\$))+?)\$\$|\\\[((?:[^\\]|\\(?!\]))+?)\\\]|(\\begin\{(\w+\*?)\}[^]+?\\end\{\4\}))[ \t]*(?:\n|$)/;
@@ -27,7 +27,7 @@ export const maths: MarkedExtension = {
   extensions: [
     extension("mathBlock", "block", BLOCK, /(?:^|\n) {0,3}(?:\$\$|\\\[|\\begin\{)/),
     extension("mathInline", "inline", INLINE, /\$|\\\(/),
-    // Within a line too, `$$…$$` stands by itself.
+    // Inline `$$…$$` is displayed as a block.
     {
       ...extension("mathDisplay", "inline", /^\$\$((?:\\.|[^\\$])+?)\$\$/, /\$\$/),
       renderer: ({ text }) => `<span class="math display">${escaped(String(text))}</span>`,
@@ -35,7 +35,7 @@ export const maths: MarkedExtension = {
   ],
 };
 
-/** The formula of `text/latex`, without what marks it as one. */
+/** Formula of `text/latex` without its delimiters. */
 export function bareLatex(latex: string): string {
   const text = latex.trim();
   const found =

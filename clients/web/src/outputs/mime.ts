@@ -1,9 +1,9 @@
-// Which of an output's forms is shown: the richest that is known, and only in the frame what could run.
+// Chooses the form of an output to display: the richest known MIME type. Active content goes to the sandboxed frame.
 
 import { ARROW_TABLE, JSON_TABLE, readHead } from "./kernelTable.ts";
 import type { WidgetDrawing } from "./widgets.ts";
 
-/** What the sandboxed frame draws. */
+/** Content rendered by the sandboxed frame. */
 export type Drawing =
   | { kind: "html"; html: string }
   | { kind: "plotly"; figure: unknown }
@@ -23,7 +23,7 @@ export type Shape =
   | { kind: "widget"; model: string; text: string }
   | { kind: "json"; value: unknown; text: string }
   | { kind: "table"; resource: unknown; text: string }
-  /** A data frame; in Arrow's form as base64. */
+  /** A data frame; `arrow` is base64. */
   | { kind: "data frame"; json: unknown; arrow?: string; text: string }
   | { kind: "file"; type: string; source: string; text: string }
   | { kind: "nothing" }
@@ -32,7 +32,7 @@ export type Shape =
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const BOKEH_LOAD = "application/vnd.bokehjs_load.v0+json";
 
-/** nbformat's multi-line text. */
+/** Joins nbformat's multi-line text. */
 export function joined(value: unknown): string {
   return Array.isArray(value) ? value.join("") : String(value ?? "");
 }
@@ -60,7 +60,7 @@ function ofBundle(output: Bundle): Shape {
   return shape ?? { kind: "unknown", types: Object.keys(data) };
 }
 
-/** Charts, by the data that they are made of. */
+/** Charts and widgets, from their data. */
 function drawn(data: Bundle, text: string): Shape | undefined {
   const frame = (drawing: Drawing): Shape => ({ kind: "frame", drawing, text });
   const view = data["application/vnd.jupyter.widget-view+json"] as { model_id?: unknown } | undefined;
@@ -72,12 +72,12 @@ function drawn(data: Bundle, text: string): Shape | undefined {
   if (data["application/vnd.bokehjs_exec.v0+json"] !== undefined) {
     return frame({ kind: "bokeh", html: joined(data["text/html"]), script: joined(data["application/javascript"]) });
   }
-  // Its scripts are handed to the charts that need them (see renderers.ts).
+  // Bokeh's scripts are loaded by the charts that need them (see renderers.ts).
   if (data[BOKEH_LOAD] !== undefined) return { kind: "nothing" };
   return undefined;
 }
 
-/** The scripts that `output_notebook(INLINE)` of Bokeh brings for the charts after it. */
+/** Scripts from Bokeh's `output_notebook(INLINE)`, needed by later charts. */
 export function bokehScripts(content: unknown): string | undefined {
   const data = (content as { data?: Bundle } | null)?.data ?? {};
   return data[BOKEH_LOAD] === undefined ? undefined : joined(data["application/javascript"] ?? data[BOKEH_LOAD]);
@@ -95,13 +95,13 @@ function ofHtml(data: Bundle, text: string): Shape | undefined {
   return needsFrame(html) ? { kind: "frame", drawing: { kind: "html", html }, text } : { kind: "html", html, text };
 }
 
-/** The rows of a query, with the name under which the kernel has all of them. */
+/** Adds the kernel's name of the full table to a query's rows. */
 function named(resource: unknown, table: unknown): unknown {
   const name = (table as { table?: unknown } | undefined)?.table;
   return name === undefined ? resource : { ...(resource as object), table: name };
 }
 
-/** Altair's usual HTML fetches its libraries from another host; the chart in it is drawn with ours. */
+/** Chart specification in Altair's HTML, which would load its libraries from another host; the page uses its own. */
 function altairSpec(html: string): unknown {
   const found = /vega-?lite|vegaEmbed/.test(html) && /\}\)\((\{.*\}), \{"mode": "vega-lite"[^\n]*\}\);/.exec(html)?.[1];
   try {
@@ -152,7 +152,7 @@ function image(type: string, data: string, alt: string, metadata: Bundle): Shape
   return { kind: "image", source: `data:${type};base64,${data}`, alt: alt || "Output image", width: size?.width, type };
 }
 
-/** What is not text and tables alone goes into the sandboxed frame, and what brings a look of its own (but pandas and Polars). */
+/** True for HTML that must be rendered in the sandboxed frame: active elements, and own styles (except data frames). */
 export function needsFrame(html: string): boolean {
   if (/<(script|iframe|object|embed|form|canvas|svg|video|audio|link|input|button)\b|\son\w+\s*=/i.test(html)) return true;
   const isDataFrame = /<table[^>]*\bclass="[^"]*\bdataframe\b/i.test(html);

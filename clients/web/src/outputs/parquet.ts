@@ -1,4 +1,4 @@
-// The first rows of a Parquet file. Loaded when one is previewed.
+// Preview of a Parquet file's first rows. Loaded on demand.
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { decompress } from "fzstd";
 import type { Rows } from "../app/preview.ts";
@@ -16,7 +16,7 @@ export async function parquetRows(file: ArrayBuffer): Promise<Rows & { total: nu
   return { head, rows: read.map((row) => head.map((name) => words(row[name]))), hasMore: total > MOST_ROWS, total };
 }
 
-/** Those at the top: what is nested in one is shown as JSON. */
+/** Names of top-level columns; nested ones are displayed as JSON. */
 function columnsOf([root, ...elements]: { name: string; num_children?: number | undefined }[]): string[] {
   const names: string[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// The libraries that draw charts in the sandboxed frame, as text: the frame itself loads nothing, the page hands them over.
+// Source texts of the chart libraries for the sandboxed frame, which may not load anything itself.
 import type { Drawing } from "./mime.ts";
 import widgets from "virtual:widgets";
 import interpreter from "../../node_modules/vega-interpreter/build/vega-interpreter.js?url";
@@ -19,7 +19,7 @@ const ADDRESSES: Record<Drawing["kind"], string[]> = {
 
 const texts = new Map<string, Promise<string>>();
 
-/** In the order in which they run. */
+/** Scripts of a kind of drawing, in execution order. */
 export function scriptsFor(kind: Drawing["kind"]): Promise<string[]> {
   return Promise.all(ADDRESSES[kind].map(textOf));
 }
@@ -38,7 +38,7 @@ async function load(address: string): Promise<string> {
   return address === interpreter ? asScript(text) : text;
 }
 
-/** Vega's interpreter comes as a module alone: what it imports stands in `vega`, what it exports becomes a global. */
+/** Converts Vega's interpreter from a module to a script: its imports come from `vega`, and its export becomes a global. */
 export function asScript(module: string): string {
   const body = module
     .replace(/^import (\{[^}]*\}) from ['"]vega-util['"];?/m, "const $1 = vega;")

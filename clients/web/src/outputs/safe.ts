@@ -1,4 +1,4 @@
-// Markdown and HTML of others, made harmless: no script, no style, no address but http(s), mail and data images.
+// Sanitises Markdown and HTML: removes scripts, styles, and addresses except http(s), mail and data images.
 import DOMPurify from "dompurify";
 import { Marked, type Token } from "marked";
 import { colouredCode } from "./code.ts";
@@ -10,12 +10,12 @@ const RULES = {
   ALLOW_DATA_ATTR: false,
 };
 
-/** Fields to tick are no fields here. */
+/** Task list checkboxes are rendered as characters. */
 const ticks = { renderer: { checkbox: ({ checked }: { checked: boolean }) => (checked ? "☑ " : "☐ ") } };
 
 const marked = new Marked({ gfm: true, async: false }, maths, colouredCode, ticks);
 
-/** Styles go anyway: left out before they are parsed, the browser does not complain of each that the page's policy refuses. */
+/** Removes styles before parsing, because the browser would log each one that the page's policy refuses. */
 function unstyled(html: string): string {
   return html.replace(/<style\b[^>]*>[^]*?<\/style>/gi, "").replace(/\sstyle=("[^"]*"|'[^']*')/gi, "");
 }
@@ -30,7 +30,7 @@ export function safeFragment(html: string): DocumentFragment {
 
 export type Piece = { kind: "html"; html: string } | { kind: "mermaid"; text: string };
 
-/** Markdown in pieces: a diagram is drawn in a frame of its own. */
+/** Splits Markdown into HTML and Mermaid diagrams, each of which is rendered in its own frame. */
 export function markdownPieces(text: string, attachments: Record<string, unknown> | null | undefined): Piece[] {
   const tokens = marked.lexer(text);
   const pieces: Piece[] = [];
@@ -53,7 +53,7 @@ function harmless(tokens: Token[], attachments: Record<string, unknown> | null |
   return DOMPurify.sanitize(html, { ...RULES, ADD_ATTR: ["target"] });
 }
 
-/** nbformat's `attachment:NAME`. */
+/** Resolves nbformat's `attachment:NAME`. */
 function withAttachments(html: string, attachments: Record<string, unknown>): string {
   return html.replace(/src="attachment:([^"]+)"/g, (whole, name: string) => {
     const bundle = attachments[decodeURIComponent(name)] as Record<string, string> | undefined;
@@ -62,9 +62,9 @@ function withAttachments(html: string, attachments: Record<string, unknown>): st
   });
 }
 
-// Links of others open beside the page, and learn nothing of it.
+// External links open in a new tab without a referrer.
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  // Those within the notebook lead there.
+  // Links within the notebook stay in this tab.
   if (node.tagName !== "A" || node.getAttribute("href")?.startsWith("#")) return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer");

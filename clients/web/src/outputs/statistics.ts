@@ -1,7 +1,8 @@
-// What a column holds, of rows that are here; the kernel tells it of its own (clients/python/notarium/tables). Knows no DOM.
+// Column statistics of rows loaded in the page; the kernel computes those of its tables (clients/python/notarium/tables). Does
+// not use the DOM.
 import { type Table, numberOf } from "./table.ts";
 
-/** As `ColumnSummary` of the protocol. */
+/** Same shape as the protocol's `ColumnSummary`. */
 export interface Statistics {
   rows: number;
   missing: number;
@@ -53,7 +54,7 @@ function quantile(sorted: number[], part: number): number {
   return below + ((sorted[Math.ceil(place)] ?? NaN) - below) * (place - Math.floor(place));
 }
 
-/** Times as Python writes them sort as texts. */
+/** Texts and times; times in Python's format sort as texts. */
 function ofTexts(texts: string[]): Partial<Statistics> {
   const sorted = [...texts].sort();
   return sorted.length === 0 ? {} : { min: sorted[0], max: sorted.at(-1) };

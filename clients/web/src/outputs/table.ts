@@ -1,20 +1,20 @@
-// A table of data: what is sorted, found, shown on a page, copied. Knows no DOM.
+// Model of a displayed table: sorting, columns, parsing. Does not use the DOM.
 
 export interface Field {
   text: string;
   isHeader?: boolean;
-  /** A database's NULL, which is no empty text. */
+  /** The value is NULL in the database, which differs from an empty text. */
   isNull?: boolean;
-  /** What stands where there is no value, if it is not NULL. */
+  /** Text displayed for a missing value that is not NULL. */
   word?: string;
 }
 
 export interface Column {
   name: string;
-  /** Its type, as Polars writes it below the name. */
+  /** Type of the column, displayed below the name. */
   note?: string;
   isNumeric: boolean;
-  /** Of a data frame: `integer`, `number`, `boolean`, `datetime`, `text`, `any`. */
+  /** Kind of a data frame's column: `integer`, `number`, `boolean`, `datetime`, `text`, `any`. */
   kind?: string;
   missing?: string;
   isIndex?: boolean;
@@ -23,17 +23,17 @@ export interface Column {
 export interface Table {
   columns: Column[];
   rows: Field[][];
-  /** How many rows the data has, where the output shows fewer. */
+  /** Number of rows of the data, if the output has fewer. */
   total?: number;
-  /** Of a query: how long it took, and where. */
+  /** Duration and connection of a query. */
   caption?: string;
-  /** What is to be known of it: that rows were left out. */
+  /** A remark, such as rows left out. */
   notice?: string;
-  /** Of a data frame: `pandas.DataFrame` … */
+  /** Type of a data frame: `pandas.DataFrame` … */
   kind?: string;
-  /** Its name in the kernel, which has more of it. */
+  /** Name in the kernel, which has all rows. */
   name?: string;
-  /** How many columns are not here. */
+  /** Number of columns that were left out. */
   columnsLeftOut?: number;
 }
 
@@ -53,18 +53,18 @@ export function numberOf(text: string): number | undefined {
 
 const isMissing = (text: string) => MISSING.has(text.trim().toLowerCase());
 
-/** A column is numeric when all that it holds is. */
+/** Column of texts; numeric if all present values are. */
 export function columnOf(name: string, texts: string[], note?: string): Column {
   const held = texts.filter((text) => !isMissing(text));
   const isNumeric = held.length > 0 && held.every((text) => numberOf(text) !== undefined);
   return { name, isNumeric, ...(note && { note }) };
 }
 
-/** What is missing stands last in both directions; equal rows keep their order. */
+/** Sorted rows: missing values last in both directions, equal rows in their order. */
 export function sorted(table: Table, { column, isDown }: Sorting): Field[][] {
   const { isNumeric, kind } = table.columns[column] ?? { isNumeric: false };
   const text = (row: Field[]) => row[column]?.text ?? "";
-  // A data frame says itself where a value is missing.
+  // Data frames mark missing values.
   const isGone = (row: Field[]) => (kind === undefined ? isMissing(text(row)) : row[column]?.isNull === true);
   return [...table.rows].sort((a, b) => {
     if (isGone(a) || isGone(b)) return Number(isGone(a)) - Number(isGone(b));
@@ -73,7 +73,7 @@ export function sorted(table: Table, { column, isDown }: Sorting): Field[][] {
   });
 }
 
-/** Also of whole numbers that no number of JavaScript holds. */
+/** Compares numbers, including integers beyond JavaScript's precision. */
 export function compareNumbers(left: string, right: string): number {
   if (/^-?\d{16,}$/.test(left) && /^-?\d+$/.test(right))
     return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
@@ -99,7 +99,7 @@ export function csv(table: Table, rows: Field[][], columns: number[]): string {
   return [head, ...rows.map((row) => line(columns.map((column) => row[column]?.text ?? "")))].join("\n") + "\n";
 }
 
-/** Columns by their names and types. `total`: of the data, which may have more rows. */
+/** Table from names and types of columns. `total` is the number of rows of the data, if more. */
 export function headed(names: string[], notes: string[], rows: Field[][], total?: number): Table {
   const texts = (index: number) => rows.map((row) => row[index]?.text ?? "");
   const columns = names.map((name, index) => columnOf(name, texts(index), notes[index]));
@@ -107,7 +107,7 @@ export function headed(names: string[], notes: string[], rows: Field[][], total?
 }
 
 interface Resource {
-  /** Of a query whose rows a variable holds: its name in the kernel. */
+  /** Name in the kernel of the variable with a query's rows. */
   table?: unknown;
   schema?: { fields?: { name: unknown; type?: unknown; database_type?: unknown }[] };
   data?: unknown;
@@ -115,7 +115,10 @@ interface Resource {
   caption?: unknown;
 }
 
-/** A tabular data resource (Frictionless), as pandas and nteract write it; of an SQL cell with the database's types and all rows. */
+/**
+ * Table from a tabular data resource (Frictionless) by pandas or nteract. SQL cells add database types and the number of all
+ * rows.
+ */
 export function ofResource(resource: unknown): Table | undefined {
   const { schema, data, total, caption, table: name } = (resource ?? {}) as Resource;
   if (!Array.isArray(schema?.fields) || !Array.isArray(data)) return undefined;
@@ -130,14 +133,17 @@ export function ofResource(resource: unknown): Table | undefined {
   return { ...table, ...(typeof caption === "string" && captionOf(caption)), ...(typeof name === "string" && { name }) };
 }
 
-/** `the first 1,000 of 3,000 rows, 6 ms, duckdb. More rows …`: the page counts the rows itself. */
+/**
+ * Splits a caption like `the first 1,000 of 3,000 rows, 6 ms, duckdb. More rows …`, without the row counts, which the page
+ * displays itself.
+ */
 export function captionOf(text: string): Pick<Table, "caption" | "notice"> {
   const [, soFar = "", rest = ""] = /^(?:(?:the first [\d,]+ of )?[\d,]+ rows?( so far)?, )?(.*)$/s.exec(text) ?? [];
   const [, caption = "", notice] = /^(.*?)(?:\. (.*))?$/s.exec(rest) ?? [];
   return { caption: `${soFar && "so far, "}${caption}`, ...(notice && { notice }) };
 }
 
-/** The table with all its rows; what its columns hold may show only then. */
+/** Table with all its rows; column types are detected again from them. */
 export function whole({ columns, caption, notice }: Table, rows: Field[][]): Table {
   const texts = (index: number) => rows.map((row) => row[index]?.text ?? "");
   const said = { ...(caption && { caption }), ...(notice && { notice }) };

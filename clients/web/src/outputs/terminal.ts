@@ -1,11 +1,11 @@
-// What a terminal would show of a program's text: `\r`, `\b` and escapes move the cursor and erase. Colours stay, as escapes.
+// Terminal emulation for program output: `\r`, `\b` and escapes move the cursor and erase. Colours stay as escapes.
 
 interface Row {
-  /** With escapes for its colours; it stands alone, and ends as it may. */
+  /** Text with colour escapes, independent of other rows. */
   text: string;
-  /** Characters that are seen. */
+  /** Number of visible characters. */
   length: number;
-  /** The colours at its end. */
+  /** Colours at the end of the row. */
   style: string;
 }
 
@@ -14,16 +14,16 @@ interface Character {
   style: string;
 }
 
-/** No program has lines so wide, and a cursor moved there would cost as much memory. */
+/** Limit of the width: real programs stay below it, and larger cursor moves would waste memory. */
 const MOST_COLUMNS = 1_000;
 const TOKENS =
   /\u001b\[([\d;:?]*)([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[()][\dA-B]|\u001b.?|[\r\n\b]|[^\u001b\r\n\b]+/gs;
-/** An escape that is cut in two goes on in the next piece. */
+/** Incomplete escape at the end of a piece; it continues in the next piece. */
 const UNFINISHED = /\u001b(?:\[[\d;:?]{0,40}|\][^\u0007\u001b]{0,2000})?$/;
 const COLOUR = /\u001b\[([\d;:]*)m/g;
 
 export class Screen {
-  /** All that was written. */
+  /** All text written so far. */
   text = "";
   #rows: Row[] = [{ text: "", length: 0, style: "" }];
   #x = 0;
@@ -31,7 +31,7 @@ export class Screen {
   #style = new Style();
   #rest = "";
   #lines: string[] = [];
-  /** Rows before this one are in `#lines` as they are. */
+  /** Rows before this one are unchanged in `#lines`. */
   #unchanged = 0;
 
   write(more: string): void {
@@ -48,7 +48,7 @@ export class Screen {
     }
   }
 
-  /** Each line can be shown by itself. */
+  /** Lines of the screen, each with its own colour escapes. */
   lines(): string[] {
     for (let at = this.#unchanged; at < this.#rows.length; at++) this.#lines[at] = this.#rows[at]?.text ?? "";
     this.#lines.length = this.#unchanged = this.#rows.length;
@@ -86,7 +86,7 @@ export class Screen {
     void this.#row;
   }
 
-  /** As Jupyter does it: the character goes. */
+  /** Backspace deletes the character, as in Jupyter. */
   #takeBack(): void {
     if (this.#x === 0) return;
     this.#x -= 1;
@@ -116,7 +116,7 @@ export class Screen {
     else if (final === "J") this.#eraseBelow(first || 0);
   }
 
-  /** 0: to the end, 1: to the cursor, 2: all. */
+  /** Erases in the line: 0 to the end, 1 to the cursor, 2 all. */
   #eraseLine(what: number): void {
     const characters = charactersOf(this.#row.text);
     const blank = { text: " ", style: "" };
@@ -137,7 +137,7 @@ export class Screen {
   }
 }
 
-/** The colours in force: one parameter of each kind. */
+/** Active colours: one parameter of each kind. */
 class Style {
   readonly #kinds = new Map<string, string>();
   escape = "";
@@ -194,7 +194,7 @@ function rowOf(characters: Character[]): Row {
   return { text, length: characters.length, style };
 }
 
-/** The lines that a terminal would show. */
+/** Lines that a terminal displays for a text. */
 export function settledLines(text: string): string[] {
   const screen = new Screen();
   screen.write(text);

@@ -1,4 +1,4 @@
-// Text of programs with ANSI escapes for its colours, in parts of one colour. (terminal.ts has what moves the cursor.)
+// Splits text with ANSI colour escapes into parts of one colour. (terminal.ts handles cursor movement.)
 import Anser from "anser";
 
 export interface Part {

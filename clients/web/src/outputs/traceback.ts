@@ -1,13 +1,13 @@
-// A traceback of IPython in its frames: which cell or file, which line.
+// Splits an IPython traceback into frames with their cell or file and line.
 import { withoutEscapes } from "./terminal.ts";
 
 export interface Frame {
-  /** `Cell In[3], line 2` or a file. */
+  /** Title: `Cell In[3], line 2`, or a file. */
   title: string;
-  /** The kernel's number of the run whose cell it is in. */
+  /** Execution count of the run whose cell contains the frame. */
   count?: number;
   line?: number;
-  /** With colours, without the title. */
+  /** Text with colours, without the title. */
   text: string;
 }
 
@@ -32,12 +32,12 @@ function opened(line: string): Frame | undefined {
   return IN_FILE.test(line) ? { title: line.trim(), text: "" } : undefined;
 }
 
-/** The innermost place that is in a cell: where a person looks first. */
+/** The innermost frame in a cell, which is the first place to look. */
 export function placeOf(frames: Frame[]): Frame | undefined {
   return frames.findLast(({ count, line }) => count !== undefined && line !== undefined);
 }
 
-/** `line 3: no such column`, as an SQL cell says it. */
+/** Line number of an SQL cell's error: `line 3: no such column`. */
 export function sqlLine(value: string): number | undefined {
   const line = /^line (\d+): /.exec(withoutEscapes(value))?.[1];
   return line === undefined ? undefined : Number(line);

@@ -1,4 +1,4 @@
-/** The address of the script that draws widgets in the frame (widgets.ts beside the configuration of Vite). */
+/** Address of the frame's widget script (widgets.ts beside Vite's configuration). */
 declare module "virtual:widgets" {
   const address: string;
   export default address;

@@ -1,11 +1,11 @@
-// What the page and the frame say to each other about widgets, and which widgets a view is made of.
+// Messages between page and frame about widgets, and the set of widgets that a view needs.
 
 export interface WidgetState {
   state: Record<string, unknown>;
   buffers?: { path: string[]; base64: string }[];
-  /** Absent: a widget. */
+  /** Undefined for widgets. */
   target?: string | null;
-  /** Of progress: the run. */
+  /** The run, for a progress comm. */
   execution_id?: string | null;
 }
 
@@ -18,12 +18,12 @@ export interface WidgetDrawing {
   kind: "widgets";
   model: string;
   widgets: [string, WidgetState][];
-  /** A kernel answers. */
+  /** A kernel handles the widget's messages. */
   isLive: boolean;
   mayMove: boolean;
 }
 
-/** What a widget in the frame says to the kernel. */
+/** Message of a widget in the frame to the kernel. */
 export interface WidgetMessage {
   id: number;
   comm_id: string;
@@ -34,7 +34,7 @@ export interface WidgetMessage {
 const MOST_BYTES = 2 << 20;
 const MOST_BUFFERS = 64;
 
-/** Anything may come out of a frame: only what a widget would say is heard. */
+/** Validates a message from the frame, which may send anything. */
 export function widgetMessage(value: unknown): WidgetMessage | undefined {
   const { id, comm_id, data, buffers } = (value ?? {}) as Record<string, unknown>;
   if (typeof id !== "number" || !Number.isSafeInteger(id) || typeof comm_id !== "string") return undefined;
@@ -63,7 +63,7 @@ function base64(buffer: unknown): string | undefined {
   return btoa(binary);
 }
 
-/** The widget, those that it is made of, and the links between them, with what those link. */
+/** Ids of the widget, its parts, and the links between them with their targets. */
 export function closure(all: ReadonlyMap<string, WidgetState>, root: string): Set<string> {
   const references = new Map([...all].map(([id, { state }]) => [id, referencesIn(state)]));
   const found = new Set<string>();
@@ -83,7 +83,7 @@ function referencesIn(state: Record<string, unknown>): string[] {
   return [...JSON.stringify(state).matchAll(/IPY_MODEL_([\w-]+)|"model_id":"([\w-]+)"/g)].map((each) => each[1] ?? each[2] ?? "");
 }
 
-/** What the notebook's file keeps of its widgets, as nbformat has it. */
+/** Widget states saved in the notebook's file, in nbformat's shape. */
 export function savedWidgets(metadata: unknown): Map<string, WidgetState> {
   const widgets = (metadata as { widgets?: Record<string, unknown> } | null)?.widgets;
   const saved = widgets?.["application/vnd.jupyter.widget-state+json"] as { state?: Record<string, unknown> } | undefined;

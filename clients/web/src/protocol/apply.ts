@@ -1,4 +1,4 @@
-// From an event to the next document. This file dispatches; the slices compute.
+// Applies events to the document. This file dispatches to the handlers of each slice.
 import type { EventMessage, EventPayloads } from "./messages.ts";
 import type { Document } from "./document.ts";
 import { SCHEMAS } from "./schemas.ts";
@@ -11,7 +11,7 @@ import { kernelEvents } from "./apply/kernels.ts";
 import { notebookEvents } from "./apply/notebook.ts";
 import { toolCallEvents } from "./apply/tool_calls.ts";
 
-/** What a slice is given: the document, the event's envelope, and where it notes what it changed. */
+/** Argument of a handler: the document, the event's envelope, and the record of changed parts. */
 export interface Folding {
   document: Document;
   event: EventMessage;
@@ -28,13 +28,13 @@ const handlers = new Map(
   ),
 );
 
-/** Whether this client can fold the event: by type, and by schema. If not, take the server's snapshot. */
+/** True if this client knows the event's type and schema. If not, take the server's snapshot. */
 export function knows(event: Pick<EventMessage, "type" | "schema">): boolean {
   const newest = SCHEMAS.get(event.type);
   return newest !== undefined && event.schema <= newest;
 }
 
-/** Folds one event in. One that was applied already changes nothing. Throws at one that it does not know: ask `knows`. */
+/** Applies one event; an event that was applied already changes nothing. Throws on unknown events: check `knows` first. */
 export function apply(document: Document, event: EventMessage): Touched {
   const touched = new Touched();
   if (event.version <= document.version) return touched;

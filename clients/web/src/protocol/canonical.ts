@@ -1,10 +1,10 @@
-// Canonical JSON (RFC 8785) and digests: equal for all who hold the same document.
+// Canonical JSON (RFC 8785) and digests, equal for all replicas of a document.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 const MAX_LEVELS = 127;
 
-/** A value without a canonical form: half of a surrogate pair, a number beyond a double, too many levels. */
+/** The value has no canonical form: half of a surrogate pair, a number beyond a double, too many levels. */
 export class NoCanonicalForm extends Error {}
 
 export function canonicalJson(value: unknown, level = 0): string {
@@ -14,7 +14,7 @@ export function canonicalJson(value: unknown, level = 0): string {
   if (level >= MAX_LEVELS) throw new NoCanonicalForm(`more than ${MAX_LEVELS} levels`);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, level + 1)).join(",")}]`;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  // The default order of strings is that of their UTF-16 units.
+  // The default order of strings compares UTF-16 units.
   fields.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${fields.map(([name, field]) => `${quoted(name)}:${canonicalJson(field, level + 1)}`).join(",")}}`;
 }
@@ -24,7 +24,7 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Lower-case hex of the SHA-256 of the canonical JSON. Synchronous: browsers offer their own hash over https alone. */
+/** Lower-case hex SHA-256 of the canonical JSON. Synchronous, because browsers offer their own hash only over HTTPS. */
 export function digest(value: unknown): string {
   return bytesToHex(sha256(utf8ToBytes(canonicalJson(value))));
 }

@@ -1,7 +1,7 @@
-// Text changes as they cross the wire: CodeMirror's ChangeSet JSON, in UTF-16 units.
+// Text changes in the wire format: CodeMirror's ChangeSet JSON, in UTF-16 units.
 import type { ChangeSet } from "./messages.ts";
 
-/** The text after a change; undefined where the change does not fit the text. */
+/** Text after a change; undefined if the change does not fit the text. */
 export function applyChange(source: string, change: ChangeSet): string | undefined {
   let at = 0;
   let text = "";
@@ -14,13 +14,13 @@ export function applyChange(source: string, change: ChangeSet): string | undefin
   return at === source.length ? text : undefined;
 }
 
-/** `[start, end]` of a text after a change: what is inserted at its edges stays outside, what was emptied stays empty. */
+/** Range `[start, end]` after a change: text inserted at its edges stays outside, and a deleted range becomes empty. */
 export function mapRange([start, end]: [number, number], change: ChangeSet): [number, number] {
   const mapped = mapPosition(start, change, true);
   return [mapped, Math.max(mapPosition(end, change, false), mapped)];
 }
 
-/** As CodeMirror's `mapPos`; a position behind the end of the text goes to the end of the new one. */
+/** Same as CodeMirror's `mapPos`; a position beyond the end maps to the end of the new text. */
 function mapPosition(position: number, change: ChangeSet, after: boolean): number {
   let [old, now] = [0, 0];
   for (const section of change) {

@@ -1,7 +1,7 @@
-// The document of one notebook at one version, as protocol/README.md has it (section 2).
+// The document of one notebook at one version, as defined in protocol/README.md (section 2).
 //
-// What is kept by id stands in maps: an id may be any word, `__proto__` too. A cell, execution, conversation … that changes is
-// replaced by a new object, so that who holds the old one sees that there is another.
+// Objects with ids are kept in maps, because an id may be any word, even `__proto__`. A changed cell, execution, conversation …
+// is replaced by a new object, so that holders of the old one can detect the change.
 import type {
   AccessEntry,
   AssistantGrant,
@@ -21,10 +21,10 @@ import type {
 import { canonicalJson, digest } from "./canonical.ts";
 import { textToRun } from "./values.ts";
 
-/** The number of the rules by which this client folds events (`subscribed.document`). */
+/** Version of the rules by which this client applies events (`subscribed.document`). */
 export const DOCUMENT = 1;
 
-/** Maps that the snapshot always names; the others are left out while they are empty. */
+/** Maps that snapshots always contain; the others are omitted while empty. */
 const ALWAYS = ["cells", "latest", "executions", "kernels"] as const;
 const SOMETIMES = ["threads", "functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
 
@@ -42,7 +42,7 @@ export class Document {
   reactivity: Reactivity = "off";
   readonly cells = new Map<string, Cell>();
   readonly latest = new Map<string, string>();
-  /** Threads of comments; one whose cell is not in `cells` is in the trash with it. */
+  /** Comment threads. A thread whose cell is not in `cells` is in the trash with it. */
   readonly threads = new Map<string, Thread>();
   readonly executions = new Map<string, Execution>();
   readonly kernels = new Map<string, KernelSession>();
@@ -69,7 +69,7 @@ export class Document {
     return document;
   }
 
-  /** As the server sends it. */
+  /** Snapshot in the server's shape. */
   toJSON(): Snapshot {
     const { notebook_id, version, title, metadata, created_at, updated_at, access, order } = this;
     const maps = Object.fromEntries(ALWAYS.map((name) => [name, entries(this[name])]));
@@ -99,7 +99,7 @@ export class Document {
     return id === undefined ? undefined : this.executions.get(id);
   }
 
-  /** Whether the cell's source changed since its latest execution began, or since what it asks was answered. */
+  /** True if the source changed since the latest execution started, or since the prompt was answered. */
   isStale(cellId: string): boolean {
     const cell = this.cells.get(cellId);
     if (!cell) return false;
@@ -108,7 +108,7 @@ export class Document {
     return subject?.kind === "cell" && subject.source !== textToRun(cell);
   }
 
-  /** Where a cell of that key and id stands in `order`, or would. */
+  /** Index in `order` of a cell with this key and id, present or not. */
   placeOf(key: string, cellId: string): number {
     let [low, high] = [0, this.order.length];
     while (low < high) {
@@ -123,7 +123,7 @@ export class Document {
   }
 }
 
-/** `Object.fromEntries` defines its fields, so that `__proto__` is a name like any other. */
+/** Object from a map; `Object.fromEntries` treats `__proto__` as an ordinary name. */
 function entries(map: ReadonlyMap<string, unknown>): { [id: string]: unknown } {
   return Object.fromEntries(map);
 }

@@ -1,6 +1,6 @@
-// What an event changed, for who shows it.
+// Record of the parts that an event changed, for rendering.
 
-/** Parts of the document beside single cells. */
+/** Parts of the document other than single cells. */
 export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "comments" | "assistants";
 
 export class Touched {

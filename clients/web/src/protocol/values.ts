@@ -1,20 +1,20 @@
-// Values as the document holds them: optional fields that hold nothing are left out.
+// Values in the document's shape, without empty optional fields.
 import type { CellContent, CellFlags, CellReply, MessageFlags, Output, PastExecution, Target, UserFunction } from "./messages.ts";
 
-/** Whether an optional field holds nothing. */
+/** True for an empty optional field: absent, null, false, or an empty object or list. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** The value without those of the named fields that hold nothing. */
+/** Copy without those of the named fields that are empty. */
 export function without<T extends object>(value: T, ...optional: (keyof T)[]): T {
   const kept = { ...value };
   for (const name of optional) if (isNothing(kept[name])) delete kept[name];
   return kept;
 }
 
-/** The value without fields that are absent or null. */
+/** Copy without absent and null fields. */
 export function present<T extends object>(value: T): T {
   const fields = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
   return Object.fromEntries(fields) as T;
@@ -22,18 +22,18 @@ export function present<T extends object>(value: T): T {
 
 export function cellContent(cell: CellContent): CellContent {
   const content = without({ ...cell, flags: cellFlags(cell.flags ?? {}) }, "metadata", "flags");
-  // Attachments that are an empty object were set, and stay.
+  // Attachments set to an empty object are kept.
   return present(content);
 }
 
 const SQL_LINE = "%%notarium_sql\n";
 
-/** What a kernel is given for a cell, and the record of a run has. */
+/** Text sent to a kernel for a cell, as recorded in a run. */
 export function textToRun({ cell_type, source }: Pick<CellContent, "cell_type" | "source">): string {
   return cell_type === "sql" ? SQL_LINE + source : source;
 }
 
-/** As people wrote it. */
+/** Source as written by people, from the text sent to a kernel. */
 export function writtenText(source: string): string {
   return source.startsWith(SQL_LINE) ? source.slice(SQL_LINE.length) : source;
 }

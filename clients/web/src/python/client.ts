@@ -1,4 +1,4 @@
-// Questions to ruff, which runs in a worker of its own. The worker is started with the first question.
+// Client of Ruff in a web worker, which starts with the first question.
 import type { Finding, PythonCell } from "./notebook.ts";
 
 export type Question = { check: PythonCell[]; others: string[] } | { format: string; indent: string };
@@ -14,7 +14,7 @@ function start(): Worker {
     waiting.get(data.id)?.(data);
     waiting.delete(data.id);
   };
-  // The next question tries again.
+  // The next question starts a new worker.
   started.onerror = () => {
     if (worker === started) worker = undefined;
     for (const answer of waiting.values()) answer({ error: "ruff could not be loaded" });
@@ -31,13 +31,13 @@ function ask(question: Question): Promise<Answer> {
   return new Promise((resolve) => waiting.set(id, resolve));
 }
 
-/** By cell; nothing where ruff cannot be had. */
+/** Findings by cell; undefined if Ruff cannot be loaded. */
 export async function check(cells: PythonCell[], others: string[]): Promise<Map<string, Finding[]> | undefined> {
   const answer = await ask({ check: cells, others });
   return "found" in answer ? answer.found : undefined;
 }
 
-/** The formatted source; the same where it is no Python that can be read. */
+/** The formatted source; undefined if it is not valid Python. */
 export async function format(source: string, indent: string): Promise<string | undefined> {
   const answer = await ask({ format: source, indent });
   if ("error" in answer) throw new Error(answer.error);

@@ -1,19 +1,19 @@
-// IPython's magics and commands in a cell: what is not Python stands as a name while ruff reads the rest. Knows no DOM.
+// Masks IPython magics and shell commands with names, so that Ruff can parse the cell. Does not use the DOM.
 
 export interface Masked {
-  /** As many lines as before. */
+  /** Python code with the same number of lines. */
   code: string;
-  /** What each name of ours stands for, in order. */
+  /** Masked texts, by the number in their name. */
   taken: string[];
 }
 
 const NAME = "__notarium_magic_";
-/** Cell magics whose body is Python. */
+/** Cell magics with a Python body. */
 const PYTHON_BODY = /^%%(?:time|timeit|capture|prun|python3?|debug|notarium_\w+)\b/;
 const LINE_MAGIC = /^(\s*)([%!?].*|[\w.]+\?{1,2}\s*)$/;
 const ASSIGNED = /^(\s*[\w., *()[\]]+?\s*=\s*)([%!].*)$/;
 
-/** Nothing where the cell is another language's: `%%bash`. */
+/** Masks a cell; undefined for cells in another language, such as `%%bash`. */
 export function masked(source: string): Masked | undefined {
   const lines = source.split("\n");
   const first = lines.findIndex((line) => line.trim() !== "");
@@ -38,12 +38,12 @@ export function masked(source: string): Masked | undefined {
   return { code: code.join("\n"), taken };
 }
 
-/** Puts back what was taken, wherever it stands by now. */
+/** Restores the masked texts. */
 export function unmasked(code: string, { taken }: Masked): string {
   return taken.reduce((text, magic, index) => text.replace(`${NAME}${index}__`, () => magic), code);
 }
 
-/** For each line: whether a string of three quotes is open where it begins. */
+/** For each line: true if a triple-quoted string is open at its start. */
 function openStrings(lines: string[]): boolean[] {
   let open: string | undefined;
   return lines.map((line) => {

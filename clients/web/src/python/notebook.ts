@@ -1,5 +1,5 @@
-// A notebook as ruff reads it: all cells of Python one after the other, so that a name of an earlier cell is known. What ruff finds is
-// given back by cell. Runs in a worker, and in Node; the caller brings ruff.
+// Checks a notebook with Ruff as one file, so that names of earlier cells are known; reports findings by cell. Runs in a worker
+// and in Node; the caller provides Ruff.
 import { namesOf } from "../app/depends.ts";
 import { type Masked, masked, unmasked } from "./magics.ts";
 
@@ -9,11 +9,11 @@ export interface PythonCell {
 }
 
 export interface Finding {
-  /** Units of the cell's source. */
+  /** Position in UTF-16 units of the cell's source. */
   from: number;
   to: number;
   message: string;
-  /** `F821`; absent of a mistake in the syntax. */
+  /** Rule, for example `F821`; undefined for syntax errors. */
   code?: string;
 }
 
@@ -30,16 +30,16 @@ export interface Workspace {
   free: () => void;
 }
 
-/** Makes one with ruff's options. */
+/** Creates a workspace with Ruff's options. */
 export type Ruff = (options: object) => Workspace;
 
 const BUILTINS = ["display", "get_ipython", "In", "Out", "exit", "quit", "_", "__", "___", "_i", "_ih", "_oh", "_dh"];
-/** What is usual in notebooks: imports for later, twice or with a star, and `await` at the top. */
+/** Rules for patterns common in notebooks: unused, repeated or star imports, and top-level `await`. */
 const IGNORED = ["F401", "F403", "F405", "F704", "F811", "E902"];
-/** They bring names that nobody sees. */
+/** Magics that define names invisible to Ruff. */
 const BRINGS_NAMES = /^\s*%(?:run|pylab|load|loadpy|store|autoload)\b/m;
 
-/** `others`: names that cells of other languages define. */
+/** Findings by cell. `others` has names that cells in other languages define. */
 export function check(ruff: Ruff, cells: readonly PythonCell[], others: readonly string[]): Map<string, Finding[]> {
   const found = new Map<string, Finding[]>();
   const syntax = ruff({ lint: { select: [] } });
@@ -55,7 +55,7 @@ export function check(ruff: Ruff, cells: readonly PythonCell[], others: readonly
         cell.id,
         wrong.map((each) => finding(each, cell.source, 0)),
       );
-      // Its names are known as far as they can be read: no other cell is blamed for it.
+      // Names of a broken cell count as defined, so that other cells get no findings for them.
       for (const name of namesOf(code).defined) known.add(name);
       continue;
     }
@@ -82,7 +82,7 @@ function finding({ code, message, start_location: start, end_location: end }: Di
   return { from, to: Math.max(to, Math.min(from + 1, text.length)), message: words, ...(!isSyntax && { code }) };
 }
 
-/** Rows and columns count from 1. */
+/** Offset of a row and column, which count from 1. */
 function offsetOf(text: string, row: number, column: number): number {
   const lines = text.split("\n");
   const at = Math.max(0, Math.min(row - 1, lines.length - 1));
@@ -90,7 +90,7 @@ function offsetOf(text: string, row: number, column: number): number {
   return Math.min(text.length, before + (row - 1 > at ? (lines[at]?.length ?? 0) : column - 1));
 }
 
-/** As ruff formats a cell of a notebook; undefined where it is not Python that can be read. */
+/** Cell formatted by Ruff; undefined if it is not valid Python. */
 export function format(ruff: Ruff, source: string, indent: string): string | undefined {
   const { head, body } = headed(source);
   const python: Masked | undefined = masked(source) && masked(body);
@@ -110,13 +110,13 @@ export function format(ruff: Ruff, source: string, indent: string): string | und
   }
 }
 
-/** The line of a cell magic stays as it is. */
+/** Separates the line of a cell magic, which stays unchanged. */
 function headed(source: string): { head: string; body: string } {
   const head = /^\s*%%[^\n]*(?:\n|$)/.exec(source)?.[0] ?? "";
   return { head, body: source.slice(head.length) };
 }
 
-/** At the end of a cell it means: show no result. */
+/** Restores a final semicolon, which suppresses the cell's result. */
 function withSemicolon(source: string, formatted: string): string {
   const last = (text: string) => text.split("\n").findLast((line) => line.trim() !== "" && !line.trim().startsWith("#"));
   const line = last(formatted);

@@ -1,10 +1,10 @@
-// Ruff, compiled to WebAssembly, off the page's thread. Loaded at the first question.
+// Web worker with Ruff, compiled to WebAssembly. Loaded with the first question.
 import load, { PositionEncoding, Workspace } from "@astral-sh/ruff-wasm-web";
 import address from "@astral-sh/ruff-wasm-web/ruff_wasm_bg.wasm?url";
 import type { Answer, Question } from "./client.ts";
 import { type Ruff, check, format } from "./notebook.ts";
 
-/** The build keeps the module compressed (compress.ts): whoever needs it unpacks it. */
+/** Unpacks the module, which the build compresses (compress.ts). */
 async function bytesOf(answer: Response): Promise<ArrayBuffer> {
   if (!answer.ok) throw new Error(`no ruff: ${answer.status}`);
   const bytes = await answer.arrayBuffer();

@@ -1,4 +1,4 @@
-// Blobs that were fetched, by their hash: they never change. The last used ones stay, as many as have no more bytes than that.
+// Cache of fetched blobs by hash; blobs are immutable. Evicts the least recently used above a size limit.
 
 const MOST_BYTES = 64_000_000;
 
@@ -13,7 +13,7 @@ export class BlobCache {
 
   get(sha256: string, fetch: () => Promise<ArrayBuffer>): Promise<ArrayBuffer> {
     const known = this.#kept.get(sha256) ?? { blob: this.#fetched(sha256, fetch()), bytes: 0 };
-    // The last used stands last.
+    // Moves the entry to the end of the LRU order.
     this.#kept.delete(sha256);
     this.#kept.set(sha256, known);
     return known.blob;
@@ -37,7 +37,7 @@ export class BlobCache {
     this.#bytes += bytes;
     for (const [oldest, { bytes: size }] of this.#kept) {
       if (this.#bytes <= this.#mostBytes) return;
-      // What is on its way has no size yet.
+      // Pending blobs have no size yet.
       if (size === 0 || oldest === sha256) continue;
       this.#kept.delete(oldest);
       this.#bytes -= size;

@@ -1,4 +1,5 @@
-// The widgets and the progress of the kernels of a notebook: what they show now, and the way to them. Ephemeral, and asked for anew with each subscription.
+// Comms of a notebook's kernels: current state of widgets and progress, and messages to them. Ephemeral; requested again with
+// each subscription.
 import type { CommChange, OpenComm, ServerMessage } from "../protocol/messages.ts";
 import type { WidgetChange, WidgetMessage, WidgetState } from "../outputs/widgets.ts";
 import type { Connection } from "./connection.ts";
@@ -6,9 +7,9 @@ import { Listeners } from "./listeners.ts";
 
 /** The widgets of one kernel. */
 export interface KernelWidgets {
-  /** Absent: not told yet. */
+  /** Undefined until received. */
   widgets: Map<string, WidgetState> | undefined;
-  /** Why nothing is known now. */
+  /** Reason why the widgets are unknown. */
   problem: string | undefined;
 }
 
@@ -17,10 +18,10 @@ export class Comms {
   readonly #notebook: string;
   readonly #kernels = new Map<string, KernelWidgets>();
   readonly #end: () => void;
-  /** All of a kernel is another. */
+  /** All widgets of a kernel were replaced. */
   readonly replaced = new Listeners<[kernel: string]>();
   readonly changed = new Listeners<[kernel: string, changes: WidgetChange[]]>();
-  /** A message of ours was refused. */
+  /** Number of the last message sent. */
   #last = 0;
 
   constructor(connection: Connection, notebook: string) {
@@ -29,7 +30,7 @@ export class Comms {
     this.#end = connection.received.add((message) => this.#hear(message));
   }
 
-  /** What is known of a kernel's widgets; asks for it at the first time. */
+  /** Known widgets of a kernel; the first call requests them. */
   of(kernel: string): KernelWidgets {
     const known = this.#kernels.get(kernel);
     if (known) return known;
@@ -39,7 +40,7 @@ export class Comms {
     return fresh;
   }
 
-  /** Gives the name by which the kernel's answers know the message; nothing where it did not go. */
+  /** Sends a message; returns the id that the kernel's answers refer to, or undefined if it was not sent. */
   send(kernel: string, { comm_id, data, buffers }: WidgetMessage): string | undefined {
     const id = (this.#last += 1);
     const message = { comm_id, data, ...(buffers.length > 0 && { buffers }) };
@@ -53,7 +54,7 @@ export class Comms {
 
   #follow(kernel: string): void {
     const { welcome } = this.#connection;
-    // An older server would take it for a mistake.
+    // Older servers would answer with an error.
     if (!welcome?.features.includes("comms")) return;
     this.#connection.send({ follow_comms: { notebook: this.#notebook, kernel_session: kernel } });
   }

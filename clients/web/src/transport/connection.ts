@@ -1,20 +1,20 @@
-// The connection to a server: one socket, opened again whenever it breaks. Knows no notebook and no DOM.
+// Connection to a server: one socket, reopened after each failure. Independent of notebooks and the DOM.
 //
 //   idle ─ start ─▶ connecting ─ welcome ─▶ live ─ lost ─▶ waiting (backoff) ─▶ connecting …
 //                        └─ refused (token, protocol) ─▶ refused ─ start (another token) ─▶ connecting
 import type { ClientMessage, ErrorMessage, ServerMessage, WelcomeMessage } from "../protocol/messages.ts";
 import { Listeners } from "./listeners.ts";
 
-/** The protocols that this client speaks. */
+/** Protocol versions of this client. */
 export const PROTOCOLS = { min: 1, max: 1 };
 
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
-/** For the handshake, and for the answer to a probe. */
+/** Timeout of the handshake and of probes. */
 const ANSWER_MS = 10_000;
 const REFUSALS: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "unsupported_protocol"]);
 
-/** What of a browser's WebSocket is used. */
+/** The part of the browser's WebSocket that is used. */
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
@@ -45,7 +45,7 @@ export function backoff(attempt: number, random: number): number {
 export class Connection {
   readonly changed = new Listeners<[ConnectionState]>();
   readonly received = new Listeners<[ServerMessage]>();
-  /** Nothing was heard for a heartbeat. Who can, asks the server something, and says so. */
+  /** No message arrived for a heartbeat. A listener that can probe the server does so and calls `probed`. */
   readonly quiet = new Listeners<[probed: () => void]>();
   readonly #options: ConnectionOptions;
   #state: ConnectionState = { name: "idle" };
@@ -65,12 +65,12 @@ export class Connection {
     return this.#state;
   }
 
-  /** False: no socket of this page has ever come through. */
+  /** False until a socket of this page has connected. */
   get hasBeenLive(): boolean {
     return this.#hasBeenLive;
   }
 
-  /** As the server said last. */
+  /** The server's latest limit. */
   get maxFrameBytes(): number {
     return this.#maxFrameBytes;
   }
@@ -79,49 +79,49 @@ export class Connection {
     return this.#state.name === "live" ? this.#state.welcome : undefined;
   }
 
-  /** Connects, with this token from here on. */
+  /** Connects with a token, also used for reconnects. */
   start(token: string): void {
     this.#token = token;
     this.#attempt = 0;
     this.#connect("");
   }
 
-  /** What a guest wants to be called: the server hears it when a connection begins. */
+  /** Sets a guest's name, which the server learns when a connection opens. */
   callMe(name: string | undefined): void {
     if (name === this.#name) return;
     this.#name = name;
     if (this.#state.name === "live") this.start(this.#token);
   }
 
-  /** Ends the connection until `start`. */
+  /** Closes the connection until `start`. */
   stop(): void {
     this.#leave();
     this.#become({ name: "idle" });
   }
 
-  /** Does not wait for the end of the countdown. */
+  /** Reconnects without waiting for the backoff. */
   retryNow(): void {
     if (this.#state.name === "waiting") this.#connect(this.#state.reason);
   }
 
-  /** The machine has no network: it is said at once, not when a probe is not answered. */
+  /** Closes the connection when the machine goes offline, without waiting for a probe to fail. */
   interrupt(): void {
     if (this.#state.name === "live" || this.#state.name === "connecting") this.#lose("you are offline");
   }
 
-  /** Another token of the same account, without a new connection. */
+  /** Replaces the token by another of the same account, without reconnecting. */
   refresh(token: string): void {
     this.#token = token;
     if (this.#state.name === "live") this.send({ refresh: { token } });
     else if (this.#state.name === "refused") this.start(token);
   }
 
-  /** Whether it was sent: only a live connection sends. */
+  /** Returns true if the message was sent; only a live connection sends. */
   send(message: ClientMessage): boolean {
     return this.sendText(JSON.stringify(message));
   }
 
-  /** A message as it was sent before: a command that is sent again has the same bytes. */
+  /** Sends a serialised message, so that a resent command has the same bytes. */
   sendText(text: string): boolean {
     if (this.#state.name !== "live") return false;
     this.#socket?.send(text);
@@ -161,7 +161,7 @@ export class Connection {
     this.#become({ name: "live", welcome });
   }
 
-  /** Pages do not see the server's pings: after a quiet heartbeat something is asked, and silence then is a loss. */
+  /** Detects a dead connection by probes after a quiet heartbeat, because pages do not see the server's pings. */
   #waitForNews(welcome: WelcomeMessage): void {
     this.#after(welcome.heartbeat_ms, () => {
       const probed = () => this.#after(ANSWER_MS, () => this.#lose("the server doesn’t answer"));
@@ -193,7 +193,7 @@ export class Connection {
     socket.close();
   }
 
-  /** One timer at a time. */
+  /** Starts the connection's only timer. */
   #after(ms: number, then: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(then, ms);
@@ -205,7 +205,7 @@ export class Connection {
   }
 }
 
-/** A message, or nothing where it is none: unknown ones are for the listeners to pass over. */
+/** Parses a message; undefined if it is not an object. Listeners ignore unknown messages. */
 function parse(text: string): ServerMessage | undefined {
   try {
     const message: unknown = JSON.parse(text);

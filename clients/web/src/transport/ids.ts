@@ -1,4 +1,4 @@
-// ULIDs: new ids for commands and things, sorted by the time at which they were made.
+// ULIDs: unique ids that sort by creation time.
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const RANDOM_DIGITS = 16;

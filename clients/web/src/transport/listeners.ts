@@ -1,9 +1,9 @@
-// Who wants to hear of a change. Listeners are called in the order in which they came.
+// Listeners of an event, called in order of registration.
 
 export class Listeners<T extends unknown[]> {
   readonly #listeners = new Set<(...values: T) => void>();
 
-  /** Returns the function that ends it. */
+  /** Adds a listener; returns the function that removes it. */
   add(listener: (...values: T) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

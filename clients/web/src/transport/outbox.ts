@@ -1,9 +1,9 @@
-// Commands on their way: kept with the bytes that were sent until the server has answered, and sent again after a reconnect.
+// Outbox of commands: keeps the sent bytes until the server answers, and resends them after a reconnect.
 import type { AckMessage, Command, CommandMessage, Outcome, RejectMessage } from "../protocol/messages.ts";
 import { newId } from "./ids.ts";
 import { pageWords } from "./refusals.ts";
 
-/** Why the server did not do it, with a stable `code`. `message` is for people on the page, `rejection.message` the server's. */
+/** The server's refusal, with a stable `code`. `message` has the page's words, `rejection.message` the server's. */
 export class Rejected extends Error {
   readonly code: string;
 
@@ -18,7 +18,7 @@ export interface CommandOptions {
   correlationId?: string;
 }
 
-/** What a command came to. */
+/** Result of a command. */
 export interface Done {
   version: number;
   outcome: Outcome;
@@ -27,14 +27,14 @@ export interface Done {
 interface Pending {
   id: string;
   text: string;
-  /** On this connection: a command is sent once on each. */
+  /** True if sent on the current connection; each command is sent once per connection. */
   isSent: boolean;
   at: number;
   resolve: (done: Done) => void;
   reject: (why: Error) => void;
 }
 
-/** The server is busy with something: nothing was changed, and the same command may be sent again. */
+/** Retry delay after `unavailable`: the server is busy and changed nothing. */
 const AGAIN_MS = 1_000;
 
 export class Outbox {
@@ -43,7 +43,10 @@ export class Outbox {
   readonly #send: (text: string) => boolean;
   readonly #mostBytes: () => number;
 
-  /** `send` says whether it was sent; what was not goes with `flush`. The server refuses larger frames without naming the command. */
+  /**
+   * `send` returns false if a command was not sent; `flush` sends it later. The server refuses larger frames without naming the
+   * command.
+   */
   constructor(notebook: string, send: (text: string) => boolean, mostBytes: () => number = () => Infinity) {
     this.#notebook = notebook;
     this.#send = send;
@@ -54,12 +57,12 @@ export class Outbox {
     return this.#pending.size;
   }
 
-  /** When the command was given that has waited longest. */
+  /** Time at which the oldest unanswered command was given. */
   get since(): number | undefined {
     return this.#pending.values().next().value?.at;
   }
 
-  /** Whether a command of that id waits for its answer. */
+  /** True if the command with this id is unanswered. */
   has(id: string): boolean {
     return this.#pending.has(id);
   }
@@ -74,12 +77,12 @@ export class Outbox {
     });
   }
 
-  /** The connection is gone: nobody knows which commands arrived. */
+  /** Call when the connection is lost: it is unknown which commands arrived. */
   lost(): void {
     for (const pending of this.#pending.values()) pending.isSent = false;
   }
 
-  /** Sends what was not sent on this connection, in the order in which it was given. */
+  /** Sends the commands not sent on this connection, in their order. */
   flush(): void {
     for (const pending of this.#pending.values()) if (!pending.isSent) pending.isSent = this.#send(pending.text);
   }
@@ -106,7 +109,7 @@ export class Outbox {
   }
 }
 
-/** In UTF-8, which is counted only where it matters. */
+/** Compares the UTF-8 size, which is counted only near the limit. */
 function isLarger(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
 }

@@ -1,16 +1,16 @@
-// Who is here and where, and where I am. Ephemeral.
+// Presence: positions of the people in the notebook, and this page's own. Ephemeral.
 import type { PeerState, PresenceState } from "../protocol/messages.ts";
 import type { Connection } from "./connection.ts";
 import { Listeners } from "./listeners.ts";
 
-/** At most so often. */
+/** Throttle of sent positions. */
 const SEND_MS = 50;
-/** Said again so often: the server forgets after 30 s. */
+/** Interval of resending, because the server forgets a position after 30 s. */
 const AGAIN_MS = 20_000;
 
 export class Presence {
   readonly changed = new Listeners<[]>();
-  /** The others, by connection. */
+  /** Other people by connection. */
   peers: ReadonlyMap<string, PeerState> = new Map();
   readonly #connection: Connection;
   readonly #notebook: string;
@@ -24,7 +24,7 @@ export class Presence {
     this.#notebook = notebook;
   }
 
-  /** Says where I am: the first at once, then the newest every 50 ms. */
+  /** Sends the own position: the first immediately, then the newest every 50 ms. */
   show(state: PresenceState): void {
     if (JSON.stringify(state) === JSON.stringify(this.#mine)) return;
     this.#mine = state;
@@ -32,7 +32,7 @@ export class Presence {
     if (this.#timer === undefined) this.#flush();
   }
 
-  /** After a `subscribed`: these are here, and they do not know yet where I am. */
+  /** Call after `subscribed`: sets the peers and resends the own position. */
   reset(peers: PeerState[]): void {
     this.peers = new Map(peers.map((peer) => [peer.connection, peer]));
     this.#isDirty = this.#mine !== undefined;

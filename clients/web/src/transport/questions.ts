@@ -1,4 +1,4 @@
-// Questions to the kernels of a notebook about code that is being written. Ephemeral: what a lost connection takes with it is not asked again.
+// Questions to kernels, such as completion. Ephemeral: not resent after a lost connection.
 import type { AskKernelMessage, KernelAnswer, ServerMessage } from "../protocol/messages.ts";
 import type { Connection } from "./connection.ts";
 
@@ -26,10 +26,10 @@ export class Questions {
     ];
   }
 
-  /** The answer; nothing where there is nobody to ask. The server answers in seconds, whatever the kernel does. */
+  /** Asks a kernel; undefined without an answer. The server answers within seconds, even if the kernel is busy. */
   ask(question: Question): Promise<KernelAnswer | undefined> {
     const { welcome } = this.#connection;
-    // An older server would take it for a mistake.
+    // Older servers would answer with an error.
     const feature = featureOf(question.kind);
     if (!welcome?.features.includes(feature)) return Promise.resolve(undefined);
     const id = (this.#last += 1);

@@ -1,7 +1,7 @@
-// What the page shows for a refusal of the server: by its code, and what to do on this page. The server's own sentences are
-// written for every client, and name ids, routes and commands of a terminal.
+// The page's words for the server's refusals, by code, with advice for this page. The server's own sentences are for all
+// clients and contain ids, routes and terminal commands.
 
-/** A sentence, or one made of the server's. */
+/** A sentence, or a function of the server's detail. */
 type Words = string | ((detail: string) => string);
 
 const WORDS: Record<string, Words> = {
@@ -76,13 +76,13 @@ const WORDS: Record<string, Words> = {
   command_id_reused: "This was already sent.",
 };
 
-/** What the page says; of a code that it does not know, the server's sentence as people read it. */
+/** The page's sentence for a code; for an unknown code the server's, cleaned up. */
 export function pageWords(code: string, detail: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   return typeof words === "function" ? words(detail) : (words ?? sentenceOf(detail));
 }
 
-/** “in 20 seconds”, where the server names a time. */
+/** Example: “in 20 seconds”; undefined if the server names no time. */
 function waitIn(detail: string): string | undefined {
   const [, count, unit] = /\b(\d+)\s*(s|seconds?|minutes?|min)\b/.exec(detail) ?? [];
   if (count === undefined || unit === undefined) return undefined;
@@ -92,7 +92,7 @@ function waitIn(detail: string): string | undefined {
 
 const ID = /\s*['‘“"]?\b(?:[0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b['’”"]?/g;
 
-/** With a capital and a full stop, without ids, without what one would type at a terminal. */
+/** Cleans up a server's sentence: adds a capital and a full stop, and removes ids and terminal commands. */
 export function sentenceOf(detail: string): string {
   const parts = detail
     .replace(ID, "")

@@ -1,4 +1,4 @@
-// One notebook as a client keeps it: subscribes, folds events, heals gaps and differences, sends commands. Knows no DOM.
+// Replica of a notebook: subscribes, applies events, repairs gaps and divergence, sends commands. Does not use the DOM.
 import type {
   AckMessage,
   Cell,
@@ -21,34 +21,34 @@ import { pageWords } from "./refusals.ts";
 import { type CommandOptions, type Done, Outbox } from "./outbox.ts";
 import { Presence } from "./presence.ts";
 
-/** Who holds text that the server has not confirmed (see collab/). It is told of every event before the document is. */
+/** Holder of unconfirmed text (see collab/). It receives each event before the document does. */
 export interface UnconfirmedTexts {
-  /** The cells with such text. */
+  /** Cells with unconfirmed text. */
   cells(): string[];
   receive(event: EventMessage): void;
-  /** The text can no longer be merged: it is kept as a copy for the person. */
+  /** The text can no longer be merged; the person gets a copy. */
   giveUp(cellId: string, reason: string): void;
-  /** The document stands at `version`: what was in step with it may be sent. */
+  /** The document has caught up, so that text may be sent. */
   caughtUp(document: Document, isSnapshot: boolean): void;
 }
 
 export type ReplicaState =
   | { name: "loading" }
   | { name: "live" }
-  /** The document is as it was; changes wait. */
+  /** The document is outdated, and changes wait. */
   | { name: "behind" }
   | { name: "gone"; message: string };
 
-/** At most so often while this client cannot fold: it takes snapshots instead. */
+/** Minimum interval of snapshots, which replace events that this client cannot apply. */
 const SNAPSHOT_MS = 1_000;
 
 export class Replica {
   readonly changed = new Listeners<[Touched]>();
   readonly stateChanged = new Listeners<[ReplicaState]>();
   readonly statusChanged = new Listeners<[]>();
-  /** Each event as it is folded, with its cell as it was before, for who follows more than the state. */
+  /** Each applied event with its cell before the event. */
   readonly folded = new Listeners<[EventMessage, Cell | undefined]>();
-  /** A snapshot has taken the place of the document. */
+  /** A snapshot replaced the document. */
   readonly replaced = new Listeners<[]>();
   readonly message = new Listeners<[ServerMessage]>();
   readonly presence: Presence;
@@ -56,16 +56,16 @@ export class Replica {
   role: Role | undefined;
   isReadOnly = false;
   kernels: KernelStatus[] = [];
-  /** What I can undo and redo next, as the server said last. */
+  /** The person's next undo and redo steps, from the server's latest message. */
   next: NextSteps | undefined;
   texts: UnconfirmedTexts | undefined;
-  /** How often the server's digest was another: each time its snapshot was taken. */
+  /** Number of digest mismatches; each one was repaired by a snapshot. */
   differences = 0;
   readonly #connection: Connection;
   readonly #outbox: Outbox;
   #state: ReplicaState = { name: "loading" };
   #lastEvent: string | undefined;
-  /** The cells that the `subscribe` under way named; absent: none is under way. */
+  /** Cells named in the pending `subscribe`; undefined if none is pending. */
   #asked: ReadonlySet<string> | undefined;
   #folds = true;
   #checked = 0;
@@ -93,22 +93,22 @@ export class Replica {
     return this.#state;
   }
 
-  /** Whether the document follows the server's, so that a change may name its version. */
+  /** True if the document is current, so that a change may refer to its version. */
   get isInStep(): boolean {
     return this.#state.name === "live";
   }
 
-  /** Commands that the server has not answered. */
+  /** Number of unanswered commands. */
   get unanswered(): number {
     return this.#outbox.size;
   }
 
-  /** Since when a command waits for its answer. */
+  /** Time of the oldest unanswered command. */
   get askedAt(): number | undefined {
     return this.#outbox.since;
   }
 
-  /** Whether an event comes of a command that this page sent: another tab of the same person is somebody else. */
+  /** True if the event comes from a command of this page; another tab of the same person does not count. */
   isOwn(event: EventMessage): boolean {
     return event.command_id != null && this.#outbox.has(event.command_id);
   }
@@ -120,7 +120,7 @@ export class Replica {
     this.#connection.send({ unsubscribe: { notebook: this.notebook } });
   }
 
-  /** Done when it is on the server's disk; rejects with `Rejected`. Waits while there is no connection. */
+  /** Sends a command; resolves when it is stored on the server's disk, or rejects with `Rejected`. Waits while disconnected. */
   command(body: Command, options?: CommandOptions): Promise<Done> {
     const done = this.#outbox.command(body, options);
     this.statusChanged.tell();
@@ -194,7 +194,7 @@ export class Replica {
     this.folded.tell(event, before);
   }
 
-  /** Passes over events until the server has answered. */
+  /** Subscribes again, and ignores events until the server has answered. */
   #anew(since: "resume" | "anew"): void {
     this.#become({ name: "behind" });
     this.#subscribe(since);
@@ -265,7 +265,7 @@ export class Replica {
     this.changed.tell(touched);
   }
 
-  /** Asks for the digest of the version that is held: proves that the server is there, and that both hold the same. */
+  /** Requests the digest of the current version: shows that the server is alive and that both documents are equal. */
   #probe(probed: () => void): void {
     if (!this.isInStep || this.document.version === 0) return;
     probed();
@@ -280,7 +280,7 @@ export class Replica {
     this.#anew("anew");
   }
 
-  /** Nothing where the document has no canonical form. */
+  /** Digest of the document; undefined if it has no canonical form. */
   #digest(): string | undefined {
     try {
       return this.document.digest();

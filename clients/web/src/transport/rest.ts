@@ -1,15 +1,15 @@
-// REST and blobs, with the bearer token of the session.
+// REST and blob client with the session's bearer token.
 import type { Output } from "../protocol/messages.ts";
 import { BlobCache } from "./blobs.ts";
 import { pageWords } from "./refusals.ts";
 
-/** A request that failed. `message` is for people on the page. */
+/** A failed request; `message` has words for the page. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** What the server said: `application/problem+json`. */
+    /** The server's sentence, from `application/problem+json`. */
     readonly detail = message,
   ) {
     super(message);
@@ -19,7 +19,7 @@ export class Problem extends Error {
 export interface RestOptions {
   base: string;
   token: () => string | undefined;
-  /** This token was refused: whether there is another one now. */
+  /** Called when a token was refused; resolves to true if there is a new one. */
   renew?: (refused: string) => Promise<boolean>;
   fetch?: typeof fetch;
 }
@@ -43,7 +43,7 @@ export class Rest {
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
-  /** Any request; what the server refuses, and no server at all, is a `Problem`. */
+  /** Sends a request. Refusals and connection failures throw a `Problem`. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const token = this.#options.token();
     let answer = await this.#ask(path, init, token);
@@ -53,7 +53,7 @@ export class Rest {
     return answer;
   }
 
-  /** Sends a file, and tells how much of it has gone. An aborted signal ends it: nothing is stored then. */
+  /** Uploads a file and reports progress. Aborting the signal cancels it, and nothing is stored. */
   async upload<T>(path: string, file: Blob, moved: (bytes: number) => void, signal: AbortSignal): Promise<T> {
     const token = this.#options.token();
     let answer = await this.#put(path, file, token, moved, signal);
@@ -63,14 +63,14 @@ export class Rest {
     return (await answer.json()) as T;
   }
 
-  /** Whoever had a session that ended does not read about a token. */
+  /** After a session has ended, the message is about signing in, not about a token. */
   async #problem(answer: Response): Promise<Problem> {
     const told = await problem(answer);
     const isEnded = told.code === "unauthenticated" && this.#options.renew !== undefined;
     return isEnded ? new Problem(told.status, told.code, "You’re signed out. Sign in again.", told.detail) : told;
   }
 
-  /** By the older way, which tells of the bytes that went. */
+  /** Uses XMLHttpRequest, because only it reports upload progress. */
   #put(
     path: string,
     file: Blob,
@@ -108,7 +108,7 @@ export class Rest {
     return this.#blobs.get(sha256, () => this.send(path).then((answer) => answer.arrayBuffer()));
   }
 
-  /** A blob's text as it arrives, and how many bytes have. */
+  /** Streams a blob's text, with the number of bytes read. */
   async *pieces(notebook: string, sha256: string): AsyncGenerator<{ text: string; read: number }> {
     const answer = await this.send(`/api/notebooks/${encodeURIComponent(notebook)}/blobs/${sha256}`);
     const reader = answer.body?.getReader();
@@ -120,12 +120,12 @@ export class Rest {
         yield { text: decoder.decode(next.value, { stream: true }), read };
       }
     } finally {
-      // Ends the request when its caller is gone.
+      // Ends the request if the caller stops early.
       await reader?.cancel();
     }
   }
 
-  /** An output's content with the parts put back that stand in blobs. */
+  /** Content of an output, including the parts stored in blobs. */
   async whole(notebook: string, output: Output): Promise<unknown> {
     let content: unknown = output.content;
     for (const { pointer, sha256, json } of output.blobs ?? []) {
@@ -148,7 +148,7 @@ async function problem(answer: Response): Promise<Problem> {
   }
 }
 
-/** Sets what a JSON pointer (RFC 6901) names: a path of object keys, made where it is missing. */
+/** Sets the value at a JSON pointer (RFC 6901) of object keys; creates missing objects. */
 export function put(content: unknown, pointer: string, value: unknown): unknown {
   const [first, ...rest] = pointer.split("/").slice(1);
   if (first === undefined) return value;

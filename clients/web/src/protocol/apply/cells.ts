@@ -1,4 +1,4 @@
-// Cells: their content, their order, which execution each shows.
+// Events of cells: content, order, displayed execution.
 import type { Cell, CellContent, CellReply } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { applyChange } from "../change.ts";
@@ -70,7 +70,7 @@ function insert(folding: Folding, id: string, content: CellContent, reply: CellR
   folding.touched.cell(id);
 }
 
-/** Puts a cell of `cells` into `order`, by order key, then id. */
+/** Inserts a cell of `cells` into `order`, by order key, then id. */
 function place({ document, touched }: Folding, id: string): void {
   const cell = document.cells.get(id);
   if (!cell) return;

@@ -1,4 +1,4 @@
-// Threads of comments. What happens to a cell leaves its threads alone, but for their ranges, which move with its text.
+// Events of comment threads. Changes of a cell affect only the ranges of its threads, which move with its text.
 import type { ChangeSet, Comment, Thread } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { mapRange } from "../change.ts";
@@ -47,7 +47,7 @@ function change({ document, touched }: Folding, id: string, next: (thread: Threa
   touched.part("comments");
 }
 
-/** The cell's source has changed: the ranges in it move. */
+/** Moves the ranges of a cell's threads after a change of its source. */
 export function follow(folding: Folding, cellId: string, edit: ChangeSet): void {
   for (const [id, { cell_id, range }] of folding.document.threads) {
     if (cell_id !== cellId || !range) continue;

@@ -1,4 +1,4 @@
-// Conversations, turns, and the replies of prompt cells.
+// Events of conversations, turns, and replies of prompt cells.
 import type { MessagePosted, Reply, Turn, TurnStarted } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { messageFlags, present, without } from "../values.ts";
@@ -84,7 +84,7 @@ function endTurn(folding: Folding, id: string, fields: Partial<Reply>): void {
   touched.part("assistants");
 }
 
-/** The cell may show another turn's reply by now: that one stays as it is. */
+/** Updates a turn's reply, unless the cell already shows another turn's reply. */
 function advanceReply({ document, touched }: Folding, turnId: string, next: (reply: Reply) => Reply): void {
   const cellId = document.turns.get(turnId)?.cell_id;
   const cell = cellId ? document.cells.get(cellId) : undefined;
@@ -93,7 +93,7 @@ function advanceReply({ document, touched }: Folding, turnId: string, next: (rep
   touched.cell(cellId);
 }
 
-/** Of a block of text; other blocks, also those that this version does not know, add nothing. */
+/** Text of a text block; empty for other blocks, including unknown ones. */
 function textOf(block: MessagePosted["blocks"][number]): string {
   return typeof block === "object" && "text" in block ? (block as { text: { text: string } }).text.text : "";
 }
@@ -106,7 +106,7 @@ function add(reply: Reply, { blocks, reply_units }: MessagePosted): Reply {
   return { ...reply, text: reply.text + gap + shown, ...cut };
 }
 
-/** The beginning of a text, at most `units` long, without half of a surrogate pair. */
+/** Start of a text, at most `units` long, without splitting a surrogate pair. */
 function firstUnits(text: string, units: number): string {
   const first = text.slice(0, units);
   return first.isWellFormed() ? first : first.slice(0, -1);

@@ -1,4 +1,4 @@
-// Executions: the unfinished ones, and those that a live cell shows.
+// Events of executions. The document has unfinished executions and those shown by live cells.
 import type { EventMessage, Execution, ExecutionRequested, ExecutionStatus, Output } from "../messages.ts";
 import type { Document } from "../document.ts";
 import type { Folding, Handlers } from "../apply.ts";
@@ -38,7 +38,7 @@ export const executionEvents: Handlers = {
   ExecutionOutputsMoved({ execution_id, moved }, folding) {
     advance(folding, execution_id, (run) => {
       const outputs = [...(run.outputs ?? [])];
-      // From the last to the first: the places before stay.
+      // Last to first, so that earlier indices stay valid.
       for (const { first, count, output } of moved.toReversed())
         if (first + count <= outputs.length) outputs.splice(first, count, outputValue(output));
       return { outputs };
@@ -94,7 +94,7 @@ function begin(payload: ExecutionRequested, { document, event, touched }: Foldin
   touched.cell(subject.cell_id);
 }
 
-/** Changes an execution; one that has ended and that nobody shows goes. */
+/** Updates an execution; removes it if it has ended and no cell shows it. */
 export function advance(
   { document, touched }: Folding,
   id: string,
@@ -128,7 +128,7 @@ function updated(outputs: Output[], displayId: string, { content, blobs }: Outpu
   return outputs.map((shown) => (shown.display_id === displayId ? next(shown) : shown));
 }
 
-/** An execution that has ended and that no live cell shows leaves the document. */
+/** Removes an execution that has ended and that no live cell shows. */
 export function forgetUnshown(document: Document, id: string): void {
   const run = document.executions.get(id);
   if (!run || !isFinished(run.status)) return;

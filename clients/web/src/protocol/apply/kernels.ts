@@ -1,4 +1,4 @@
-// Kernel sessions, and the functions that they have registered.
+// Events of kernel sessions and their registered functions.
 import type { KernelLaunchFailed, KernelSession, UserFunction } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { present, userFunction, without } from "../values.ts";
@@ -57,7 +57,7 @@ function leave({ document, event, touched }: Folding, payload: KernelLaunchFaile
   touched.part("kernels");
 }
 
-/** The session's set is replaced. A function that is registered again unchanged keeps its version. */
+/** Replaces the functions of a session. A function registered again without changes keeps its version. */
 function register({ document, event, touched }: Folding, session: string, functions: UserFunction[]): void {
   const names = new Set(functions.map((each) => each.name));
   for (const [name, known] of document.functions) {

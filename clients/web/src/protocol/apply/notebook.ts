@@ -1,4 +1,4 @@
-// The notebook as a whole: its name, who takes part, what is allowed.
+// Events of the notebook as a whole: title, access, policy.
 import type { AccessEntry, Subject } from "../messages.ts";
 import type { Document } from "../document.ts";
 import type { Handlers } from "../apply.ts";
@@ -58,7 +58,7 @@ function grant(document: Document, entry: AccessEntry): void {
 
 const KINDS = ["user", "share_link", "workspace", "agent"];
 
-/** By kind, then by id. */
+/** Order of access entries: by kind, then by id. */
 function compare(a: Subject, b: Subject): number {
   const byKind = KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind);
   return byKind !== 0 ? byKind : a.id < b.id ? -1 : Number(a.id > b.id);

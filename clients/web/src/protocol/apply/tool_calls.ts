@@ -1,4 +1,4 @@
-// Tool calls that have not ended, and grants.
+// Events of unfinished tool calls, and of grants.
 import type { ToolCall, ToolCallRequested } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { present, target, without } from "../values.ts";
