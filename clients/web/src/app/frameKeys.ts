@@ -33,7 +33,7 @@ if (typeof document !== "undefined") {
   addEventListener("focusin", ({ target }) => {
     if (target instanceof HTMLElement && !isFrame(target)) last = target;
   });
-  // Between two frames the active element is briefly the body, so the check waits.
+  // While the focus moves to a frame, the active element may briefly be the body, so the check waits.
   addEventListener("focusout", () =>
     setTimeout(() => {
       if (document.activeElement === document.body && document.hasFocus()) last = undefined;

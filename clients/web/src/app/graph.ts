@@ -38,7 +38,7 @@ export class Graph {
     return this.#clashes.get(cell) ?? [];
   }
 
-  /** Somebody looks at the map until the answer is called. */
+  /** Keeps the graph loaded for the dependency map until the returned function is called. */
   watch(): () => void {
     this.#watching += 1;
     void this.#ask();
@@ -63,7 +63,7 @@ export class Graph {
     try {
       this.#take(await session.rest.get<NotebookGraph>(`/api/notebooks/${encodeURIComponent(id)}/graph`));
     } catch {
-      // Without an answer the marks stay as they were; the next change asks again.
+      // If the request fails, the marks stay; the next change requests the graph again.
     }
   }
 

@@ -123,7 +123,7 @@ export function takeOrMark(view: EditorView): void {
   else view.dispatch({ effects: setChoice.of("chosen") });
 }
 
-/** Keys of an open list; they take precedence over other keys. */
+/** Keys of the completion list; while it is open, they take precedence over other keys. */
 export const listKeys: KeyBinding[] = [
   { key: "Ctrl-Space", run: ask },
   { mac: "Alt-`", run: ask },

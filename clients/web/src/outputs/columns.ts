@@ -1,4 +1,4 @@
-// A person's arrangement of a table: order, names and widths of columns, hidden columns, filters. Does not use the DOM.
+// A person's arrangement of a table: order and names of columns, hidden columns, filters, wrapping. Does not use the DOM.
 import { type Field, type Table, numberOf } from "./table.ts";
 
 export type Operator = "contains" | "lacks" | "=" | "≠" | "<" | "≤" | ">" | "≥" | "empty" | "not empty";

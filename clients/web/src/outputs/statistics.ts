@@ -54,7 +54,7 @@ function quantile(sorted: number[], part: number): number {
   return below + ((sorted[Math.ceil(place)] ?? NaN) - below) * (place - Math.floor(place));
 }
 
-/** Texts and times; times in Python's format sort as texts. */
+/** Range of times, which in Python's format sort as texts. */
 function ofTexts(texts: string[]): Partial<Statistics> {
   const sorted = [...texts].sort();
   return sorted.length === 0 ? {} : { min: sorted[0], max: sorted.at(-1) };
