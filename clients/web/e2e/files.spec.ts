@@ -88,18 +88,21 @@ test("five megabytes in a cell: refused with a word when pasted, and nothing is 
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "kept = 1");
   await saved(page);
-  const paste = (target: string, bytes: number) =>
+  const paste = (target: string, bytes: number, line = "x = 1  # and so on\n") =>
     page.evaluate(
-      ([selector, count]) => {
+      ([selector, count, text]) => {
         const data = new DataTransfer();
-        data.setData("text/plain", "x = 1  # and so on\n".repeat(Number(count) / 19));
+        data.setData("text/plain", text.repeat(Number(count) / text.length));
         const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
         document.querySelector(String(selector))?.dispatchEvent(event);
       },
-      [target, bytes] as const,
+      [target, bytes, line] as const,
     );
   await paste(".editing .cm-content", 5_000_000);
-  await expect(page.locator(".toast.bad")).toContainText("Too long to insert");
+  await expect(page.locator(".toast.bad")).toContainText("Too long to insert (5.0 MB");
+  // Fewer characters than a cell holds bytes, and three bytes each.
+  await paste(".editing .cm-content", 500_000, "日本語の長い文章\n");
+  await expect(page.locator(".toast.bad").last()).toContainText("Too long to insert (1.4 MB");
   await page.keyboard.type("2");
   await saved(page);
   await expect(page.locator(".cell .source").first()).toHaveText(/^kept = 1\D*2|kept = 12/);

@@ -4,7 +4,16 @@ import { defaultKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { python } from "@codemirror/lang-python";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, type ChangeSet, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
+import {
+  Annotation,
+  Compartment,
+  type ChangeSet,
+  EditorState,
+  type Extension,
+  Prec,
+  type Text,
+  Transaction,
+} from "@codemirror/state";
 import {
   EditorView,
   type KeyBinding,
@@ -39,7 +48,12 @@ const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "M
 const NARROW = "(max-width: 720px)";
 
 /** The server's limit of a source is 1 MiB (src/core/limits.rs); longer text would be refused and returned as a copy. */
-const MOST_CHARACTERS = 1 << 20;
+const MOST_BYTES = 1 << 20;
+
+/** Bytes of a text that may be over the limit; fewer for a text that cannot: UTF-8 takes at most three for a UTF-16 unit. */
+function bytesOf(text: Text): number {
+  return text.length * 3 > MOST_BYTES ? new TextEncoder().encode(text.toString()).length : text.length;
+}
 
 const fromOthers = Annotation.define<boolean>();
 
@@ -56,7 +70,7 @@ export interface EditorOptions {
   /** Table schemas for an SQL cell. */
   tables: Tables;
   /** Called with the length of text that is too long for a cell. */
-  refused: (characters: number) => void;
+  refused: (bytes: number) => void;
   moved: (anchor: number, head: number, typed: boolean) => void;
   focused: (isFocused: boolean) => void;
 }
@@ -153,9 +167,11 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     reading.of(EditorState.readOnly.of(isReadOnly)),
     EditorState.transactionFilter.of((transaction) => {
       const { newDoc, startState, docChanged } = transaction;
-      const isTooLong = newDoc.length > MOST_CHARACTERS && newDoc.length > startState.doc.length;
-      if (!docChanged || !isTooLong || transaction.annotation(fromOthers)) return transaction;
-      refused(newDoc.length);
+      const grows = docChanged && newDoc.length > startState.doc.length;
+      if (!grows || transaction.annotation(fromOthers)) return transaction;
+      const bytes = bytesOf(newDoc);
+      if (bytes <= MOST_BYTES) return transaction;
+      refused(bytes);
       return [];
     }),
     EditorState.allowMultipleSelections.of(true),

@@ -116,6 +116,6 @@ function isLarger(text: string, bytes: number): boolean {
 
 function tooLarge(text: string, most: number): { code: string; message: string } {
   const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;
-  const message = `Too large (${megabytes(text.length)}, at most ${megabytes(most)}). Split it, or import a file.`;
+  const message = `Too large (${megabytes(new TextEncoder().encode(text).length)}, at most ${megabytes(most)}). Split it, or import a file.`;
   return { code: "frame_too_large", message };
 }

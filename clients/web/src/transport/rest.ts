@@ -119,6 +119,9 @@ export class Rest {
         read += next.value.length;
         yield { text: decoder.decode(next.value, { stream: true }), read };
       }
+      // A character that the body breaks off is shown as one that cannot be read.
+      const rest = decoder.decode();
+      if (rest !== "") yield { text: rest, read };
     } finally {
       // Ends the request if the caller stops early.
       await reader?.cancel();

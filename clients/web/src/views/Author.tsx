@@ -11,7 +11,13 @@ export function useName(store: NotebookStore, actor: Actor | undefined): string 
   useEffect(() => {
     setName(undefined);
     const asked = key && (JSON.parse(key) as Actor);
-    if (asked) store.session.nameOfActor(asked)?.then(setName, () => undefined);
+    let isGone = false;
+    if (asked)
+      store.session.nameOfActor(asked)?.then(
+        (name) => !isGone && setName(name),
+        () => undefined,
+      );
+    return () => void (isGone = true);
   }, [store, key]);
   if (!actor) return "";
   const isMe = store.session.isMe(actor.kind === "assistant" ? { kind: "user", id: actor.for_user } : actor);

@@ -293,7 +293,7 @@ function usePage({ rest }: Session, text: string, filter: Filter, sort: Sort, fa
         fail(undefined);
         setPage((before) => ({ lines: cursor ? [...(before?.lines ?? []), ...notebooks] : notebooks, next: next ?? undefined }));
       } catch (failure) {
-        fail((failure as Error).message);
+        if (latest.current === asked) fail((failure as Error).message);
       }
     },
     [get, asked, fail],

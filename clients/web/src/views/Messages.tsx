@@ -244,6 +244,7 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
   const [isLoading, setIsLoading] = useState(false);
   useEffect(() => {
     setMessages([]);
+    setIsLoading(false);
     let isGone = false;
     const end = store.replica.folded.add((event) => {
       const posted = event.payload as MessagePosted;
@@ -268,9 +269,9 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
             });
             if (!isGone) setMessages((later) => joined(earlier.toReversed(), later));
           },
-          (failure: Error) => store.toast({ text: failure.message, isError: true }),
+          (failure: Error) => !isGone && store.toast({ text: failure.message, isError: true }),
         )
-        .finally(() => setIsLoading(false));
+        .finally(() => !isGone && setIsLoading(false));
     }
     return () => {
       isGone = true;
@@ -297,12 +298,14 @@ export function useTurns(store: NotebookStore, conversation: string, turn: strin
   const [turns, setTurns] = useState<Turn[]>([]);
   useEffect(() => {
     if (!store.document.conversations.has(conversation)) return setTurns([]);
+    let isGone = false;
     store.session.rest
       .get<components["schemas"]["TurnPage"]>(`/api/notebooks/${store.id}/turns?conversation=${conversation}&limit=100`)
       .then(
-        (page) => setTurns(page.turns),
+        (page) => !isGone && setTurns(page.turns),
         () => undefined,
       );
+    return () => void (isGone = true);
   }, [store, conversation, turn]);
   return turns;
 }

@@ -17,7 +17,11 @@ export function useInFull(store: NotebookStore, id: string): { full: InFull | un
     const timer = setTimeout(
       () =>
         void store.session.rest.get<InFull>(`/api/notebooks/${store.id}/calls/${id}`).then(
-          (answer) => !isGone && setFull(answer),
+          (answer) => {
+            if (isGone) return;
+            setFull(answer);
+            setError(undefined);
+          },
           (failure: Error) => !isGone && setError(failure.message),
         ),
       full ? SETTLE_MS : 0,

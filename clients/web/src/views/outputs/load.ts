@@ -66,17 +66,18 @@ async function streamed(
   let content: unknown = output.content;
   let before = 0;
   for (const { pointer, sha256, json } of output.blobs ?? []) {
-    let [text, told] = ["", 0];
+    let [text, told, read] = ["", 0, 0];
     for await (const piece of store.session.rest.pieces(store.id, sha256)) {
       if (isGone()) return undefined;
       text += piece.text;
+      read = piece.read;
       if (performance.now() - told < 200) continue;
       told = performance.now();
       const isText = !json && (pointer === "/text" || pointer.endsWith("text~1plain"));
       if (isText) show({ state: "there", content: put(content, pointer, text), isPart: true });
-      else show({ state: "loading", read: before + piece.read, bytes });
+      else show({ state: "loading", read: before + read, bytes });
     }
-    before += text.length;
+    before += read;
     content = put(content, pointer, json ? JSON.parse(text) : text);
   }
   return content;
