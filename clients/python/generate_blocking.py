@@ -1,7 +1,7 @@
-"""Writes the blocking face, `notarium/blocking.py`, from the asyncio core: the same methods, run through a portal.
+"""Generates the blocking interface, `notarium/blocking.py`, from the asyncio core: the same methods, run through a portal.
 
-Each public class of `notarium.aio` that has something asynchronous becomes a class of the same name, whose methods call those of
-the core and wrap what comes back. Names, parameters, types and docstrings are taken over, so there is one implementation.
+Each public class of `notarium.aio` with asynchronous members becomes a class of the same name. Its methods call the core and
+wrap the results. Names, parameters, types and docstrings are copied, so there is one implementation.
 """
 
 import ast
@@ -22,7 +22,7 @@ MODULES = [
     "notebook",
     "client",
 ]
-# In the order in which they are written.
+# Classes to generate, in this order.
 FACES = [
     "Output",
     "Run",
@@ -103,7 +103,7 @@ Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def blocking() -> str:
-    """`blocking.py`."""
+    """Text of `blocking.py`."""
     trees = [ast.parse((PACKAGE / f"{name}.py").read_text("utf8")) for name in MODULES]
     classes = {one.name: one for tree in trees for one in tree.body if isinstance(one, ast.ClassDef)}
     (connect,) = [one for one in trees[-1].body if isinstance(one, ast.FunctionDef) and one.name == "connect"]
@@ -116,7 +116,7 @@ def blocking() -> str:
 
 
 def face(name: str, classes: dict[str, ast.ClassDef]) -> str:
-    """One class of the blocking face."""
+    """Text of one class."""
     methods = members(name, classes)
     doc = plain(ast.get_docstring(classes[name]) or "", 4)
     text = f'\n\nclass {name}(Face[aio.{name}]):\n    """{doc}"""\n'
@@ -131,7 +131,7 @@ def face(name: str, classes: dict[str, ast.ClassDef]) -> str:
 
 
 def members(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, Method]:
-    """The methods of a class with those that it inherits, in their order."""
+    """Methods of a class, inherited ones first, in their order."""
     found: dict[str, Method] = {}
     for base in classes[name].bases:
         if isinstance(base, ast.Name) and base.id in classes:
@@ -140,7 +140,7 @@ def members(name: str, classes: dict[str, ast.ClassDef]) -> dict[str, Method]:
 
 
 def signature(method: Method) -> tuple[str, str]:
-    """The parameters as text, and the arguments with which the core is called."""
+    """Parameters as text, and arguments of the call to the core."""
     arguments = method.args
     for argument in [*arguments.args, *arguments.kwonlyargs, arguments.kwarg]:
         if argument is not None and isinstance(argument.annotation, ast.Constant):
@@ -153,13 +153,13 @@ def signature(method: Method) -> tuple[str, str]:
 
 
 def wrapped(argument: ast.arg) -> str:
-    """The argument as the core takes it."""
+    """The argument, unwrapped if its type is a blocking class."""
     mentioned = set(re.findall(r"\w+", ast.unparse(argument.annotation))) if argument.annotation else set()
     return f"unwrap({argument.arg})" if mentioned & set(FACES) else argument.arg
 
 
 def member(owner: str, method: Method) -> str:
-    """A property, or a method, that asks the core."""
+    """Text of a property or method that calls the core."""
     is_property = any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
     returns = ast.unparse(method.returns) if method.returns else "None"
     if isinstance(method.returns, ast.Constant) and isinstance(method.returns.value, str):
@@ -186,7 +186,7 @@ def member(owner: str, method: Method) -> str:
 
 
 def result(returns: str, call: str) -> str:
-    """What comes back, as a blocking object."""
+    """Expression that wraps the result in blocking objects."""
     names = "|".join(FACES)
     if re.fullmatch(names, returns):
         return f"{returns}({call}, self._portal)"
@@ -200,7 +200,7 @@ def result(returns: str, call: str) -> str:
 
 
 def plain(doc: str, indent: int) -> str:
-    """A docstring without `await`: examples and words."""
+    """Docstring without `await` and `async`, indented."""
     before = ""
     while before != doc:
         before, doc = doc, re.sub(r"\(await ((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)", r"\1", doc)

@@ -6,15 +6,15 @@
         nb = nt.open("analysis")
         print(nb.append("1 + 1").run().wait().result)
 
-`notarium.aio` is the same for asyncio. Nothing is loaded before it is used: `import notarium` costs nothing and needs no
-other package, so that a kernel can import it for `notarium.tool` alone.
+`notarium.aio` is the same for asyncio. `import notarium` is lazy: modules load on first use. The import itself needs no other
+package, so that a kernel can import it for `notarium.tool` alone.
 """
 
 from importlib import import_module
 
 from ._version import __version__
 
-# Type checkers know this name; to import it from `typing` would cost more than all the rest here.
+# Type checkers know this name. Importing it from `typing` would take longer than the rest of this module.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _ERRORS = (
     "ConfigurationError Conflict Disconnected Forbidden Invalid LimitExceeded NotariumError NotFound RateLimited Rejected"
     " RunFailed Unauthenticated Unavailable UnsupportedProtocol WaitTimeout"
 )
-# Where each public name is: a module of this package. A name that is its own module stands for the module itself.
+# Module of this package that defines each public name. A name equal to its module means the module itself.
 _HOMES = {
     "aio": "aio",
     "events": "events",

@@ -1,4 +1,4 @@
-"""Assistants: a turn that works in the notebook, and the calls that wait for a person."""
+"""Assistants: turns that work in the notebook, and tool calls that wait for confirmation."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ToolCall:
-    """What an assistant asked to do. What is destructive waits until a person confirms it."""
+    """Tool call that an assistant requested. Destructive calls wait until a person confirms them."""
 
     def __init__(self, notebook: "Notebook", call_id: str) -> None:
         self._notebook, self._id = notebook, call_id
@@ -28,7 +28,7 @@ class ToolCall:
 
     @property
     def id(self) -> str:
-        """Its id; all that it changed has it as `correlation_id`."""
+        """The call's id. Events that the call caused have it as `correlation_id`."""
         return self._id
 
     @property
@@ -38,12 +38,12 @@ class ToolCall:
 
     @property
     def function(self) -> str:
-        """The tool, or the function that a user has registered."""
+        """Name of the tool, or of the function that a user has registered."""
         return str(self._json.get("function", ""))
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """With which arguments."""
+        """Arguments of the call, as JSON."""
         return dict(self._json.get("arguments", {}))
 
     @property
@@ -53,44 +53,44 @@ class ToolCall:
 
     @property
     def reasons(self) -> list[str]:
-        """Sentences: why the risk is what it is."""
+        """Sentences that explain the risk."""
         return list(self._json.get("reasons", ()))
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended in any way."""
+        """True once the call has ended in any way."""
         return self._id not in self._notebook._state.get("tool_calls", {})
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for a person."""
+        """True while the call waits for a person's confirmation."""
         phase = self._json.get("phase", {}).get("phase")
         return not self.is_over and phase not in ("passed", "confirmed", "started")
 
     @property
     def result(self) -> str | None:
-        """What the assistant was told, once it was done, of a call of a turn that is followed here."""
+        """Result that the assistant received. None before the call is executed, or if this client does not follow its turn."""
         return self._end.result if isinstance(self._end, events.ToolCallExecuted) else None
 
     async def details(self) -> dict[str, Any]:
-        """All that is known of it; of one that waits also what it would do: the diff, what goes, the code that runs."""
+        """Reads the call as JSON. A waiting call includes its preview: the diff, the deletions and the code to run."""
         details: Json = await self._notebook._session.rest.get(f"/api/notebooks/{self._notebook.id}/calls/{self._id}")
         return details
 
     async def confirm(self) -> None:
-        """Lets it happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`."""
+        """Confirms the call once, if the cells it changes are unchanged. Needs a person, or a token with the scope `confirm`."""
         await self._notebook._command("ConfirmToolCall", call_id=self._id, arguments_hash=self._json["arguments_hash"])
 
     async def deny(self, reason: str | None = None) -> None:
-        """Refuses it; the assistant is told, with the reason."""
+        """Denies the call. The assistant receives the reason."""
         await self._notebook._command("DenyToolCall", call_id=self._id, detail=reason)
 
     async def withdraw(self) -> None:
-        """Takes it back before it starts."""
+        """Withdraws the call before it starts."""
         await self._notebook._command("WithdrawToolCall", call_id=self._id)
 
     async def undo(self) -> None:
-        """Undoes what it did, also after others edited on top. Runs are not undone."""
+        """Undoes the call's changes, also after later edits by others. Runs are not undone."""
         await self._notebook._command("Undo", correlation_id=self._id)
 
     def __eq__(self, other: object) -> bool:
@@ -105,13 +105,13 @@ class ToolCall:
 
 
 class TurnFailed(NotariumError):
-    """The assistant's turn did not come to its end: `turn.raise_for_status()` raises it."""
+    """The assistant's turn failed or was cancelled. `turn.raise_for_status()` raises it."""
 
     code = "turn_failed"
 
 
 class Turn:
-    """What an assistant does about one question."""
+    """One turn of an assistant: its answer to one message, with the tool calls it makes."""
 
     def __init__(self, notebook: "Notebook", turn_id: str, conversation: str, timeout: float | None) -> None:
         self._notebook, self._id, self._conversation, self._timeout = notebook, turn_id, conversation, timeout
@@ -159,7 +159,7 @@ class Turn:
             await self.close()
 
     async def close(self) -> None:
-        """Looks no more. The assistant goes on; `cancel` stops it."""
+        """Stops following the turn. The assistant continues; `cancel` stops it."""
         self._notebook._replica.activity.discard(self._hear)
         if self._task is not None:
             self._task.cancel()
@@ -191,31 +191,31 @@ class Turn:
             if one.get("turn_id") == self._id and one["what"]["type"] == "text_delta":
                 self._deltas.append(one["what"]["text"])
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The turn's id."""
         return self._id
 
     @property
     def conversation(self) -> str:
-        """Its conversation: `nb.turn("…", conversation=turn.conversation)` goes on in it."""
+        """Id of the conversation. `nb.turn("…", conversation=turn.conversation)` continues it."""
         return self._conversation
 
     @property
     def text(self) -> str:
-        """What the assistant has said, message by message."""
+        """The assistant's messages so far, separated by blank lines."""
         return "\n\n".join(text for text in self._texts if text)
 
     @property
     def calls(self) -> list[ToolCall]:
-        """What it has asked to do so far."""
+        """Tool calls that the turn has requested so far."""
         return list(self._calls.values())
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """True once the turn has ended."""
         return self._end is not None
 
     @property
@@ -223,18 +223,18 @@ class Turn:
         """`running`, `finished`, `cancelled` or `failed`."""
         return "running" if self._end is None else self._end.type.removeprefix("Turn").lower()
 
-    # --- what one does ---
+    # --- methods ---
 
     def stream(self) -> Stream[str]:
-        """The words as they are written, until the end. What counts is `text`: a model call may fail and begin again."""
+        """Streams text as the model writes it, until the turn ends. A model call may be retried, so only `text` is final."""
         return _Words(self)
 
     def waiting(self) -> Stream[ToolCall]:
-        """The calls that wait for a person, each once, as they come, until the end: `confirm` or `deny` them."""
+        """Streams each call that waits for a person once, until the turn ends. `confirm` or `deny` them."""
         return _Waiting(self)
 
     async def wait(self, timeout: float | None = None) -> "Turn":
-        """Waits for the end; for ever without `timeout`. Calls that wait for a person wait for a day."""
+        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait for a person for a day."""
         replica = self._notebook._replica
         await self._notebook._within(
             replica.until(lambda: self._end is not None),
@@ -244,15 +244,15 @@ class Turn:
         return self
 
     async def cancel(self) -> None:
-        """Stops it at once. What it did stays, and can be undone."""
+        """Cancels the turn. Its changes remain and can be undone."""
         await self._notebook._command("CancelTurn", turn_id=self._id)
 
     async def undo(self) -> None:
-        """Takes all that it did back, also after others edited on top. Runs are not undone."""
+        """Undoes all changes of the turn, also after later edits by others. Runs are not undone."""
         await self._notebook._command("Undo", turn_id=self._id)
 
     def raise_for_status(self) -> "Turn":
-        """Raises `TurnFailed` where the turn failed or was cancelled."""
+        """Raises `TurnFailed` if the turn failed or was cancelled."""
         if self._end is not None and not isinstance(self._end, events.TurnFinished):
             payload = self._end.payload
             raise TurnFailed(str(payload.get("detail") or payload.get("cause") or f"the turn was {self.status}"))

@@ -53,26 +53,26 @@ class Output(Face[aio.Output]):
 
     @property
     def name(self) -> str | None:
-        """Of a stream: `stdout` or `stderr`."""
+        """`stdout` or `stderr` if the output is a stream."""
         return self._aio.name
 
     @property
     def data(self) -> dict[str, Any]:
-        """By MIME type what it shows; large parts are in `missing` until `fetch`."""
+        """Data by MIME type. Large parts are in `missing` until `fetch`."""
         return self._aio.data
 
     @property
     def missing(self) -> dict[str, int]:
-        """What is kept apart because it is large: where it belongs, and its bytes."""
+        """Large parts that are not loaded: size in bytes by JSON pointer into `content`."""
         return self._aio.missing
 
     @property
     def text(self) -> str:
-        """What a terminal would show of it."""
+        """The output as a terminal would show it."""
         return self._aio.text
 
     def fetch(self) -> Output:
-        """The same output with all its parts.
+        """Loads the large parts and returns the complete output.
 
         >>> run = nb.append("'x' * 20_000").run()
         >>> run.wait().result.text
@@ -90,7 +90,7 @@ class Output(Face[aio.Output]):
 
 
 class Run(Face[aio.Run]):
-    """One execution: of a cell's source as it was when somebody asked, or of code of no cell.
+    """One run: of a cell's source at the time of the request, or of code without a cell.
 
     >>> run = nb.append("6 * 7").run()
     >>> print(run.wait().result)
@@ -101,7 +101,7 @@ class Run(Face[aio.Run]):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The run's id."""
         return self._aio.id
 
     @property
@@ -111,94 +111,94 @@ class Run(Face[aio.Run]):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, well or not."""
+        """True once the run has ended, successfully or not."""
         return self._aio.is_over
 
     @property
     def source(self) -> str:
-        """What it runs, word for word."""
+        """The exact source that is run."""
         return self._aio.source
 
     @property
     def cell_id(self) -> str | None:
-        """The cell that it is of; None for code of no cell."""
+        """Id of the cell; None for code without a cell."""
         return self._aio.cell_id
 
     @property
     def outputs(self) -> list[Output]:
-        """What it has shown so far."""
+        """Outputs so far."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property
     def text(self) -> str:
-        """What it printed, on stdout and stderr."""
+        """Text printed to stdout and stderr."""
         return self._aio.text
 
     @property
     def result(self) -> Output | None:
-        """The value of its last expression, as the kernel shows it."""
+        """Value of the last expression, as the kernel shows it. None if there is none."""
         return None if (found := self._aio.result) is None else Output(found, self._portal)
 
     @property
     def question(self) -> str | None:
-        """What it asks on stdin just now: `answer` it."""
+        """Prompt of the pending stdin request, if any. `answer` replies."""
         return self._aio.question
 
     @property
     def notice(self) -> str | None:
-        """A sentence about its end, where there is one: who cancelled it, why it was lost."""
+        """Sentence about the end of the run, if any: who cancelled it, why it was lost."""
         return self._aio.notice
 
     @property
     def execution_count(self) -> int | None:
-        """The kernel's number, as in `In [3]:`."""
+        """The kernel's execution count, as in `In [3]:`."""
         return self._aio.execution_count
 
     @property
     def requested_by(self) -> dict[str, Any] | None:
-        """Who asked for it."""
+        """Actor that requested the run."""
         return self._aio.requested_by
 
     @property
     def started_at(self) -> datetime | None:
-        """When the kernel began."""
+        """Time at which the kernel started the run, in UTC."""
         return self._aio.started_at
 
     @property
     def duration(self) -> timedelta | None:
-        """How long it ran."""
+        """Duration of the run. None before it has ended."""
         return self._aio.duration
 
     def wait(self, timeout: float | None = None) -> Run:
-        """Waits until it is over; for ever without `timeout`. Ctrl-C ends the waiting, not the run."""
+        """Waits until the run ends, at most `timeout` seconds (None: no limit). Ctrl-C ends the wait, not the run."""
         return Run(self._portal.call(self._aio.wait(timeout)), self._portal)
 
     def refresh(self) -> Run:
-        """Reads it from the record: for runs of the past."""
+        """Reads the run from the record. Needed for past runs."""
         return Run(self._portal.call(self._aio.refresh()), self._portal)
 
     def fetch(self) -> Run:
-        """Brings the large parts of its outputs: `text` and `result` are whole then."""
+        """Loads the large parts of the outputs, so that `text` and `result` are complete."""
         return Run(self._portal.call(self._aio.fetch()), self._portal)
 
     def stream(self) -> Iterator[Output]:
-        """Its outputs, as they come, until it is over."""
+        """Streams the outputs until the run ends."""
         return (Output(one, self._portal) for one in self._portal.iterate(self._aio.stream()))
 
     def cancel(self) -> Run:
-        """Cancels it where it waits, interrupts it where it runs."""
+        """Cancels a queued run, or interrupts a running one."""
         return Run(self._portal.call(self._aio.cancel()), self._portal)
 
     def answer(self, value: str) -> Run:
-        """Answers what it asks on stdin."""
+        """Answers the pending stdin request."""
         return Run(self._portal.call(self._aio.answer(value)), self._portal)
 
     def asks(self, timeout: float | None = None) -> str | None:
-        """Waits until it asks something on stdin: the question. None: it ended without one."""
+        """Waits for a stdin request and returns its prompt. None if the run ended without one."""
         return self._portal.call(self._aio.asks(timeout))
 
     def raise_for_status(self) -> Run:
-        """Raises `RunFailed` unless it ended well.
+        """Raises `RunFailed` unless the status is `ok`.
 
         >>> run = nb.append("1 / 0").run()
         >>> run.wait().raise_for_status()
@@ -212,111 +212,111 @@ class Run(Face[aio.Run]):
 
 
 class Kernel(Face[aio.Kernel]):
-    """A kernel session of the notebook, from its launch to its end."""
+    """Kernel session of the notebook, from launch to end."""
 
     @property
     def id(self) -> str:
-        """The session's id: a restart makes another one."""
+        """Id of the session. A restart creates another one."""
         return self._aio.id
 
     @property
     def name(self) -> str:
-        """Its kernelspec, as in `python3`."""
+        """Name of the kernelspec, such as `python3`."""
         return self._aio.name
 
     @property
     def phase(self) -> str:
-        """`requested`, `claimed`, `started`, `ending`; `ended` when it is gone."""
+        """`requested`, `claimed`, `started`, `ending` or `ended`."""
         return self._aio.phase
 
     @property
     def is_busy(self) -> bool:
-        """Whether it executes something now."""
+        """True while the kernel executes code."""
         return self._aio.is_busy
 
     @property
     def is_reachable(self) -> bool:
-        """Whether its runtime agent is connected."""
+        """True while the kernel's runtime agent is connected."""
         return self._aio.is_reachable
 
     @property
     def agent_name(self) -> str | None:
-        """What its runtime agent is called."""
+        """Name of the kernel's runtime agent."""
         return self._aio.agent_name
 
     def interrupt(self) -> None:
-        """Interrupts what it runs."""
+        """Interrupts the running code."""
         self._portal.call(self._aio.interrupt())
 
     def restart(self) -> Kernel:
-        """A new session in its place, with nothing in its memory."""
+        """Restarts the kernel and returns the new session. Its memory is empty."""
         return Kernel(self._portal.call(self._aio.restart()), self._portal)
 
     def shut_down(self) -> None:
-        """Ends it."""
+        """Shuts the kernel down."""
         self._portal.call(self._aio.shut_down())
 
 
 class Thread(Face[aio.Thread]):
-    """A thread of comments. It goes with its last comment."""
+    """Thread of comments. Deleting the last comment deletes the thread."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The thread's id."""
         return self._aio.id
 
     @property
     def cell_id(self) -> str | None:
-        """The cell that it is about."""
+        """Id of the cell that the thread is about."""
         return self._aio.cell_id
 
     @property
     def quote(self) -> str | None:
-        """The text that it is about, as it was when the thread began."""
+        """Quoted text, as it was when the thread began."""
         return self._aio.quote
 
     @property
     def is_resolved(self) -> bool:
-        """Whether what it was about is settled."""
+        """True if the thread is resolved."""
         return self._aio.is_resolved
 
     @property
     def comments(self) -> list[Comment]:
-        """What was said, the oldest first."""
+        """The comments, oldest first."""
         return self._aio.comments
 
     def reply(self, text: str) -> Comment:
-        """Says something in it."""
+        """Adds a comment to the thread."""
         return self._portal.call(self._aio.reply(text))
 
     def edit(self, comment: str, text: str) -> None:
-        """Changes a comment of yours, by its id."""
+        """Changes the text of one of your comments, by its id."""
         self._portal.call(self._aio.edit(comment, text))
 
     def delete(self, comment: str) -> None:
-        """Takes a comment away, by its id."""
+        """Deletes a comment, by its id."""
         self._portal.call(self._aio.delete(comment))
 
     def resolve(self) -> None:
-        """Says that it is settled."""
+        """Resolves the thread."""
         self._portal.call(self._aio.resolve())
 
     def reopen(self) -> None:
-        """Opens it again."""
+        """Reopens the thread."""
         self._portal.call(self._aio.reopen())
 
 
 class PastCell(Face[aio.PastCell]):
-    """A cell to be read: of an earlier version, or as part of a live one."""
+    """Read-only cell of an earlier version; base class of live cells."""
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The cell's id. It never changes."""
         return self._aio.id
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """The cell's text."""
         return self._aio.source
 
     @property
@@ -326,47 +326,47 @@ class PastCell(Face[aio.PastCell]):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Cell metadata, as in nbformat."""
         return self._aio.metadata
 
     @property
     def flags(self) -> dict[str, Any]:
-        """The marks that are set: `pinned`, `skipped`, `source_hidden` …"""
+        """Flags that are set: `pinned`, `skipped`, `source_hidden` …"""
         return self._aio.flags
 
     @property
     def version(self) -> int:
-        """The version of the last event that changed its text, type or place."""
+        """Version of the last event that changed the cell's text, type or place."""
         return self._aio.version
 
     @property
     def status(self) -> str | None:
-        """How its latest run stands; None: it shows none."""
+        """Status of the latest run. None if the cell shows no run."""
         return self._aio.status
 
     @property
     def execution_count(self) -> int | None:
-        """The kernel's number of its latest run."""
+        """The kernel's execution count of the latest run."""
         return self._aio.execution_count
 
     @property
     def outputs(self) -> list[Output]:
-        """What its latest run has shown."""
+        """Outputs of the latest run."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property
     def text(self) -> str:
-        """Its outputs as a terminal would show them."""
+        """The outputs as a terminal would show them."""
         return self._aio.text
 
     @property
     def is_stale(self) -> bool:
-        """Whether its text has changed since what it shows was run."""
+        """True if the text has changed since the run whose outputs the cell shows."""
         return self._aio.is_stale
 
     @property
     def reply(self) -> str | None:
-        """What an assistant answered, of a prompt cell."""
+        """The assistant's answer to a prompt cell."""
         return self._aio.reply
 
     def _repr_html_(self) -> str:
@@ -384,12 +384,12 @@ class Cell(Face[aio.Cell]):
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The cell's id. It never changes."""
         return self._aio.id
 
     @property
     def source(self) -> str:
-        """Its text as it is here: with what was typed and is not confirmed yet."""
+        """The cell's text in this client, with local edits that are not confirmed yet."""
         return self._aio.source
 
     @property
@@ -399,47 +399,47 @@ class Cell(Face[aio.Cell]):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Cell metadata, as in nbformat."""
         return self._aio.metadata
 
     @property
     def flags(self) -> dict[str, Any]:
-        """The marks that are set: `pinned`, `skipped`, `source_hidden` …"""
+        """Flags that are set: `pinned`, `skipped`, `source_hidden` …"""
         return self._aio.flags
 
     @property
     def version(self) -> int:
-        """The version of the last event that changed its text, type or place."""
+        """Version of the last event that changed the cell's text, type or place."""
         return self._aio.version
 
     @property
     def status(self) -> str | None:
-        """How its latest run stands; None: it shows none."""
+        """Status of the latest run. None if the cell shows no run."""
         return self._aio.status
 
     @property
     def execution_count(self) -> int | None:
-        """The kernel's number of its latest run."""
+        """The kernel's execution count of the latest run."""
         return self._aio.execution_count
 
     @property
     def outputs(self) -> list[Output]:
-        """What its latest run has shown."""
+        """Outputs of the latest run."""
         return [Output(one, self._portal) for one in self._aio.outputs]
 
     @property
     def text(self) -> str:
-        """Its outputs as a terminal would show them."""
+        """The outputs as a terminal would show them."""
         return self._aio.text
 
     @property
     def is_stale(self) -> bool:
-        """Whether its text has changed since what it shows was run."""
+        """True if the text has changed since the run whose outputs the cell shows."""
         return self._aio.is_stale
 
     @property
     def reply(self) -> str | None:
-        """What an assistant answered, of a prompt cell."""
+        """The assistant's answer to a prompt cell."""
         return self._aio.reply
 
     def _repr_html_(self) -> str:
@@ -447,23 +447,23 @@ class Cell(Face[aio.Cell]):
 
     @property
     def latest_run(self) -> Run | None:
-        """The run whose outputs it shows."""
+        """The run whose outputs the cell shows."""
         return None if (found := self._aio.latest_run) is None else Run(found, self._portal)
 
     @property
     def threads(self) -> list[Thread]:
-        """The comments on it, resolved ones too."""
+        """Comment threads on the cell, including resolved ones."""
         return [Thread(one, self._portal) for one in self._aio.threads]
 
     def edit(self, source: str, *, wait: bool = True) -> None:
-        """Makes its text this one. Only what differs is sent, so what others write meanwhile stays.
+        """Sets the text. Only the difference is sent, so that concurrent edits by others remain.
 
-        `source` shows it at once, also without a connection; with `wait=False` nothing is waited for: `nb.flush()` does that.
+        `source` shows the edit immediately, also offline. `wait=False` does not wait for confirmation: `nb.flush()` does.
         """
         self._portal.call(self._aio.edit(source, wait=wait))
 
     def splice(self, start: int, end: int, text: str, *, wait: bool = True) -> None:
-        """Puts `text` in the place of the characters from `start` to `end`, as an editor does.
+        """Replaces the characters from `start` to `end` by `text`. Positions count characters.
 
         >>> cell = nb.append("1 + 1")
         >>> cell.splice(4, 5, "41")
@@ -473,43 +473,43 @@ class Cell(Face[aio.Cell]):
         self._portal.call(self._aio.splice(start, end, text, wait=wait))
 
     def replace(self, source: str, *, version: int | None = None) -> None:
-        """Sets its text, or raises `Conflict` where somebody changed the cell since it was read (at `version`)."""
+        """Sets the text. Raises `Conflict` if the cell has changed since `version` (default: the version in this client)."""
         self._portal.call(self._aio.replace(source, version=version))
 
     def run(self, *, timeout: float | None = None, kernel: str | None = None) -> Run:
-        """Asks for a run of its source as it is now. `timeout`: its kernel is interrupted after so many seconds."""
+        """Requests a run of the current source. The kernel is interrupted after `timeout` seconds."""
         return Run(self._portal.call(self._aio.run(timeout=timeout, kernel=kernel)), self._portal)
 
     def move(self, to: str | None = None, *, before: Cell | str | None = None, after: Cell | str | None = None) -> None:
-        """Moves it to `"start"` or `"end"`, or beside another cell."""
+        """Moves the cell to `"start"` or `"end"`, or before or after another cell."""
         self._portal.call(self._aio.move(to, before=unwrap(before), after=unwrap(after)))
 
     def delete(self, *, version: int | None = None) -> None:
-        """Puts it into the trash: `restore` brings it back. With `version` only where nobody changed it since."""
+        """Moves the cell to the trash; `restore` brings it back. With `version`, only if unchanged since then."""
         self._portal.call(self._aio.delete(version=version))
 
     def restore(self) -> Cell:
-        """Brings it back from the trash, where it was."""
+        """Restores the cell from the trash to its previous place."""
         return Cell(self._portal.call(self._aio.restore()), self._portal)
 
     def set_type(self, cell_type: str) -> None:
-        """Makes it `code`, `markdown`, `raw`, `sql` or `prompt`."""
+        """Changes the type to `code`, `markdown`, `raw`, `sql` or `prompt`."""
         self._portal.call(self._aio.set_type(cell_type))
 
     def set_metadata(self, metadata: dict[str, Any]) -> None:
-        """Sets its metadata, as in nbformat."""
+        """Sets the cell metadata, as in nbformat."""
         self._portal.call(self._aio.set_metadata(metadata))
 
     def set_flags(self, **flags: bool) -> None:
-        """Sets marks, as in `set_flags(pinned=True)`."""
+        """Sets flags, as in `set_flags(pinned=True)`."""
         self._portal.call(self._aio.set_flags(**flags))
 
     def clear(self) -> None:
-        """Shows no outputs any more; its runs stay in the record."""
+        """Clears the outputs. The runs remain in the record."""
         self._portal.call(self._aio.clear())
 
     def comment(self, text: str, *, range: tuple[int, int] | None = None, mentions: Sequence[str] = ()) -> Thread:
-        """Begins a thread of comments on it, or on the characters of a range.
+        """Starts a comment thread on the cell, or on a range of its characters.
 
         >>> thread = nb.append("x = 1").comment("Why *one*?", range=(4, 5))
         >>> thread.quote
@@ -534,34 +534,34 @@ class History(Face[aio.History]):
         return self._portal.call(self._aio.rows())
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`, by version."""
+        """The events as a `pandas.DataFrame` with the index `version`."""
         return self._portal.call(self._aio.to_pandas())
 
     def to_polars(self) -> Any:
-        """A `polars.DataFrame`."""
+        """The events as a `polars.DataFrame`."""
         return self._portal.call(self._aio.to_polars())
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table`."""
+        """The events as a `pyarrow.Table`."""
         return self._portal.call(self._aio.to_arrow())
 
 
 class ToolCall(Face[aio.ToolCall]):
-    """What an assistant asked to do. What is destructive waits until a person confirms it."""
+    """Tool call that an assistant requested. Destructive calls wait until a person confirms them."""
 
     @property
     def id(self) -> str:
-        """Its id; all that it changed has it as `correlation_id`."""
+        """The call's id. Events that the call caused have it as `correlation_id`."""
         return self._aio.id
 
     @property
     def function(self) -> str:
-        """The tool, or the function that a user has registered."""
+        """Name of the tool, or of the function that a user has registered."""
         return self._aio.function
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """With which arguments."""
+        """Arguments of the call, as JSON."""
         return self._aio.arguments
 
     @property
@@ -571,47 +571,47 @@ class ToolCall(Face[aio.ToolCall]):
 
     @property
     def reasons(self) -> list[str]:
-        """Sentences: why the risk is what it is."""
+        """Sentences that explain the risk."""
         return self._aio.reasons
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended in any way."""
+        """True once the call has ended in any way."""
         return self._aio.is_over
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for a person."""
+        """True while the call waits for a person's confirmation."""
         return self._aio.is_waiting
 
     @property
     def result(self) -> str | None:
-        """What the assistant was told, once it was done, of a call of a turn that is followed here."""
+        """Result that the assistant received. None before the call is executed, or if this client does not follow its turn."""
         return self._aio.result
 
     def details(self) -> dict[str, Any]:
-        """All that is known of it; of one that waits also what it would do: the diff, what goes, the code that runs."""
+        """Reads the call as JSON. A waiting call includes its preview: the diff, the deletions and the code to run."""
         return self._portal.call(self._aio.details())
 
     def confirm(self) -> None:
-        """Lets it happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`."""
+        """Confirms the call once, if the cells it changes are unchanged. Needs a person, or a token with the scope `confirm`."""
         self._portal.call(self._aio.confirm())
 
     def deny(self, reason: str | None = None) -> None:
-        """Refuses it; the assistant is told, with the reason."""
+        """Denies the call. The assistant receives the reason."""
         self._portal.call(self._aio.deny(reason))
 
     def withdraw(self) -> None:
-        """Takes it back before it starts."""
+        """Withdraws the call before it starts."""
         self._portal.call(self._aio.withdraw())
 
     def undo(self) -> None:
-        """Undoes what it did, also after others edited on top. Runs are not undone."""
+        """Undoes the call's changes, also after later edits by others. Runs are not undone."""
         self._portal.call(self._aio.undo())
 
 
 class Turn(Face[aio.Turn]):
-    """What an assistant does about one question."""
+    """One turn of an assistant: its answer to one message, with the tool calls it makes."""
 
     def __enter__(self) -> Turn:
         return self
@@ -622,32 +622,32 @@ class Turn(Face[aio.Turn]):
         self._portal.call(self._aio.__aexit__(kind, error, trace))
 
     def close(self) -> None:
-        """Looks no more. The assistant goes on; `cancel` stops it."""
+        """Stops following the turn. The assistant continues; `cancel` stops it."""
         self._portal.call(self._aio.close())
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The turn's id."""
         return self._aio.id
 
     @property
     def conversation(self) -> str:
-        """Its conversation: `nb.turn("…", conversation=turn.conversation)` goes on in it."""
+        """Id of the conversation. `nb.turn("…", conversation=turn.conversation)` continues it."""
         return self._aio.conversation
 
     @property
     def text(self) -> str:
-        """What the assistant has said, message by message."""
+        """The assistant's messages so far, separated by blank lines."""
         return self._aio.text
 
     @property
     def calls(self) -> list[ToolCall]:
-        """What it has asked to do so far."""
+        """Tool calls that the turn has requested so far."""
         return [ToolCall(one, self._portal) for one in self._aio.calls]
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """True once the turn has ended."""
         return self._aio.is_over
 
     @property
@@ -656,27 +656,27 @@ class Turn(Face[aio.Turn]):
         return self._aio.status
 
     def stream(self) -> Iterator[str]:
-        """The words as they are written, until the end. What counts is `text`: a model call may fail and begin again."""
+        """Streams text as the model writes it, until the turn ends. A model call may be retried, so only `text` is final."""
         return self._portal.iterate(self._aio.stream())
 
     def waiting(self) -> Iterator[ToolCall]:
-        """The calls that wait for a person, each once, as they come, until the end: `confirm` or `deny` them."""
+        """Streams each call that waits for a person once, until the turn ends. `confirm` or `deny` them."""
         return (ToolCall(one, self._portal) for one in self._portal.iterate(self._aio.waiting()))
 
     def wait(self, timeout: float | None = None) -> Turn:
-        """Waits for the end; for ever without `timeout`. Calls that wait for a person wait for a day."""
+        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait for a person for a day."""
         return Turn(self._portal.call(self._aio.wait(timeout)), self._portal)
 
     def cancel(self) -> None:
-        """Stops it at once. What it did stays, and can be undone."""
+        """Cancels the turn. Its changes remain and can be undone."""
         self._portal.call(self._aio.cancel())
 
     def undo(self) -> None:
-        """Takes all that it did back, also after others edited on top. Runs are not undone."""
+        """Undoes all changes of the turn, also after later edits by others. Runs are not undone."""
         self._portal.call(self._aio.undo())
 
     def raise_for_status(self) -> Turn:
-        """Raises `TurnFailed` where the turn failed or was cancelled."""
+        """Raises `TurnFailed` if the turn failed or was cancelled."""
         return Turn(self._aio.raise_for_status(), self._portal)
 
     def _repr_markdown_(self) -> str:
@@ -684,61 +684,61 @@ class Turn(Face[aio.Turn]):
 
 
 class PastNotebook(Face[aio.PastNotebook]):
-    """A notebook to be read, as it was at a version."""
+    """Read-only notebook at a version."""
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The notebook's id. It never changes."""
         return self._aio.id
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The notebook's title."""
         return self._aio.title
 
     @property
     def version(self) -> int:
-        """The version that this is: the number of events so far."""
+        """Version of this state: the number of events so far."""
         return self._aio.version
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Notebook metadata, as in nbformat."""
         return self._aio.metadata
 
     @property
     def is_archived(self) -> bool:
-        """Whether it is read, exported and forked, and neither changed nor run."""
+        """True if the notebook is archived: it can be read, exported and forked, but not changed or run."""
         return self._aio.is_archived
 
     @property
     def updated_at(self) -> datetime:
-        """When its last event was recorded."""
+        """Time at which the last event was recorded, in UTC."""
         return self._aio.updated_at
 
     @property
     def named_versions(self) -> dict[int, str]:
-        """The names that versions have."""
+        """Names of versions, by version."""
         return self._aio.named_versions
 
     @property
     def functions(self) -> dict[str, Any]:
-        """What users have registered as tools for assistants, by name."""
+        """Functions that users have registered as tools for assistants, by name."""
         return self._aio.functions
 
     @property
     def reactivity(self) -> str:
-        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        """Reactive execution: `off`, `lazy` (run stale inputs first) or `eager` (also run dependents)."""
         return self._aio.reactivity
 
     @property
     def access(self) -> list[dict[str, Any]]:
-        """Who may do what."""
+        """Access list: the role of each subject."""
         return self._aio.access
 
     @property
     def cells(self) -> list[PastCell]:
-        """Its cells, from top to bottom."""
+        """Cells from top to bottom."""
         return [PastCell(one, self._portal) for one in self._aio.cells]
 
     def __getitem__(self, key: str | int) -> PastCell:
@@ -755,7 +755,7 @@ class PastNotebook(Face[aio.PastNotebook]):
 
 
 class Notebook(Face[aio.Notebook]):
-    """A live notebook: it changes as people, programs and assistants change it.
+    """Live notebook. It follows the changes of people, programs and assistants.
 
     >>> cell = nb.append("1 + 1")
     >>> nb[cell.id].source, cell in nb.cells
@@ -772,57 +772,57 @@ class Notebook(Face[aio.Notebook]):
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The notebook's id. It never changes."""
         return self._aio.id
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The notebook's title."""
         return self._aio.title
 
     @property
     def version(self) -> int:
-        """The version that this is: the number of events so far."""
+        """Version of this state: the number of events so far."""
         return self._aio.version
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Notebook metadata, as in nbformat."""
         return self._aio.metadata
 
     @property
     def is_archived(self) -> bool:
-        """Whether it is read, exported and forked, and neither changed nor run."""
+        """True if the notebook is archived: it can be read, exported and forked, but not changed or run."""
         return self._aio.is_archived
 
     @property
     def updated_at(self) -> datetime:
-        """When its last event was recorded."""
+        """Time at which the last event was recorded, in UTC."""
         return self._aio.updated_at
 
     @property
     def named_versions(self) -> dict[int, str]:
-        """The names that versions have."""
+        """Names of versions, by version."""
         return self._aio.named_versions
 
     @property
     def functions(self) -> dict[str, Any]:
-        """What users have registered as tools for assistants, by name."""
+        """Functions that users have registered as tools for assistants, by name."""
         return self._aio.functions
 
     @property
     def reactivity(self) -> str:
-        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        """Reactive execution: `off`, `lazy` (run stale inputs first) or `eager` (also run dependents)."""
         return self._aio.reactivity
 
     @property
     def access(self) -> list[dict[str, Any]]:
-        """Who may do what."""
+        """Access list: the role of each subject."""
         return self._aio.access
 
     @property
     def cells(self) -> list[Cell]:
-        """Its cells, from top to bottom."""
+        """Cells from top to bottom."""
         return [Cell(one, self._portal) for one in self._aio.cells]
 
     def __getitem__(self, key: str | int) -> Cell:
@@ -838,41 +838,41 @@ class Notebook(Face[aio.Notebook]):
         return self._aio._repr_html_()
 
     def files(self, path: str = "", *, hidden: bool = False) -> list[FileInfo]:
-        """What a folder holds, by name; of the kernels' own folder without `path`. `Unavailable`: no runtime agent is there."""
+        """Lists a folder by name (default: the kernels' folder). `Unavailable`: no runtime agent is connected."""
         return self._portal.call(self._aio.files(path, hidden=hidden))
 
     def upload_file(self, content: bytes | str | os.PathLike[str], to: str, *, overwrite: bool = False) -> FileInfo:
-        """Brings bytes, or a file of this machine, to a path there. `Conflict`: it exists, and `overwrite` is not set."""
+        """Uploads bytes, or a local file, to a path. `Conflict`: the path exists, and `overwrite` is not set."""
         return self._portal.call(self._aio.upload_file(content, to, overwrite=overwrite))
 
     def download_file(self, path: str, to: str | os.PathLike[str] | None = None) -> bytes:
-        """The bytes of a file, written to `to` where there is one."""
+        """Returns the bytes of a file. If `to` is given, writes them there too."""
         return self._portal.call(self._aio.download_file(path, to))
 
     def move_file(self, path: str, to: str) -> str:
-        """Another name or place for a file or folder; gives it. `Conflict`: there is something of that name."""
+        """Renames or moves a file or folder; returns the new path. `Conflict`: the name is taken."""
         return self._portal.call(self._aio.move_file(path, to))
 
     def remove_file(self, path: str) -> TrashedFile:
-        """Moves a file or folder to the trash: `restore_file` brings it back."""
+        """Moves a file or folder to the trash; `restore_file` brings it back."""
         return self._portal.call(self._aio.remove_file(path))
 
     def file_trash(self) -> list[TrashedFile]:
-        """What is in the trash, the last removed first."""
+        """Lists the trash, last removed first."""
         return self._portal.call(self._aio.file_trash())
 
     def restore_file(self, file: TrashedFile | str, to: str | None = None) -> str:
-        """Brings back what is in the trash, or was last at a path; gives its path. `Conflict`: there is something of that name."""
+        """Restores an entry, or the file last removed from a path; returns its path. `Conflict`: the name is taken."""
         return self._portal.call(self._aio.restore_file(file, to))
 
     def empty_file_trash(self) -> None:
-        """Deletes all that is in the trash for good."""
+        """Deletes everything in the trash permanently."""
         self._portal.call(self._aio.empty_file_trash())
 
     def variables(self, *, kernel: str | None = None) -> list[Variable]:
-        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
+        """Reads the variables of an idle kernel: names, types and sizes. The request is not recorded.
 
-        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
+        Needs the right to run. `Conflict`: no kernel runs, or it is busy.
         """
         return self._portal.call(self._aio.variables(kernel=kernel))
 
@@ -887,9 +887,9 @@ class Notebook(Face[aio.Notebook]):
         search: str = "",
         kernel: str | None = None,
     ) -> TableRows:
-        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
+        """Reads rows of a data frame or series in a variable. `sort`: a column. `search`: only rows that contain this text.
 
-        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
+        Needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
         """
         return self._portal.call(
             self._aio.table(
@@ -898,58 +898,58 @@ class Notebook(Face[aio.Notebook]):
         )
 
     def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
+        """Lists the connections of SQL cells, besides `duckdb` over the kernel's memory and files of its folder."""
         return self._portal.call(self._aio.connections())
 
     def schema(self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None) -> ConnectionSchema:
-        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
+        """Reads the tables and columns of a connection through the kernel, also while it is busy. Rows are never read.
 
-        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
+        `matching` is a part of `schema.table`. Needs the right to run. `Conflict`: no kernel runs; `NotFound`: no such
         connection; `Unavailable`: the database cannot be reached.
         """
         return self._portal.call(self._aio.schema(connection, matching=matching, kernel=kernel))
 
     def close(self) -> None:
-        """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
+        """Stops following the notebook. Leaving a `with` block also waits until edits are confirmed."""
         self._portal.call(self._aio.close())
 
     @property
     def role(self) -> str | None:
-        """What you are in it: `owner`, `editor`, `runner`, `viewer` …"""
+        """Your role: `owner`, `editor`, `runner`, `viewer` …"""
         return self._aio.role
 
     @property
     def is_read_only(self) -> bool:
-        """Whether a newer server has written it, or its record is damaged."""
+        """True if a newer server has written the notebook, or its record is damaged."""
         return self._aio.is_read_only
 
     @property
     def kernels(self) -> list[Kernel]:
-        """Its kernels; the first is the one that runs use unless they name another."""
+        """Kernels of the notebook. Runs use the first one unless they name another."""
         return [Kernel(one, self._portal) for one in self._aio.kernels]
 
     @property
     def runs(self) -> list[Run]:
-        """The runs that are not over, in the order of requests."""
+        """Unfinished runs, in the order of requests."""
         return [Run(one, self._portal) for one in self._aio.runs]
 
     @property
     def peers(self) -> list[dict[str, Any]]:
-        """Who else is here now: `name`, `actor`, and in `state` where their caret is."""
+        """Presence of the other connections: `name`, `actor`, and the caret in `state`."""
         return self._aio.peers
 
     @property
     def threads(self) -> list[Thread]:
-        """The threads of comments, resolved ones too."""
+        """Comment threads, including resolved ones."""
         return [Thread(one, self._portal) for one in self._aio.threads]
 
     @property
     def calls(self) -> list[ToolCall]:
-        """What assistants have asked to do and what has not ended."""
+        """Unfinished tool calls of assistants."""
         return [ToolCall(one, self._portal) for one in self._aio.calls]
 
     def append(self, source: str = "", cell_type: str = "code", **more: Any) -> Cell:
-        """A new cell at the end."""
+        """Inserts a new cell at the end and returns it."""
         return Cell(self._portal.call(self._aio.append(source, cell_type, **more)), self._portal)
 
     def insert(
@@ -962,7 +962,7 @@ class Notebook(Face[aio.Notebook]):
         after: Cell | str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Cell:
-        """A new cell: at the `"start"` or `"end"`, or beside another one.
+        """Inserts a new cell at the `"start"` or `"end"`, or before or after another one, and returns it.
 
         >>> first = nb.insert("# Losses", "markdown", at="start")
         >>> nb[0] == first
@@ -978,11 +978,11 @@ class Notebook(Face[aio.Notebook]):
         )
 
     def extend(self, sources: Sequence[str], cell_type: str = "code") -> list[Cell]:
-        """Several new cells at the end, all or none of them; one step to undo."""
+        """Inserts several new cells at the end, all or none. Undo takes one step."""
         return [Cell(one, self._portal) for one in self._portal.call(self._aio.extend(sources, cell_type))]
 
     def trash(self) -> list[Cell]:
-        """The cells in the trash, the last deleted first: `restore` brings one back.
+        """Lists the cells in the trash, last deleted first. `restore` brings one back.
 
         >>> cell = nb.append("gone")
         >>> cell.delete()
@@ -992,18 +992,18 @@ class Notebook(Face[aio.Notebook]):
         return [Cell(one, self._portal) for one in self._portal.call(self._aio.trash())]
 
     def flush(self) -> None:
-        """Waits until all that was typed here is confirmed."""
+        """Waits until the server has confirmed all local edits."""
         self._portal.call(self._aio.flush())
 
     def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
-        """Takes your last changes back; with `cell` those that touch its text, with `group` those of one `correlation_id`.
+        """Undoes your last changes. `cell`: only those of its text. `group`: those of one `correlation_id`.
 
-        What the notebook was made with is taken back by its group alone, which is that of the first event.
+        The notebook's initial content is undone only by its `group`, the `correlation_id` of the first event.
         """
         self._portal.call(self._aio.undo(steps, cell=unwrap(cell), group=group))
 
     def redo(self, steps: int = 1, *, cell: Cell | str | None = None) -> None:
-        """Takes your last undos back; with `cell` those that touch its text."""
+        """Redoes your last undos. `cell`: only those of its text."""
         self._portal.call(self._aio.redo(steps, cell=unwrap(cell)))
 
     def run(
@@ -1014,7 +1014,7 @@ class Notebook(Face[aio.Notebook]):
         kernel: str | None = None,
         stop_on_error: bool = True,
     ) -> list[Run]:
-        """Asks for runs of these cells, or of all code cells, in this order; after one that fails the others are blocked.
+        """Requests runs of these cells, or of all code cells, in this order. After a failed run the later ones are blocked.
 
         >>> cells = nb.extend(["a = 20", "a + 1"])
         >>> [run.wait().status for run in nb.run(cells)]
@@ -1028,31 +1028,31 @@ class Notebook(Face[aio.Notebook]):
         ]
 
     def execute(self, source: str, purpose: str = "from Python") -> Run:
-        """Runs code of no cell; it is recorded like any other."""
+        """Runs code without a cell. The run is recorded like any other."""
         return Run(self._portal.call(self._aio.execute(source, purpose)), self._portal)
 
     def start_kernel(self, name: str | None = None) -> Kernel:
-        """Asks for a kernel: a runtime agent that offers it launches it, now or when one comes."""
+        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects."""
         return Kernel(self._portal.call(self._aio.start_kernel(name)), self._portal)
 
     def stop(self) -> None:
-        """Cancels everything that waits and interrupts what runs."""
+        """Cancels queued runs and interrupts running ones."""
         self._portal.call(self._aio.stop())
 
     def past_run(self, run_id: str) -> Run:
-        """A run of any time, with its outputs."""
+        """Reads any run of the past, with its outputs."""
         return Run(self._portal.call(self._aio.past_run(run_id)), self._portal)
 
     def rename(self, title: str) -> None:
-        """Gives it another title."""
+        """Changes the title."""
         self._portal.call(self._aio.rename(title))
 
     def set_metadata(self, metadata: dict[str, Any]) -> None:
-        """Sets its metadata, as in nbformat."""
+        """Sets the notebook metadata, as in nbformat."""
         self._portal.call(self._aio.set_metadata(metadata))
 
     def archive(self) -> None:
-        """It is neither changed nor run any more."""
+        """Archives the notebook: it can no longer be changed or run."""
         self._portal.call(self._aio.archive())
 
     def unarchive(self) -> None:
@@ -1060,11 +1060,11 @@ class Notebook(Face[aio.Notebook]):
         self._portal.call(self._aio.unarchive())
 
     def set_reactivity(self, reactivity: str) -> None:
-        """`lazy`: a run brings what it reads up to date. `eager`: also what reads from it. `off`: each cell for itself."""
+        """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         self._portal.call(self._aio.set_reactivity(reactivity))
 
     def graph(self) -> Graph:
-        """Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.
+        """Reads the dependencies between cells and which are stale, also if the notebook is not reactive.
 
         >>> price = nb.append("price = 3")
         >>> total = nb.append("total = price * 7")
@@ -1077,36 +1077,38 @@ class Notebook(Face[aio.Notebook]):
         return self._portal.call(self._aio.graph())
 
     def name_version(self, name: str, version: int | None = None) -> None:
-        """Gives a version a name; the present one without `version`."""
+        """Names a version (default: the current one)."""
         self._portal.call(self._aio.name_version(name, version))
 
     def share(self, login: str, role: str = "editor") -> None:
-        """Gives somebody a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
+        """Grants a user a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
         self._portal.call(self._aio.share(login, role))
 
     def unshare(self, login: str) -> None:
-        """Takes somebody's role away."""
+        """Revokes a user's role."""
         self._portal.call(self._aio.unshare(login))
 
     def share_link(self, role: str = "viewer", label: str = "") -> str:
-        """A link for people without an account. It is shown this once."""
+        """Creates a link for people without an account. Its URL is returned only once."""
         return self._portal.call(self._aio.share_link(role, label))
 
     def export(
         self, path: str | os.PathLike[str] | None = None, *, version: int | None = None, format: str | None = None
     ) -> bytes:
-        """The notebook as a file, now or as it was; written to `path` where there is one.
+        """Exports the notebook, now or at `version`, as bytes. If `path` is given, writes them there too.
 
-        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`; without it the ending of `path` says it, else `ipynb`.
+        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`. The default is the suffix of `path`, else `ipynb`.
         """
         return self._portal.call(self._aio.export(path, version=version, format=format))
 
     def blob(self, sha256: str) -> bytes:
-        """A large part of an output, compared with its hash."""
+        """Reads a large part of an output and checks its hash."""
         return self._portal.call(self._aio.blob(sha256))
 
     def events(self, since: int | None = None, *, follow: bool = False) -> Iterator[Event]:
-        """The events after a version: of all the past, or with `follow` also those to come, for ever.
+        """Events after version `since`; with `follow` also future ones, without end.
+
+        `since` defaults to 0, and with `follow` to the current version.
 
         >>> cell = nb.append("x")
         >>> [event.type for event in nb.events(since=nb.version - 1)]
@@ -1115,11 +1117,11 @@ class Notebook(Face[aio.Notebook]):
         return self._portal.iterate(self._aio.events(since, follow=follow))
 
     def history(self, since: int = 0) -> History:
-        """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or the events themselves."""
+        """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or as events."""
         return History(self._aio.history(since), self._portal)
 
     def at(self, version: int) -> PastNotebook:
-        """What it was at a version.
+        """Reads the notebook as it was at a version.
 
         >>> cell = nb.append("before")
         >>> version = nb.version
@@ -1130,7 +1132,7 @@ class Notebook(Face[aio.Notebook]):
         return PastNotebook(self._portal.call(self._aio.at(version)), self._portal)
 
     def verify(self) -> Verification:
-        """Proves here, by the chain of hashes, that the record was not tampered with and leads to what is shown.
+        """Verifies locally, by the hash chain, that the record is intact and leads to the current state.
 
         >>> nb.verify().ok
         True
@@ -1138,7 +1140,7 @@ class Notebook(Face[aio.Notebook]):
         return self._portal.call(self._aio.verify())
 
     def check(self) -> bool:
-        """Whether what is held here is what the server has; a difference is mended at once."""
+        """Compares the local state with the server's; returns True if they are equal. A difference is repaired immediately."""
         return self._portal.call(self._aio.check())
 
     def turn(
@@ -1150,9 +1152,9 @@ class Notebook(Face[aio.Notebook]):
         model: str | None = None,
         timeout: float | None = None,
     ) -> Turn:
-        """Asks an assistant, which works in the notebook for you: with words, or with a prompt cell.
+        """Starts a turn of an assistant in the notebook, from a message or a prompt cell.
 
-        Leaving the `with` waits for its end; an exception in it stops the assistant.
+        Leaving the `with` block waits until the turn ends. An exception in it cancels the turn.
         """
         return Turn(
             self._portal.call(
@@ -1162,12 +1164,12 @@ class Notebook(Face[aio.Notebook]):
         )
 
     def show_presence(self, cell: Cell | str | None = None, selection: tuple[int, int] | None = None) -> None:
-        """Tells the others where you are; it is forgotten after 30 seconds."""
+        """Shows the others your position. It expires after 30 seconds."""
         self._portal.call(self._aio.show_presence(unwrap(cell), selection))
 
 
 class Client(Face[aio.Client]):
-    """A connection to a server. It comes back by itself when it is cut, with all that was not confirmed."""
+    """Connection to a server. It reconnects automatically and re-sends unconfirmed edits and commands."""
 
     def __enter__(self) -> Client:
         return self
@@ -1189,37 +1191,37 @@ class Client(Face[aio.Client]):
 
     @property
     def url(self) -> str:
-        """The server's address."""
+        """URL of the server."""
         return self._aio.url
 
     @property
     def is_connected(self) -> bool:
-        """Whether the server hears us now."""
+        """True while the connection is up."""
         return self._aio.is_connected
 
     @property
     def actor(self) -> dict[str, Any]:
-        """Who you are in events."""
+        """Your actor, as recorded in events."""
         return self._aio.actor
 
     @property
     def scopes(self) -> list[str]:
-        """What the token is for: `read`, `edit`, `run`, `confirm` …"""
+        """Scopes of the token: `read`, `edit`, `run`, `confirm` …"""
         return self._aio.scopes
 
     @property
     def features(self) -> list[str]:
-        """What the server has besides: `assistants`, `comms` …"""
+        """Optional features of the server: `assistants`, `comms` …"""
         return self._aio.features
 
     def me(self) -> dict[str, Any]:
-        """Who you are, and what your token allows."""
+        """Reads your account and the rights of your token."""
         return self._portal.call(self._aio.me())
 
     def notebooks(
         self, text: str | None = None, *, archived: bool | None = None, limit: int | None = None
     ) -> list[NotebookInfo]:
-        """The notebooks that you may see, the last changed first; those in which `text` stands.
+        """Lists the notebooks that you may read, last changed first. `text`: only those that contain it.
 
         >>> [info.title for info in nt.notebooks() if info.id == nb.id] == [nb.title]
         True
@@ -1227,15 +1229,15 @@ class Client(Face[aio.Client]):
         return self._portal.call(self._aio.notebooks(text, archived=archived, limit=limit))
 
     def search(self, text: str) -> list[NotebookInfo]:
-        """The notebooks in which `text` stands."""
+        """Lists the notebooks that contain `text`."""
         return self._portal.call(self._aio.search(text))
 
     def open(self, notebook: str) -> Notebook:
-        """Opens a notebook by its id, or by a title that only one has."""
+        """Opens a notebook by its id or a unique title."""
         return Notebook(self._portal.call(opened(self._aio.open(notebook))), self._portal)
 
     def create(self, title: str, *, template: str | None = None, metadata: dict[str, Any] | None = None) -> Notebook:
-        """Makes a notebook and opens it. `template` is the id of a starter or of a notebook that is one.
+        """Creates a notebook and opens it. `template` is the id of a starter, or of a notebook marked as template.
 
         >>> with nt.create("Losses") as losses:
         ...     losses.title, losses.role
@@ -1248,11 +1250,11 @@ class Client(Face[aio.Client]):
     def import_notebook(
         self, source: str | os.PathLike[str] | bytes | Mapping[str, Any], *, title: str | None = None
     ) -> Notebook:
-        """Makes a notebook of an `.ipynb` file, its bytes or its JSON (nbformat 1 to 4), and opens it."""
+        """Imports an `.ipynb` file, its bytes or its JSON (nbformat 1 to 4) as a new notebook, and opens it."""
         return Notebook(self._portal.call(opened(self._aio.import_notebook(source, title=title))), self._portal)
 
     def confirmations(self) -> list[dict[str, Any]]:
-        """Everything that waits for your decision, in all notebooks; the longest waiting first."""
+        """Lists tool calls that wait for your decision in all notebooks, oldest first."""
         return self._portal.call(self._aio.confirmations())
 
 
@@ -1265,8 +1267,8 @@ def connect(
 ) -> Client:
     """Connects to a server.
 
-    Which one and with which token: these arguments, else `NOTARIUM_SERVER`, `NOTARIUM_TOKEN` and `NOTARIUM_TOKEN_FILE`, else what
-    `notarium login` or `notarium up` stored. `timeout` is how many seconds an answer is waited for; None: for ever.
+    Server and token come from these arguments, else from `NOTARIUM_SERVER`, `NOTARIUM_TOKEN` and `NOTARIUM_TOKEN_FILE`, else from
+    the files that `notarium login` or `notarium up` stored. `timeout` is the deadline of an answer in seconds; None: no limit.
     """
     portal = Portal()
     try:

@@ -1,4 +1,4 @@
-"""Cells: what they say and show, and what one does with them."""
+"""Cells: source, outputs, editing and running."""
 
 import html
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def place_of(before: "PastCell | str | None", after: "PastCell | str | None", at: str | None) -> Any:
-    """The protocol's `place`."""
+    """The protocol's `place` for these arguments."""
     if before is not None:
         return {"before": id_of(before)}
     if after is not None:
@@ -30,14 +30,14 @@ def id_of(cell: "PastCell | str") -> str:
 
 
 class PastCell:
-    """A cell to be read: of an earlier version, or as part of a live one."""
+    """Read-only cell of an earlier version; base class of live cells."""
 
     def __init__(self, notebook: "PastNotebook", cell_id: str) -> None:
         self._book, self._id = notebook, cell_id
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The cell's id. It never changes."""
         return self._id
 
     @property
@@ -50,7 +50,7 @@ class PastCell:
 
     @property
     def source(self) -> str:
-        """Its text."""
+        """The cell's text."""
         return str(self._json["source"])
 
     @property
@@ -60,17 +60,17 @@ class PastCell:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Cell metadata, as in nbformat."""
         return dict(self._json.get("metadata", {}))
 
     @property
     def flags(self) -> dict[str, Any]:
-        """The marks that are set: `pinned`, `skipped`, `source_hidden` …"""
+        """Flags that are set: `pinned`, `skipped`, `source_hidden` …"""
         return dict(self._json.get("flags", {}))
 
     @property
     def version(self) -> int:
-        """The version of the last event that changed its text, type or place."""
+        """Version of the last event that changed the cell's text, type or place."""
         return int(self._json["cell_version"])
 
     @property
@@ -81,37 +81,37 @@ class PastCell:
 
     @property
     def status(self) -> str | None:
-        """How its latest run stands; None: it shows none."""
+        """Status of the latest run. None if the cell shows no run."""
         return self._execution.get("status")
 
     @property
     def execution_count(self) -> int | None:
-        """The kernel's number of its latest run."""
+        """The kernel's execution count of the latest run."""
         return self._execution.get("execution_count")
 
     @property
     def outputs(self) -> list[Output]:
-        """What its latest run has shown."""
+        """Outputs of the latest run."""
         return [Output(self._book._session, self._book.id, raw) for raw in list(self._execution.get("outputs", ()))]
 
     @property
     def text(self) -> str:
-        """Its outputs as a terminal would show them."""
+        """The outputs as a terminal would show them."""
         return "".join(output.text for output in self.outputs)
 
     @property
     def is_stale(self) -> bool:
-        """Whether its text has changed since what it shows was run."""
+        """True if the text has changed since the run whose outputs the cell shows."""
         subject = self._execution.get("subject")
         if subject is None:
             return False
-        # A kernel is given an SQL cell's text behind a line that says what it is.
+        # Kernels receive an SQL cell's text after a line with the magic command.
         line = "%%notarium_sql\n" if self.cell_type == "sql" else ""
         return bool(subject.get("source") != line + self.source)
 
     @property
     def reply(self) -> str | None:
-        """What an assistant answered, of a prompt cell."""
+        """The assistant's answer to a prompt cell."""
         reply: Json = self._json.get("reply", {})
         return reply.get("text")
 
@@ -145,19 +145,19 @@ class Cell(PastCell):
 
     @property
     def source(self) -> str:
-        """Its text as it is here: with what was typed and is not confirmed yet."""
+        """The cell's text in this client, with local edits that are not confirmed yet."""
         unconfirmed = self._notebook._replica.unconfirmed.get(self._id)
         return unconfirmed.text if unconfirmed is not None else super().source
 
     @property
     def latest_run(self) -> Run | None:
-        """The run whose outputs it shows."""
+        """The run whose outputs the cell shows."""
         run_id = self._notebook._state["latest"].get(self._id)
         return None if run_id is None else Run(self._notebook, run_id)
 
     @property
     def threads(self) -> list[Thread]:
-        """The comments on it, resolved ones too."""
+        """Comment threads on the cell, including resolved ones."""
         return [thread for thread in self._notebook.threads if thread.cell_id == self._id]
 
     # --- text ---
@@ -174,14 +174,14 @@ class Cell(PastCell):
             )
 
     async def edit(self, source: str, *, wait: bool = True) -> None:
-        """Makes its text this one. Only what differs is sent, so what others write meanwhile stays.
+        """Sets the text. Only the difference is sent, so that concurrent edits by others remain.
 
-        `source` shows it at once, also without a connection; with `wait=False` nothing is waited for: `nb.flush()` does that.
+        `source` shows the edit immediately, also offline. `wait=False` does not wait for confirmation: `nb.flush()` does.
         """
         await self._change(lambda text: difference(text, source), wait)
 
     async def splice(self, start: int, end: int, text: str, *, wait: bool = True) -> None:
-        """Puts `text` in the place of the characters from `start` to `end`, as an editor does.
+        """Replaces the characters from `start` to `end` by `text`. Positions count characters.
 
         >>> cell = await nb.append("1 + 1")
         >>> await cell.splice(4, 5, "41")
@@ -191,52 +191,52 @@ class Cell(PastCell):
         await self._change(lambda source: splice(source, start, end, text), wait)
 
     async def replace(self, source: str, *, version: int | None = None) -> None:
-        """Sets its text, or raises `Conflict` where somebody changed the cell since it was read (at `version`)."""
+        """Sets the text. Raises `Conflict` if the cell has changed since `version` (default: the version in this client)."""
         await self._command("ReplaceSource", cell_version=self.version if version is None else version, source=source)
 
-    # --- everything else ---
+    # --- other commands ---
 
     async def _command(self, name: str, **fields: Any) -> Json:
         return await self._notebook._command(name, cell_id=self._id, **fields)
 
     async def run(self, *, timeout: float | None = None, kernel: str | None = None) -> Run:
-        """Asks for a run of its source as it is now. `timeout`: its kernel is interrupted after so many seconds."""
+        """Requests a run of the current source. The kernel is interrupted after `timeout` seconds."""
         await self._notebook.flush()
         return (await self._notebook.run([self._id], timeout=timeout, kernel=kernel))[0]
 
     async def move(
         self, to: str | None = None, *, before: "Cell | str | None" = None, after: "Cell | str | None" = None
     ) -> None:
-        """Moves it to `"start"` or `"end"`, or beside another cell."""
+        """Moves the cell to `"start"` or `"end"`, or before or after another cell."""
         await self._command("MoveCell", place=place_of(before, after, to))
 
     async def delete(self, *, version: int | None = None) -> None:
-        """Puts it into the trash: `restore` brings it back. With `version` only where nobody changed it since."""
+        """Moves the cell to the trash; `restore` brings it back. With `version`, only if unchanged since then."""
         await self._command("DeleteCell", cell_version=version)
 
     async def restore(self) -> "Cell":
-        """Brings it back from the trash, where it was."""
+        """Restores the cell from the trash to its previous place."""
         await self._command("RestoreCell")
         return self
 
     async def set_type(self, cell_type: str) -> None:
-        """Makes it `code`, `markdown`, `raw`, `sql` or `prompt`."""
+        """Changes the type to `code`, `markdown`, `raw`, `sql` or `prompt`."""
         await self._command("ChangeCellType", cell_type=cell_type)
 
     async def set_metadata(self, metadata: dict[str, Any]) -> None:
-        """Sets its metadata, as in nbformat."""
+        """Sets the cell metadata, as in nbformat."""
         await self._command("SetCellMetadata", metadata=metadata)
 
     async def set_flags(self, **flags: bool) -> None:
-        """Sets marks, as in `set_flags(pinned=True)`."""
+        """Sets flags, as in `set_flags(pinned=True)`."""
         await self._command("SetCellFlags", flags=flags)
 
     async def clear(self) -> None:
-        """Shows no outputs any more; its runs stay in the record."""
+        """Clears the outputs. The runs remain in the record."""
         await self._command("ClearOutputs")
 
     async def comment(self, text: str, *, range: tuple[int, int] | None = None, mentions: Sequence[str] = ()) -> Thread:
-        """Begins a thread of comments on it, or on the characters of a range.
+        """Starts a comment thread on the cell, or on a range of its characters.
 
         >>> thread = await (await nb.append("x = 1")).comment("Why *one*?", range=(4, 5))
         >>> thread.quote

@@ -1,4 +1,4 @@
-"""The client: a server, signed in."""
+"""The client: a signed-in connection to a server."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class NotebookInfo:
-    """A line of the list of notebooks."""
+    """Entry in the list of notebooks."""
 
     id: str
     title: str
@@ -42,7 +42,7 @@ class NotebookInfo:
 
 
 class Client:
-    """A connection to a server. It comes back by itself when it is cut, with all that was not confirmed."""
+    """Connection to a server. It reconnects automatically and re-sends unconfirmed edits and commands."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -61,37 +61,37 @@ class Client:
             await self.close()
 
     async def close(self) -> None:
-        """Ends the connection; nothing of it is left. Leaving a `with` also waits until what was typed is confirmed."""
+        """Closes the connection. Leaving a `with` block also waits until edits are confirmed."""
         await self._session.connection.close()
         await self._session.rest.close()
 
     @property
     def url(self) -> str:
-        """The server's address."""
+        """URL of the server."""
         return self._session.target.url
 
     @property
     def is_connected(self) -> bool:
-        """Whether the server hears us now."""
+        """True while the connection is up."""
         return self._session.connection.is_connected
 
     @property
     def actor(self) -> dict[str, Any]:
-        """Who you are in events."""
+        """Your actor, as recorded in events."""
         return dict(self._session.connection.welcome["actor"])
 
     @property
     def scopes(self) -> list[str]:
-        """What the token is for: `read`, `edit`, `run`, `confirm` …"""
+        """Scopes of the token: `read`, `edit`, `run`, `confirm` …"""
         return list(self._session.connection.welcome["scopes"])
 
     @property
     def features(self) -> list[str]:
-        """What the server has besides: `assistants`, `comms` …"""
+        """Optional features of the server: `assistants`, `comms` …"""
         return list(self._session.connection.welcome["features"])
 
     async def me(self) -> dict[str, Any]:
-        """Who you are, and what your token allows."""
+        """Reads your account and the rights of your token."""
         me: Json = await self._session.rest.get("/api/me")
         return me
 
@@ -100,7 +100,7 @@ class Client:
     async def notebooks(
         self, text: str | None = None, *, archived: bool | None = None, limit: int | None = None
     ) -> list[NotebookInfo]:
-        """The notebooks that you may see, the last changed first; those in which `text` stands.
+        """Lists the notebooks that you may read, last changed first. `text`: only those that contain it.
 
         >>> [info.title for info in await nt.notebooks() if info.id == nb.id] == [nb.title]
         True
@@ -117,11 +117,11 @@ class Client:
         return found[:limit]
 
     async def search(self, text: str) -> list[NotebookInfo]:
-        """The notebooks in which `text` stands."""
+        """Lists the notebooks that contain `text`."""
         return await self.notebooks(text)
 
     def open(self, notebook: str) -> Opening[Notebook]:
-        """Opens a notebook by its id, or by a title that only one has."""
+        """Opens a notebook by its id or a unique title."""
         return Opening(partial(self._open, notebook))
 
     async def _open(self, notebook: str) -> Notebook:
@@ -161,7 +161,7 @@ class Client:
     def create(
         self, title: str, *, template: str | None = None, metadata: dict[str, Any] | None = None
     ) -> Opening[Notebook]:
-        """Makes a notebook and opens it. `template` is the id of a starter or of a notebook that is one.
+        """Creates a notebook and opens it. `template` is the id of a starter, or of a notebook marked as template.
 
         >>> async with nt.create("Losses") as losses:
         ...     losses.title, losses.role
@@ -183,7 +183,7 @@ class Client:
     def import_notebook(
         self, source: str | os.PathLike[str] | bytes | Mapping[str, Any], *, title: str | None = None
     ) -> Opening[Notebook]:
-        """Makes a notebook of an `.ipynb` file, its bytes or its JSON (nbformat 1 to 4), and opens it."""
+        """Imports an `.ipynb` file, its bytes or its JSON (nbformat 1 to 4) as a new notebook, and opens it."""
         return Opening(partial(self._import, source, title))
 
     async def _import(
@@ -201,7 +201,7 @@ class Client:
         return await self._follow(answer.json()["notebook"])
 
     async def confirmations(self) -> list[dict[str, Any]]:
-        """Everything that waits for your decision, in all notebooks; the longest waiting first."""
+        """Lists tool calls that wait for your decision in all notebooks, oldest first."""
         calls: list[Json] = (await self._session.rest.get("/api/confirmations"))["calls"]
         return calls
 
@@ -230,8 +230,8 @@ def connect(
 ) -> Opening[Client]:
     """Connects to a server.
 
-    Which one and with which token: these arguments, else `NOTARIUM_SERVER`, `NOTARIUM_TOKEN` and `NOTARIUM_TOKEN_FILE`, else what
-    `notarium login` or `notarium up` stored. `timeout` is how many seconds an answer is waited for; None: for ever.
+    Server and token come from these arguments, else from `NOTARIUM_SERVER`, `NOTARIUM_TOKEN` and `NOTARIUM_TOKEN_FILE`, else from
+    the files that `notarium login` or `notarium up` stored. `timeout` is the deadline of an answer in seconds; None: no limit.
     """
     return Opening(partial(_connect, url, token, token_file, timeout))
 
@@ -245,7 +245,7 @@ async def _connect(
 
 
 async def signed_in(target: Target, connection: Connection, timeout: float | None) -> Client:
-    """A client over a connection, once the server has said welcome."""
+    """Client over a connection, once the server has sent `welcome`."""
     rest = Rest(target, timeout)
     session = Session(target, connection, rest, timeout)
     try:

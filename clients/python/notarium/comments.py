@@ -1,4 +1,4 @@
-"""Comments on cells and on ranges of their text."""
+"""Comment threads on cells and on ranges of their text."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comment:
-    """What somebody said."""
+    """One comment of a thread."""
 
     id: str
     text: str
@@ -22,14 +22,14 @@ class Comment:
 
 
 class Thread:
-    """A thread of comments. It goes with its last comment."""
+    """Thread of comments. Deleting the last comment deletes the thread."""
 
     def __init__(self, notebook: "Notebook", thread_id: str) -> None:
         self._notebook, self._id = notebook, thread_id
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The thread's id."""
         return self._id
 
     @property
@@ -39,47 +39,47 @@ class Thread:
 
     @property
     def cell_id(self) -> str | None:
-        """The cell that it is about."""
+        """Id of the cell that the thread is about."""
         return self._json.get("cell_id")
 
     @property
     def quote(self) -> str | None:
-        """The text that it is about, as it was when the thread began."""
+        """Quoted text, as it was when the thread began."""
         return self._json.get("quote")
 
     @property
     def is_resolved(self) -> bool:
-        """Whether what it was about is settled."""
+        """True if the thread is resolved."""
         return "resolved" in self._json
 
     @property
     def comments(self) -> list[Comment]:
-        """What was said, the oldest first."""
+        """The comments, oldest first."""
         return [
             Comment(one["comment_id"], one["text"], one["author"], as_time(one["posted_at"]))
             for one in list(self._json.get("comments", ()))
         ]
 
     async def reply(self, text: str) -> Comment:
-        """Says something in it."""
+        """Adds a comment to the thread."""
         target = {"thread": {"thread_id": self._id}}
         ack = await self._notebook._command("AddComment", target=target, text=text)
         return next(comment for comment in self.comments if comment.id == ack["outcome"]["comment"])
 
     async def edit(self, comment: str, text: str) -> None:
-        """Changes a comment of yours, by its id."""
+        """Changes the text of one of your comments, by its id."""
         await self._notebook._command("EditComment", thread_id=self._id, comment_id=comment, text=text, mentions=[])
 
     async def delete(self, comment: str) -> None:
-        """Takes a comment away, by its id."""
+        """Deletes a comment, by its id."""
         await self._notebook._command("DeleteComment", thread_id=self._id, comment_id=comment)
 
     async def resolve(self) -> None:
-        """Says that it is settled."""
+        """Resolves the thread."""
         await self._notebook._command("ResolveThread", thread_id=self._id)
 
     async def reopen(self) -> None:
-        """Opens it again."""
+        """Reopens the thread."""
         await self._notebook._command("ReopenThread", thread_id=self._id)
 
     def __repr__(self) -> str:

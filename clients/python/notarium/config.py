@@ -1,4 +1,4 @@
-"""Which server, and with which token: arguments, then the environment, then what `notarium login` and `notarium up` stored."""
+"""Finds server and token: arguments, then the environment, then the files that `notarium login` and `notarium up` stored."""
 
 import json
 import os
@@ -19,12 +19,12 @@ class Target:
 
     @property
     def socket_url(self) -> str:
-        """Where the WebSocket is."""
+        """URL of the WebSocket."""
         return "ws" + self.url.removeprefix("http") + "/api/socket"
 
 
 def find_target(url: str | None, token: str | None, token_file: str | os.PathLike[str] | None = None) -> Target:
-    """The server and token that are meant; `ConfigurationError` says what is missing."""
+    """Returns the server and token to use. Raises `ConfigurationError` if one is missing."""
     stored = _stored()
     found_url = url or os.environ.get("NOTARIUM_SERVER") or stored.get("server")
     if not found_url:
@@ -59,7 +59,7 @@ def _read(path: str | os.PathLike[str]) -> str:
 
 
 def _normal(url: str) -> str:
-    """`http://host:port` without a path; `ws://` and `wss://` are understood."""
+    """Normalises a server URL to `http(s)://host:port`. `ws://` and `wss://` become `http://` and `https://`."""
     for socket, plain in (("ws://", "http://"), ("wss://", "https://")):
         if url.startswith(socket):
             url = plain + url.removeprefix(socket)

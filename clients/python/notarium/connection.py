@@ -1,4 +1,4 @@
-"""One WebSocket that comes back (protocol, section 1), with the commands that were not answered yet (section 3)."""
+"""WebSocket connection that reconnects (protocol, section 1), with its unanswered commands (section 3)."""
 
 import asyncio
 import contextlib
@@ -22,13 +22,13 @@ _DECODER = json.JSONDecoder()
 PROTOCOL = 1
 # The server allows 256 on a connection before it reads more slowly.
 _MOST_UNANSWERED = 200
-# How often `unavailable` is tried again before the caller is told.
+# Retries after `unavailable` before the caller receives the error.
 _MOST_ATTEMPTS = 6
 _CHECK_EVERY_SECONDS = 20.0
 
 
 class Wire(Protocol):
-    """A connection of text frames. A lost one raises `ConnectionError`."""
+    """Connection of text frames. Raises `ConnectionError` when it is lost."""
 
     async def send(self, text: str) -> None: ...
 
@@ -41,7 +41,7 @@ Dial: TypeAlias = Callable[[], Awaitable[Wire]]
 
 
 class Pending:
-    """A command until it is answered: word for word, because the same id must mean the same bytes."""
+    """Unanswered command. Its text is stored, because a retry with the same id must have the same bytes."""
 
     def __init__(self, command_id: str, notebook: str, text: str, answer: "asyncio.Future[Json]") -> None:
         self.id, self.notebook, self.text, self.answer = command_id, notebook, text, answer
@@ -54,7 +54,7 @@ def backoff(attempt: int) -> float:
 
 
 class Connection:
-    """Sends and hears for all notebooks of a client; after a cut it goes on where it was."""
+    """Sends and receives for all notebooks of a client. After a disconnect it resumes."""
 
     def __init__(self, dial: Dial, token: str, client: str, *, rest: Callable[[int], float] = backoff) -> None:
         self.welcome: Json = {}
@@ -66,7 +66,7 @@ class Connection:
         self._wire: Wire | None = None
         self._outbox: list[str] = []
         self._unsent: deque[str] = deque()
-        # Commands of notebooks whose state is not known yet on this connection: what of them still makes sense is known then.
+        # Commands of notebooks not yet subscribed on this connection. The subscription decides which of them are still valid.
         self._held: dict[str, list[str]] = {}
         self._unanswered = 0
         self._has_mail = asyncio.Event()
@@ -75,7 +75,7 @@ class Connection:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Connects; what refuses that is raised here."""
+        """Connects. Raises the error if the first attempt fails."""
         self._tasks = [asyncio.create_task(self._run()), asyncio.create_task(self._check_now_and_then())]
         try:
             await self._first
@@ -85,11 +85,11 @@ class Connection:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the server hears us now."""
+        """True while the connection is up."""
         return self._wire is not None
 
     async def close(self) -> None:
-        """Ends the connection; nothing of it is left."""
+        """Closes the connection and ends its tasks."""
         self._is_closed = True
         wire, self._wire = self._wire, None
         if wire is not None:
@@ -118,13 +118,13 @@ class Connection:
                 await asyncio.sleep(self._rest(attempt))
 
     def _refused(self, error: Exception) -> None:
-        """The first attempt says at once what is wrong; later ones are repeated, unless that is of no use."""
+        """Fails on any error of the first attempt, later only on errors that a retry cannot fix."""
         if isinstance(error, Unauthenticated | UnsupportedProtocol) or not self._first.done():
             self._fail(error)
 
     async def _serve(self, wire: Wire) -> bool:
-        """One connection until it is cut. Whether the server had said welcome."""
-        # What was meant for the connection before is said anew, as things are then.
+        """Serves one connection until it is lost. Returns True if the server had sent `welcome`."""
+        # Messages for the previous connection are dropped: subscriptions and commands are sent again below.
         self._outbox.clear()
         self._has_mail.clear()
         writer = asyncio.create_task(self._write(wire))
@@ -165,7 +165,7 @@ class Connection:
         elif "notebook" in body:
             replica = self.replicas.get(body["notebook"])
             if replica is not None and name == "error" and body["code"] == "unavailable":
-                # The notebook cannot be opened now; the connection is as good as before.
+                # Only this notebook is unavailable: keep the connection and subscribe again later.
                 asyncio.get_running_loop().call_later(self._rest(1), replica.ask_again)
                 return
             if replica is not None:
@@ -201,13 +201,13 @@ class Connection:
         raise error
 
     def send(self, message: str, **fields: Any) -> None:
-        """Sends, if there is a connection; what has to be said on the next one too, is said when it is there."""
+        """Sends a message if connected, else drops it. Reconnecting re-sends subscriptions and commands."""
         if self._wire is not None:
             self._outbox.append(json.dumps({message: fields}))
             self._has_mail.set()
 
     def _fail(self, error: Exception) -> None:
-        """Nothing more can come: everybody who waits is told."""
+        """Ends the connection for good: all pending commands and replicas receive the error."""
         self.failure = self.failure or error
         if not self._first.done():
             self._first.set_exception(error)
@@ -219,7 +219,7 @@ class Connection:
             replica.fail(error)
 
     async def _check_now_and_then(self) -> None:
-        """Proves now and then that the documents are the server's."""
+        """Compares the documents with the server's at intervals."""
         checked: dict[str, int] = {}
         while True:
             await asyncio.sleep(self.check_every)
@@ -240,7 +240,7 @@ class Connection:
         expected_version: int | None = None,
         correlation_id: str | None = None,
     ) -> "tuple[str, asyncio.Future[Json]]":
-        """Sends a command, now or when there is a connection, again after each cut: the ack, or the rejection."""
+        """Sends a command, also again after each reconnect. Returns its id and a future of the ack or rejection."""
         if self.failure is not None:
             raise self.failure
         command: Json = {"id": new_id(), "notebook": notebook}
@@ -261,7 +261,7 @@ class Connection:
         return command["id"], answer
 
     def withdraw(self, command_id: str) -> None:
-        """Nobody waits for this command any more: it is not sent again."""
+        """Drops a command whose caller no longer waits. It is not sent again."""
         pending = self.pending.get(command_id)
         if pending is not None and pending.is_sent:
             pending.is_withdrawn = True
@@ -269,7 +269,7 @@ class Connection:
             self.pending.pop(command_id, None)
 
     def _pump(self) -> None:
-        """Sends what may be under way beside what is not answered."""
+        """Sends queued commands up to the limit of unanswered ones."""
         while self._wire is not None and self._unsent and self._unanswered < _MOST_UNANSWERED:
             pending = self.pending.get(self._unsent.popleft())
             if pending is None or pending.is_sent:

@@ -1,4 +1,4 @@
-"""The digest of a document: SHA-256 over its canonical JSON (protocol, section 2; RFC 8785)."""
+"""Digest of a document: SHA-256 over its canonical JSON (protocol, section 2; RFC 8785)."""
 
 import hashlib
 import json
@@ -7,15 +7,15 @@ from decimal import Decimal
 from typing import Any
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-# Only where both occur can the order of code points differ from that of UTF-16 units.
+# The order of code points can differ from that of UTF-16 units only if both occur.
 _ASTRAL, _BEHIND_SURROGATES = re.compile("[\U00010000-\U0010ffff]"), re.compile("[\ue000-\uffff]")
-# A number beyond those that every double can hold exactly; in a string it only costs time.
+# Integer that a double may not hold exactly. A match inside a string only costs time.
 _LONG_NUMBER = re.compile(r"\d{16}")
 _DEPTH_OF_ITEMS = 2
 
 
 class _Float(Exception):
-    """There is a number with a fraction or an exponent, which Python prints in another way."""
+    """Number with a fraction or an exponent: Python prints it differently from ECMAScript."""
 
 
 def _refuse_float(_: str) -> float:
@@ -31,7 +31,7 @@ def digest(document: dict[str, Any]) -> str:
 
 
 def canonical(value: Any, depth: int = _DEPTH_OF_ITEMS) -> str:
-    """Canonical JSON. The encoder in C writes what it writes as ECMAScript does; the rest is written here, item by item."""
+    """Canonical JSON. The C encoder writes values that it prints as ECMAScript does; other values are written item by item."""
     text = _ENCODER.encode(value)
     if _is_canonical(text):
         return text

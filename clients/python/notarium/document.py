@@ -1,7 +1,7 @@
 """A notebook's document: the state, and what each event does to it (protocol, section 2, “State”).
 
-The state is plain JSON. Runs, cells and kernels are changed in place, so who holds one sees how it goes on; lists are copied by
-whoever reads them from another thread.
+The state is plain JSON. Runs, cells and kernels are changed in place, so references to them stay current. Readers in other
+threads copy lists.
 """
 
 from bisect import bisect_left, insort
@@ -15,12 +15,12 @@ from .text import apply_change, map_position
 Json: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Json, Json, Json], object]
 
-# The number of the rules by which the state is folded.
+# Version of the rules that fold events into the state.
 RULES = 1
-# The newest schema of each type that is known here, where it is not 1.
+# Newest known schema of each event type, if it is not 1.
 SCHEMAS: dict[str, int] = {}
 ENDED = frozenset({"ok", "error", "cancelled", "blocked", "lost"})
-# How `access` is sorted.
+# Order of subject kinds in `access`.
 _SUBJECTS = ("user", "share_link", "workspace", "agent")
 _FIELDS = frozenset(
     ("notebook_id", "version", "title", "archived", "metadata", "created_at", "updated_at", "access", "cells", "order")
@@ -30,7 +30,7 @@ _FIELDS = frozenset(
 
 
 class UnknownEvent(Exception):
-    """An event that cannot be folded here: the server's snapshot has to take the state's place."""
+    """Event that this client cannot fold. The server's snapshot must replace the state."""
 
 
 class Document:
@@ -41,7 +41,7 @@ class Document:
 
     @classmethod
     def empty(cls, notebook_id: str) -> "Document":
-        """Before the first event."""
+        """The state before the first event."""
         state: Json = {"notebook_id": notebook_id, "version": 0, "title": "", "metadata": {}, "created_at": 0}
         state |= {
             "updated_at": 0,
@@ -56,13 +56,13 @@ class Document:
 
     @property
     def version(self) -> int:
-        """The version of the last event that was applied."""
+        """Version of the last applied event."""
         version: int = self.state["version"]
         return version
 
     @property
     def is_known_whole(self) -> bool:
-        """Whether there is no field from a newer server, with which the digests would differ."""
+        """True if the state has no field of a newer server. Such a field would change the digest."""
         return self.state.keys() <= _FIELDS
 
     def apply(self, event: Json) -> None:
@@ -88,7 +88,7 @@ class Document:
 
 
 def _forget_run(state: Json, run_id: str | None) -> None:
-    """A run that is over leaves, unless it is the latest of a live cell."""
+    """Removes a finished run from the state, unless it is the latest run of a live cell."""
     run = state["executions"].get(run_id)
     if run is None or run["status"] not in ENDED:
         return
@@ -138,7 +138,7 @@ def _leave(state: Json, cell_id: str) -> None:
 
 
 def _show(state: Json, cell_id: str, run_id: str | None) -> None:
-    """Another run, or none, is the latest of a cell."""
+    """Sets the latest run of a cell, or removes it if `run_id` is None."""
     before = state["latest"].pop(cell_id, None)
     if run_id is not None:
         state["latest"][cell_id] = run_id
@@ -273,7 +273,7 @@ def _output_appended(run: Json, payload: Json, event: Json) -> None:
 
 def _outputs_moved(run: Json, payload: Json, _: Json) -> None:
     outputs = run.get("outputs", [])
-    # From the last to the first: the places before stay.
+    # Backwards, so that earlier indices remain valid.
     for moved in reversed(payload["moved"]):
         first, end = moved["first"], moved["first"] + moved["count"]
         if end <= len(outputs):
@@ -443,7 +443,7 @@ _KERNELS: dict[str, Apply] = {
     "KernelLaunchClaimed": lambda kernel, payload, _: kernel.update(phase="claimed", agent=payload["agent"]),
     "KernelShutdownRequested": lambda kernel, *_: kernel.update(phase="ending"),
 }
-# What an event changes: the notebook, and of it what the id in its payload names.
+# Handlers by event type: table of the state, field of the payload that names the entry, functions.
 _TABLES: tuple[tuple[str | None, str, dict[str, Apply]], ...] = (
     (None, "", _NOTEBOOK),
     ("cells", "cell_id", _CELLS),

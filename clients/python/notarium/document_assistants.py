@@ -1,4 +1,4 @@
-"""What the events of assistants do to the state (protocol, section 11, “State of assistants”)."""
+"""Folds the events of assistants into the state (protocol, section 11, “State of assistants”)."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias

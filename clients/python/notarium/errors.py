@@ -1,4 +1,4 @@
-"""What goes wrong. Every exception says what to do, and has the server's stable `code` (`protocol/errors.md`)."""
+"""Exceptions. Each says what to do, and has the server's stable `code` (`protocol/errors.md`)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _STATUS_OF = {code: status for status, codes in _STATUSES.items() for code in co
 
 
 class NotariumError(Exception):
-    """Anything that this package raises on its own account."""
+    """Base class of all exceptions of this package."""
 
     code: str = "error"
 
@@ -36,7 +36,7 @@ class NotariumError(Exception):
 
 
 class ConfigurationError(NotariumError):
-    """It is not known which server is meant, or with which token."""
+    """No server or no token is configured."""
 
     code = "configuration"
 
@@ -48,22 +48,22 @@ class Disconnected(NotariumError):
 
 
 class UnsupportedProtocol(NotariumError):
-    """The server and this client have no version of the protocol in common: one of them has to be updated."""
+    """Server and client have no common protocol version: update one of them."""
 
     code = "unsupported_protocol"
 
 
 class WaitTimeout(NotariumError, TimeoutError):
-    """What was waited for did not happen in time. It may happen yet."""
+    """The deadline passed before the awaited change. It may still happen."""
 
     code = "timeout"
 
 
 class Rejected(NotariumError):
-    """The server refused it, and nothing was changed.
+    """The server refused the request, and nothing was changed.
 
-    `expected_version` and `actual_version` stand beside the codes about versions. `text` is what the cell said here, where an
-    edit of text was refused: keep it, or offer it as a copy.
+    `expected_version` and `actual_version` accompany the codes about versions. `text` is the cell's local text if an edit of
+    text was refused: keep it, or offer it as a copy.
     """
 
     def __init__(self, message: str, *, code: str, details: dict[str, Any] | None = None) -> None:
@@ -76,23 +76,23 @@ class Rejected(NotariumError):
 
 
 class Invalid(Rejected):
-    """The server does not take this value; the message says why."""
+    """The server does not accept this value; the message says why."""
 
 
 class Unauthenticated(Rejected):
-    """There is no token, or it is unknown, revoked or has expired."""
+    """The token is missing, unknown, revoked or expired."""
 
 
 class Forbidden(Rejected):
-    """The role, or the token's scopes, do not allow it."""
+    """The role, or the token's scopes, do not allow the request."""
 
 
 class NotFound(Rejected):
-    """There is no such thing, or it is not for your eyes; or it is in the trash (`cell_deleted`)."""
+    """The object does not exist, you may not read it, or it is in the trash (`cell_deleted`)."""
 
 
 class Conflict(Rejected):
-    """It does not fit how things are now: somebody was faster, or it is over."""
+    """The request does not fit the current state: another change was first, or the object has ended."""
 
 
 class LimitExceeded(Rejected):
@@ -100,17 +100,17 @@ class LimitExceeded(Rejected):
 
 
 class RateLimited(Rejected):
-    """Too much in a short time; the message says how long to wait."""
+    """Rate limit exceeded; the message says how long to wait."""
 
 
 class Unavailable(Rejected):
-    """The server could not do it now. Unless the message says otherwise, nothing was changed: try again later."""
+    """The server is temporarily unable to do it. Unless the message says otherwise, nothing was changed: retry later."""
 
 
 class RunFailed(NotariumError):
-    """A run did not end well: `run.raise_for_status()` raises it.
+    """A run did not end with `ok`. `run.raise_for_status()` raises it.
 
-    `ename` and `evalue` are the exception's name and text where the code raised one; `traceback` is all of it.
+    `ename` and `evalue` are the exception's name and text if the code raised one; `traceback` is its full text.
     """
 
     code = "run_failed"

@@ -1,18 +1,18 @@
-"""An event of a notebook's log. `notarium.events` has a class for each type."""
+"""Events of a notebook's log. `notarium.events` has a class for each type."""
 
 from datetime import datetime, timezone
 from typing import Any
 
 
 def as_time(milliseconds: int) -> datetime:
-    """A time of the server, in UTC."""
+    """Server time in milliseconds as a `datetime` in UTC."""
     return datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
 
 
 class Event:
-    """One event: who did what, when. Immutable; `version` counts 1, 2, 3 … without gaps.
+    """One event: actor, time and change. Immutable; `version` counts 1, 2, 3 … without gaps.
 
-    An event of a type that this client does not know is an `Event` itself, with its name in `type`.
+    Events of unknown types are plain `Event` objects, with the type's name in `type`.
     """
 
     __slots__ = ("raw",)
@@ -23,54 +23,54 @@ class Event:
 
     @property
     def version(self) -> int:
-        """Its place in the log."""
+        """Position in the log, from 1."""
         version: int = self.raw["version"]
         return version
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The event's id."""
         return str(self.raw["id"])
 
     @property
     def type(self) -> str:
-        """The name of its type."""
+        """Name of the event type."""
         return str(self.raw["type"])
 
     @property
     def actor(self) -> dict[str, Any]:
-        """Who was connected: `kind` is `user`, `guest`, `assistant`, `agent` or `system`."""
+        """Actor that caused the event. `kind` is `user`, `guest`, `assistant`, `agent` or `system`."""
         actor: dict[str, Any] = self.raw["actor"]
         return actor
 
     @property
     def recorded_at(self) -> datetime:
-        """When the server recorded it, in UTC."""
+        """Time at which the server recorded the event, in UTC."""
         return as_time(self.raw["recorded_at"])
 
     @property
     def command_id(self) -> str | None:
-        """The command that caused it."""
+        """Id of the command that caused the event."""
         return self.raw.get("command_id")
 
     @property
     def correlation_id(self) -> str | None:
-        """The undo group."""
+        """Id of the undo group."""
         return self.raw.get("correlation_id")
 
     @property
     def causation_id(self) -> str | None:
-        """The event that led to it, where that was no command of somebody."""
+        """Id of the event that caused this one, if no user's command did."""
         return self.raw.get("causation_id")
 
     @property
     def undoes(self) -> str | None:
-        """The group that it undoes."""
+        """Id of the undo group that the event undoes."""
         return self.raw.get("undoes")
 
     @property
     def payload(self) -> dict[str, Any]:
-        """What happened, as JSON."""
+        """The change, as JSON."""
         payload: dict[str, Any] = self.raw["payload"]
         return payload
 

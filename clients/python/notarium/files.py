@@ -1,4 +1,4 @@
-"""The files beside a notebook: those of the folder in which its kernels start, on the machine of their runtime agent."""
+"""Files of a notebook: the folder in which its kernels start, on the machine of their runtime agent."""
 
 import os
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ class FileInfo:
     """A file or a folder."""
 
     name: str
-    """Without the folder."""
+    """Name without the folder."""
     path: str
-    """Below the kernels' folder."""
+    """Path relative to the kernels' folder."""
     kind: str
-    """`file`, `folder`, or `other`, which is out of reach."""
+    """`file`, `folder`, or `other`, which cannot be read."""
     size_bytes: int | None = None
     modified_at: datetime | None = None
 
@@ -32,7 +32,7 @@ class TrashedFile:
 
     id: str
     path: str
-    """Where it was."""
+    """Original path."""
     kind: str
     size_bytes: int
     removed_at: datetime
@@ -50,7 +50,7 @@ def _trashed(told: Json) -> TrashedFile:
 
 
 class WorkingFiles:
-    """What a notebook does with the files beside it. It needs the right to run; nothing of it is recorded."""
+    """File operations of a notebook. They need the right to run and are not recorded."""
 
     _session: Session
     _notebook_id: str
@@ -60,7 +60,7 @@ class WorkingFiles:
         return (await self._session.rest.request(method, path, **options)).json()
 
     async def files(self, path: str = "", *, hidden: bool = False) -> list[FileInfo]:
-        """What a folder holds, by name; of the kernels' own folder without `path`. `Unavailable`: no runtime agent is there."""
+        """Lists a folder by name (default: the kernels' folder). `Unavailable`: no runtime agent is connected."""
         found: list[FileInfo] = []
         query: dict[str, Any] = {"path": path, "all": hidden, "limit": 1_000}
         while True:
@@ -73,7 +73,7 @@ class WorkingFiles:
     async def upload_file(
         self, content: bytes | str | os.PathLike[str], to: str, *, overwrite: bool = False
     ) -> FileInfo:
-        """Brings bytes, or a file of this machine, to a path there. `Conflict`: it exists, and `overwrite` is not set."""
+        """Uploads bytes, or a local file, to a path. `Conflict`: the path exists, and `overwrite` is not set."""
         body = content if isinstance(content, bytes) else Path(content).read_bytes()
         query = {"path": to, "overwrite": overwrite}
         written = await self._ask("PUT", "/content", params=query, content=body)
@@ -81,7 +81,7 @@ class WorkingFiles:
         return FileInfo(path.rsplit("/", 1)[-1], path, "file", written["size_bytes"])
 
     async def download_file(self, path: str, to: str | os.PathLike[str] | None = None) -> bytes:
-        """The bytes of a file, written to `to` where there is one."""
+        """Returns the bytes of a file. If `to` is given, writes them there too."""
         address = f"/api/notebooks/{self._notebook_id}/files/content"
         body = (await self._session.rest.request("GET", address, params={"path": path})).content
         if to is not None:
@@ -89,19 +89,19 @@ class WorkingFiles:
         return body
 
     async def move_file(self, path: str, to: str) -> str:
-        """Another name or place for a file or folder; gives it. `Conflict`: there is something of that name."""
+        """Renames or moves a file or folder; returns the new path. `Conflict`: the name is taken."""
         return str((await self._ask("POST", "/move", json={"from": path, "to": to}))["path"])
 
     async def remove_file(self, path: str) -> TrashedFile:
-        """Moves a file or folder to the trash: `restore_file` brings it back."""
+        """Moves a file or folder to the trash; `restore_file` brings it back."""
         return _trashed(await self._ask("DELETE", "/content", params={"path": path}))
 
     async def file_trash(self) -> list[TrashedFile]:
-        """What is in the trash, the last removed first."""
+        """Lists the trash, last removed first."""
         return [_trashed(told) for told in (await self._ask("GET", "/trash"))["files"]]
 
     async def restore_file(self, file: TrashedFile | str, to: str | None = None) -> str:
-        """Brings back what is in the trash, or was last at a path; gives its path. `Conflict`: there is something of that name."""
+        """Restores an entry, or the file last removed from a path; returns its path. `Conflict`: the name is taken."""
         found = file if isinstance(file, TrashedFile) else await self._in_trash(file)
         body = {} if to is None else {"to": to}
         return str((await self._ask("POST", f"/trash/{found.id}/restore", json=body))["path"])
@@ -113,5 +113,5 @@ class WorkingFiles:
         raise NotFound(f"'{what}' is not in the trash: `file_trash` lists what is", code="not_found")
 
     async def empty_file_trash(self) -> None:
-        """Deletes all that is in the trash for good."""
+        """Deletes everything in the trash permanently."""
         await self._ask("DELETE", "/trash")

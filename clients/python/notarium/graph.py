@@ -1,4 +1,4 @@
-"""Which cell of a notebook reads what another leaves, and which are stale."""
+"""Dependency graph of a notebook's cells, and which of them are stale."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -11,35 +11,35 @@ from .errors import NotFound
 
 @dataclass(frozen=True)
 class Dependencies:
-    """One code or query cell."""
+    """Dependencies of one code or SQL cell."""
 
     cell_id: str
-    #: Names that it reads from other cells, and names that it leaves to them; both sorted.
+    #: Names that the cell reads from other cells, and names that it defines for them; both sorted.
     reads: Sequence[str]
     writes: Sequence[str]
-    #: By cell: the names that it reads there; and, of those that read from it, which.
+    #: Names by cell id: read from each parent, and read by each child.
     parents: dict[str, Sequence[str]]
     children: dict[str, Sequence[str]]
     #: `fresh`, `stale`, `blocked` or `cycle`.
     standing: str
-    #: A sentence: why it is not fresh.
+    #: Sentence that says why the cell is not fresh.
     why: str | None = None
-    #: Names that it reads and no cell leaves.
+    #: Names that the cell reads and no cell defines.
     missing: Sequence[str] = ()
-    #: Its text does not parse: the names are those of an earlier one.
+    #: The cell's text does not parse: the names are those of an earlier text.
     is_outdated: bool = False
 
 
 @dataclass(frozen=True)
 class Graph:
-    """How the cells of a notebook hang together, at one version of it: what `notebook.graph()` gives."""
+    """Dependencies between the cells of a notebook at one version. `notebook.graph()` returns it."""
 
     version: int
     #: `off`, `lazy` or `eager`.
     reactivity: str
-    #: By id, in the order of the page.
+    #: Cells by id, in the order of the page.
     cells: dict[str, Dependencies]
-    #: Names that several cells leave, with those cells.
+    #: Names that several cells define, with the ids of those cells.
     defined_twice: dict[str, Sequence[str]] = field(default_factory=dict)
 
     def __getitem__(self, cell: Any) -> Dependencies:
@@ -56,11 +56,11 @@ class Graph:
 
     @property
     def stale(self) -> list[str]:
-        """The ids of cells that do not show what running them now would give, in the order of the page."""
+        """Ids of cells that are not fresh, in the order of the page."""
         return [cell.cell_id for cell in self if cell.standing != "fresh"]
 
     def to_dot(self) -> str:
-        """For Graphviz. Stale cells have dashed boxes, cells that cannot run bold ones."""
+        """The graph in Graphviz's DOT language. Stale cells have dashed boxes, cells that cannot run bold ones."""
         looks = {"fresh": "solid", "stale": "dashed"}
         lines = ["digraph notebook {", "  rankdir=LR; node [shape=box];"]
         for cell in self:
@@ -82,7 +82,7 @@ class Graph:
 
 
 def of_json(answer: Json) -> Graph:
-    """What the server says of a notebook's graph."""
+    """Graph from the server's JSON."""
     cells = [_cell(cell) for cell in answer["cells"]]
     twice: dict[str, Sequence[str]] = {
         clash["name"]: tuple(clash["cells"]) for clash in answer.get("defined_twice", ())

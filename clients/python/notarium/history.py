@@ -1,4 +1,4 @@
-"""The record: events as a stream, as a table, and the proof that nobody tampered with it (protocol, section 9)."""
+"""The record: events as a stream and as a table, and the proof of its integrity (protocol, section 9)."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ from .replica import Replica
 from .session import Session
 
 _PAGE = 1_000
-# A follower that is farther behind reads the rest from the record instead of holding it in memory.
+# Limit of queued events. A follower farther behind reads from the record instead.
 _MOST_QUEUED = 50_000
 _DECODER = json.JSONDecoder()
 
 
 class EventStream(Stream[Event]):
-    """The events after a version, without a gap: live ones as they come, missed ones from the record."""
+    """Events after a version, without gaps: live ones from the replica, missed ones from the record."""
 
     def __init__(self, session: Session, replica: Replica, start: int, follow: bool) -> None:
         self._session, self._replica, self._version, self._follow = session, replica, start, follow
@@ -30,10 +30,10 @@ class EventStream(Stream[Event]):
         self._queued = self._head = 0
         self._failure: Exception | None = None
 
-    # --- what the replica says ---
+    # --- called by the replica ---
 
     def take(self, events: list[Json]) -> None:
-        """Events as they came."""
+        """Queues events that the replica received."""
         self._head = max(self._head, events[-1]["version"])
         self._queued += len(events)
         self._frames.append(events)
@@ -42,19 +42,19 @@ class EventStream(Stream[Event]):
             self._queued = 0
 
     def reach(self, version: int) -> None:
-        """A snapshot took the place of events, which are in the record."""
+        """A snapshot replaced events: they are read from the record."""
         if version < self._version:
             self._version = version
         self._head = version
 
     def fail(self, error: Exception) -> None:
-        """None will come."""
+        """No more events will come."""
         self._failure = error
 
-    # --- what is read ---
+    # --- reading ---
 
     async def batch(self) -> list[Event]:
-        """All that there are by now, at least one; empty at the end."""
+        """All events available now, at least one; empty at the end."""
         if self not in self._replica.followers:
             self._replica.followers.add(self)
             self._head = max(self._head, 0 if self._replica.document is None else self._replica.document.version)
@@ -72,7 +72,7 @@ class EventStream(Stream[Event]):
             await self._replica.until(lambda: bool(self._frames) or self._version < self._head)
 
     def _next(self) -> list[Json]:
-        """The frames that follow on what was read, unless something is missing before them."""
+        """Queued events that directly follow the last one read; empty if there is a gap."""
         ready: list[Json] = []
         version = self._version
         while self._frames:
@@ -115,17 +115,17 @@ class History:
         return [_row(event) for event in await self.events()]
 
     async def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`, by version."""
+        """The events as a `pandas.DataFrame` with the index `version`."""
         pandas = _library("pandas", "pandas")
         return pandas.DataFrame(await self.rows()).set_index("version")
 
     async def to_polars(self) -> Any:
-        """A `polars.DataFrame`."""
+        """The events as a `polars.DataFrame`."""
         polars = _library("polars", "polars")
         return polars.DataFrame(await self.rows(), infer_schema_length=None)
 
     async def to_arrow(self) -> Any:
-        """A `pyarrow.Table`."""
+        """The events as a `pyarrow.Table`."""
         pyarrow = _library("pyarrow", "arrow")
         return pyarrow.Table.from_pylist(await self.rows())
 
@@ -161,12 +161,12 @@ def _row(event: Event) -> dict[str, Any]:
     }
 
 
-# --- the proof ---
+# --- verification ---
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What a proof came to: `problem` says where the record is not what it was."""
+    """Result of a verification. `problem` says where the record was changed."""
 
     ok: bool
     version: int
@@ -175,7 +175,7 @@ class Verification:
 
 
 def seal(before: bytes, event: Json, payload: str) -> tuple[str, bytes]:
-    """An event's `payload_digest` and `hash`, from the hash before it and its payload as it was written."""
+    """`payload_digest` and `hash` of an event, from the previous hash and the payload's bytes."""
     payload_digest = hashlib.sha256(bytes.fromhex(event["salt"]) + payload.encode()).digest()
     fields = (
         event["id"],
@@ -209,7 +209,7 @@ def _actor_key(actor: Json) -> str:
 
 
 def payload_text(line: str) -> str:
-    """The payload of an event's line, byte for byte as it stands: quotes in texts are escaped, so the first name is the one."""
+    """The payload in an event's line, unchanged. Quotes in texts are escaped, so the first `"payload":` is the field."""
     start = line.index('"payload":') + len('"payload":')
     while line[start].isspace():
         start += 1
@@ -217,7 +217,7 @@ def payload_text(line: str) -> str:
 
 
 async def verify(session: Session, replica: Replica) -> Verification:
-    """Follows the chain from its beginning, folds the events, and compares both ends with the server's."""
+    """Follows the hash chain from the first event, folds the events, and compares the results with the server's."""
     head, version = bytes(32), 0
     document: Document | None = Document.empty(replica.notebook_id)
     async for line in session.rest.lines(f"/api/notebooks/{replica.notebook_id}/events"):
@@ -238,13 +238,13 @@ async def verify(session: Session, replica: Replica) -> Verification:
 
 
 async def _is_shown(session: Session, replica: Replica, version: int, expected: str) -> bool:
-    """Whether the document that the server has at a version is the one with this digest."""
+    """True if the server's document at a version has this digest."""
     await session.within(replica.until(lambda: not replica.is_checking), "a check has no answer")
     return bool(await session.within(replica.check(version, expected), "the server has not answered the check"))
 
 
 def _folded(document: Document | None, event: Json) -> Document | None:
-    """The document after the event; none after one that this client does not know: then the chain alone is proved."""
+    """The document after the event. None after an unknown event: then only the hash chain is verified."""
     if document is not None:
         try:
             document.apply(event)

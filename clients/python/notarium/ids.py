@@ -1,4 +1,4 @@
-"""Ids that a client chooses: ULIDs, so that they sort by time."""
+"""Client-chosen ids: ULIDs, which sort by time."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""A live notebook, and what it was at an earlier version."""
+"""Notebooks: live ones, and earlier versions of them."""
 
 import html
 import os
@@ -29,7 +29,7 @@ from .variables import KernelMemory
 
 
 class PastNotebook:
-    """A notebook to be read, as it was at a version."""
+    """Read-only notebook at a version."""
 
     def __init__(self, session: Session, notebook_id: str, state: Json | None = None) -> None:
         self._session, self._notebook_id, self._past = session, notebook_id, state or {}
@@ -40,61 +40,61 @@ class PastNotebook:
 
     @property
     def id(self) -> str:
-        """Its id, for ever the same."""
+        """The notebook's id. It never changes."""
         return self._notebook_id
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The notebook's title."""
         return str(self._state["title"])
 
     @property
     def version(self) -> int:
-        """The version that this is: the number of events so far."""
+        """Version of this state: the number of events so far."""
         return int(self._state["version"])
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """As in nbformat."""
+        """Notebook metadata, as in nbformat."""
         return dict(self._state["metadata"])
 
     @property
     def is_archived(self) -> bool:
-        """Whether it is read, exported and forked, and neither changed nor run."""
+        """True if the notebook is archived: it can be read, exported and forked, but not changed or run."""
         return bool(self._state.get("archived", False))
 
     @property
     def updated_at(self) -> datetime:
-        """When its last event was recorded."""
+        """Time at which the last event was recorded, in UTC."""
         return as_time(self._state["updated_at"])
 
     @property
     def named_versions(self) -> dict[int, str]:
-        """The names that versions have."""
+        """Names of versions, by version."""
         return {int(version): name for version, name in dict(self._state.get("named_versions", {})).items()}
 
     @property
     def functions(self) -> dict[str, Any]:
-        """What users have registered as tools for assistants, by name."""
+        """Functions that users have registered as tools for assistants, by name."""
         return dict(self._state.get("functions", {}))
 
     @property
     def reactivity(self) -> str:
-        """Whether runs follow the names that cells read and leave: `off`, `lazy` or `eager`."""
+        """Reactive execution: `off`, `lazy` (run stale inputs first) or `eager` (also run dependents)."""
         return str(self._state.get("reactivity", "off"))
 
     @property
     def access(self) -> list[dict[str, Any]]:
-        """Who may do what."""
+        """Access list: the role of each subject."""
         return list(self._state["access"])
 
     @property
     def cells(self) -> list[PastCell]:
-        """Its cells, from top to bottom."""
+        """Cells from top to bottom."""
         return [PastCell(self, cell_id) for cell_id in list(self._state["order"])]
 
     def _find(self, key: str | int) -> str:
-        """The id of a cell: by its place, its id, or the end of it that only one has."""
+        """Resolves a cell's index, id or unique end of an id to its id."""
         order = list(self._state["order"])
         if isinstance(key, int):
             return str(order[key])
@@ -124,7 +124,7 @@ class PastNotebook:
 
 
 class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
-    """A live notebook: it changes as people, programs and assistants change it.
+    """Live notebook. It follows the changes of people, programs and assistants.
 
     >>> cell = await nb.append("1 + 1")
     >>> nb[cell.id].source, cell in nb.cells
@@ -154,7 +154,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
             await self.close()
 
     async def close(self) -> None:
-        """Follows it no more. Leaving a `with` also waits until what was typed is confirmed."""
+        """Stops following the notebook. Leaving a `with` block also waits until edits are confirmed."""
         replicas = self._session.connection.replicas
         if self._is_open:
             self._is_open = False
@@ -170,21 +170,21 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     async def _within(self, waiting: Any, what: str, timeout: float | None = None) -> Any:
         return await self._session.within(waiting, what, timeout)
 
-    # --- what it is ---
+    # --- properties ---
 
     @property
     def role(self) -> str | None:
-        """What you are in it: `owner`, `editor`, `runner`, `viewer` …"""
+        """Your role: `owner`, `editor`, `runner`, `viewer` …"""
         return self._replica.role
 
     @property
     def is_read_only(self) -> bool:
-        """Whether a newer server has written it, or its record is damaged."""
+        """True if a newer server has written the notebook, or its record is damaged."""
         return self._replica.is_read_only
 
     @property
     def cells(self) -> list[Cell]:  # type: ignore[override]
-        """Its cells, from top to bottom."""
+        """Cells from top to bottom."""
         return [Cell(self, cell_id) for cell_id in list(self._state["order"])]
 
     def __getitem__(self, key: str | int) -> Cell:
@@ -195,36 +195,36 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
 
     @property
     def kernels(self) -> list[Kernel]:
-        """Its kernels; the first is the one that runs use unless they name another."""
+        """Kernels of the notebook. Runs use the first one unless they name another."""
         kernels = dict(self._state["kernels"])
         return [Kernel(self, one) for one in sorted(kernels, key=lambda one: kernels[one]["requested_version"])]
 
     @property
     def runs(self) -> list[Run]:
-        """The runs that are not over, in the order of requests."""
+        """Unfinished runs, in the order of requests."""
         waiting = [(run["requested_version"], key) for key, run in list(self._state["executions"].items())]
         return [run for run in (Run(self, key) for _, key in sorted(waiting)) if not run.is_over]
 
     @property
     def peers(self) -> list[dict[str, Any]]:
-        """Who else is here now: `name`, `actor`, and in `state` where their caret is."""
+        """Presence of the other connections: `name`, `actor`, and the caret in `state`."""
         mine = self._session.connection.welcome.get("connection")
         return [peer for key, peer in list(self._replica.peers.items()) if key != mine]
 
     @property
     def threads(self) -> list[Thread]:
-        """The threads of comments, resolved ones too."""
+        """Comment threads, including resolved ones."""
         return [Thread(self, key) for key in list(self._state.get("threads", {}))]
 
     @property
     def calls(self) -> list[ToolCall]:
-        """What assistants have asked to do and what has not ended."""
+        """Unfinished tool calls of assistants."""
         return [ToolCall(self, key) for key in list(self._state.get("tool_calls", {}))]
 
     # --- cells ---
 
     async def append(self, source: str = "", cell_type: str = "code", **more: Any) -> Cell:
-        """A new cell at the end."""
+        """Inserts a new cell at the end and returns it."""
         return await self.insert(source, cell_type, **more)
 
     async def insert(
@@ -237,7 +237,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         after: Cell | str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Cell:
-        """A new cell: at the `"start"` or `"end"`, or beside another one.
+        """Inserts a new cell at the `"start"` or `"end"`, or before or after another one, and returns it.
 
         >>> first = await nb.insert("# Losses", "markdown", at="start")
         >>> nb[0] == first
@@ -249,7 +249,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return Cell(self, cell_id)
 
     async def extend(self, sources: Sequence[str], cell_type: str = "code") -> list[Cell]:
-        """Several new cells at the end, all or none of them; one step to undo."""
+        """Inserts several new cells at the end, all or none. Undo takes one step."""
         ids = [new_id() for _ in sources]
         cells = zip(ids, sources, strict=True)
         inserts = [{"InsertCell": {"cell_id": key, "cell_type": cell_type, "source": one}} for key, one in cells]
@@ -257,7 +257,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return [Cell(self, key) for key in ids]
 
     async def trash(self) -> list[Cell]:
-        """The cells in the trash, the last deleted first: `restore` brings one back.
+        """Lists the cells in the trash, last deleted first. `restore` brings one back.
 
         >>> cell = await nb.append("gone")
         >>> await cell.delete()
@@ -268,22 +268,22 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return [Cell(self, one["cell_id"]) for one in trash["cells"]]
 
     async def flush(self) -> None:
-        """Waits until all that was typed here is confirmed."""
+        """Waits until the server has confirmed all local edits."""
         await self._within(
             self._replica.until(lambda: not self._replica.unconfirmed),
             "the server has not confirmed what was typed, which is kept and sent again",
         )
 
     async def undo(self, steps: int = 1, *, cell: Cell | str | None = None, group: str | None = None) -> None:
-        """Takes your last changes back; with `cell` those that touch its text, with `group` those of one `correlation_id`.
+        """Undoes your last changes. `cell`: only those of its text. `group`: those of one `correlation_id`.
 
-        What the notebook was made with is taken back by its group alone, which is that of the first event.
+        The notebook's initial content is undone only by its `group`, the `correlation_id` of the first event.
         """
         named = {"cell_id": cell and id_of(cell), "correlation_id": group}
         await self._command("Undo", steps=steps, **{key: value for key, value in named.items() if value is not None})
 
     async def redo(self, steps: int = 1, *, cell: Cell | str | None = None) -> None:
-        """Takes your last undos back; with `cell` those that touch its text."""
+        """Redoes your last undos. `cell`: only those of its text."""
         place: Json = {} if cell is None else {"cell_id": id_of(cell)}
         await self._command("Redo", steps=steps, **place)
 
@@ -308,7 +308,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         kernel: str | None = None,
         stop_on_error: bool = True,
     ) -> list[Run]:
-        """Asks for runs of these cells, or of all code cells, in this order; after one that fails the others are blocked.
+        """Requests runs of these cells, or of all code cells, in this order. After a failed run the later ones are blocked.
 
         >>> cells = await nb.extend(["a = 20", "a + 1"])
         >>> [(await run.wait()).status for run in await nb.run(cells)]
@@ -335,37 +335,37 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return [Run(self, run_id, ack["version"]) for run_id, _ in runs]
 
     async def execute(self, source: str, purpose: str = "from Python") -> Run:
-        """Runs code of no cell; it is recorded like any other."""
+        """Runs code without a cell. The run is recorded like any other."""
         run_id = new_id()
         target = {"scratch": {"source": source, "purpose": purpose}}
         ack = await self._command("RequestExecution", execution_id=run_id, target=target)
         return Run(self, run_id, ack["version"])
 
     async def start_kernel(self, name: str | None = None) -> Kernel:
-        """Asks for a kernel: a runtime agent that offers it launches it, now or when one comes."""
+        """Requests a kernel. A runtime agent that offers it launches it, now or once one connects."""
         ack = await self._command("LaunchKernel", kernelspec=name)
         return Kernel(self, ack["outcome"]["kernel_session"])
 
     async def stop(self) -> None:
-        """Cancels everything that waits and interrupts what runs."""
+        """Cancels queued runs and interrupts running ones."""
         await self._command("StopAll")
 
     async def past_run(self, run_id: str) -> Run:
-        """A run of any time, with its outputs."""
+        """Reads any run of the past, with its outputs."""
         return await Run(self, run_id).refresh()
 
-    # --- the notebook itself ---
+    # --- notebook ---
 
     async def rename(self, title: str) -> None:
-        """Gives it another title."""
+        """Changes the title."""
         await self._command("RenameNotebook", title=title)
 
     async def set_metadata(self, metadata: dict[str, Any]) -> None:
-        """Sets its metadata, as in nbformat."""
+        """Sets the notebook metadata, as in nbformat."""
         await self._command("SetNotebookMetadata", metadata=metadata)
 
     async def archive(self) -> None:
-        """It is neither changed nor run any more."""
+        """Archives the notebook: it can no longer be changed or run."""
         await self._command("ArchiveNotebook")
 
     async def unarchive(self) -> None:
@@ -373,11 +373,11 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         await self._command("UnarchiveNotebook")
 
     async def set_reactivity(self, reactivity: str) -> None:
-        """`lazy`: a run brings what it reads up to date. `eager`: also what reads from it. `off`: each cell for itself."""
+        """Sets reactive execution. `lazy`: run stale inputs first. `eager`: also run dependents. `off`: run only the cell."""
         await self._command("SetReactivity", reactivity=reactivity)
 
     async def graph(self) -> Graph:
-        """Which cell reads what another leaves, and which are stale; also where the notebook is not reactive.
+        """Reads the dependencies between cells and which are stale, also if the notebook is not reactive.
 
         >>> price = await nb.append("price = 3")
         >>> total = await nb.append("total = price * 7")
@@ -390,7 +390,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return of_json(await self._session.rest.get(f"/api/notebooks/{self.id}/graph"))
 
     async def name_version(self, name: str, version: int | None = None) -> None:
-        """Gives a version a name; the present one without `version`."""
+        """Names a version (default: the current one)."""
         await self._command("NameVersion", version=self.version if version is None else version, name=name)
 
     async def _person(self, login: str) -> str:
@@ -398,15 +398,15 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return str(person["id"])
 
     async def share(self, login: str, role: str = "editor") -> None:
-        """Gives somebody a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
+        """Grants a user a role: `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`."""
         await self._command("GrantAccess", subject={"kind": "user", "id": await self._person(login)}, role=role)
 
     async def unshare(self, login: str) -> None:
-        """Takes somebody's role away."""
+        """Revokes a user's role."""
         await self._command("RevokeAccess", subject={"kind": "user", "id": await self._person(login)})
 
     async def share_link(self, role: str = "viewer", label: str = "") -> str:
-        """A link for people without an account. It is shown this once."""
+        """Creates a link for people without an account. Its URL is returned only once."""
         body = {"role": role, "label": label}
         answer = await self._session.rest.request("POST", f"/api/notebooks/{self.id}/share-links", json=body)
         return str(answer.json()["url"])
@@ -418,9 +418,9 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         version: int | None = None,
         format: str | None = None,
     ) -> bytes:
-        """The notebook as a file, now or as it was; written to `path` where there is one.
+        """Exports the notebook, now or at `version`, as bytes. If `path` is given, writes them there too.
 
-        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`; without it the ending of `path` says it, else `ipynb`.
+        `format` is `ipynb` (nbformat 4.5), `html`, `md` or `py`. The default is the suffix of `path`, else `ipynb`.
         """
         query: dict[str, Any] = {} if version is None else {"at": version}
         ending = "" if path is None else Path(path).suffix.lower().lstrip(".")
@@ -431,13 +431,15 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return body
 
     async def blob(self, sha256: str) -> bytes:
-        """A large part of an output, compared with its hash."""
+        """Reads a large part of an output and checks its hash."""
         return await blob(self._session, self.id, sha256)
 
-    # --- time ---
+    # --- history ---
 
     def events(self, since: int | None = None, *, follow: bool = False) -> Stream[Event]:
-        """The events after a version: of all the past, or with `follow` also those to come, for ever.
+        """Events after version `since`; with `follow` also future ones, without end.
+
+        `since` defaults to 0, and with `follow` to the current version.
 
         >>> cell = await nb.append("x")
         >>> [event.type async for event in nb.events(since=nb.version - 1)]
@@ -447,11 +449,11 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return EventStream(self._session, self._replica, start, follow)
 
     def history(self, since: int = 0) -> History:
-        """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or the events themselves."""
+        """The record as a table: `to_pandas()`, `to_polars()`, `to_arrow()`, or as events."""
         return History(self._session, self._replica, since)
 
     async def at(self, version: int) -> PastNotebook:
-        """What it was at a version.
+        """Reads the notebook as it was at a version.
 
         >>> cell = await nb.append("before")
         >>> version = nb.version
@@ -463,7 +465,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return PastNotebook(self._session, self.id, answer["notebook"])
 
     async def verify(self) -> Verification:
-        """Proves here, by the chain of hashes, that the record was not tampered with and leads to what is shown.
+        """Verifies locally, by the hash chain, that the record is intact and leads to the current state.
 
         >>> (await nb.verify()).ok
         True
@@ -471,7 +473,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         return await verify(self._session, self._replica)
 
     async def check(self) -> bool:
-        """Whether what is held here is what the server has; a difference is mended at once."""
+        """Compares the local state with the server's; returns True if they are equal. A difference is repaired immediately."""
         return bool(await self._within(self._replica.check(), "the server has not answered the check"))
 
     # --- assistants ---
@@ -485,15 +487,15 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
         model: str | None = None,
         timeout: float | None = None,
     ) -> Opening[Turn]:
-        """Asks an assistant, which works in the notebook for you: with words, or with a prompt cell.
+        """Starts a turn of an assistant in the notebook, from a message or a prompt cell.
 
-        Leaving the `with` waits for its end; an exception in it stops the assistant.
+        Leaving the `with` block waits until the turn ends. An exception in it cancels the turn.
         """
         cell_id = None if cell is None else id_of(cell)
         return Opening(lambda: Turn._start(self, text, cell_id, conversation, model, timeout))
 
     async def show_presence(self, cell: Cell | str | None = None, selection: tuple[int, int] | None = None) -> None:
-        """Tells the others where you are; it is forgotten after 30 seconds."""
+        """Shows the others your position. It expires after 30 seconds."""
         state: Json = {} if cell is None else {"cell_id": id_of(cell)}
         if selection is not None:
             state["selection"] = list(selection)

@@ -1,4 +1,4 @@
-"""What a run showed: nbformat's outputs, with large parts that are fetched when somebody asks."""
+"""Outputs of runs, as in nbformat. Large parts are fetched on demand."""
 
 import asyncio
 import copy
@@ -14,7 +14,7 @@ from .session import Session
 
 
 def as_text(value: Any) -> str:
-    """nbformat's texts are a string, or a list of lines."""
+    """Text of nbformat, which is a string or a list of lines, as a string."""
     return "".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -37,23 +37,23 @@ class Output:
 
     @property
     def name(self) -> str | None:
-        """Of a stream: `stdout` or `stderr`."""
+        """`stdout` or `stderr` if the output is a stream."""
         return self.content.get("name")
 
     @property
     def data(self) -> dict[str, Any]:
-        """By MIME type what it shows; large parts are in `missing` until `fetch`."""
+        """Data by MIME type. Large parts are in `missing` until `fetch`."""
         data: Json = self.content.get("data", {})
         return data
 
     @property
     def missing(self) -> dict[str, int]:
-        """What is kept apart because it is large: where it belongs, and its bytes."""
+        """Large parts that are not loaded: size in bytes by JSON pointer into `content`."""
         return {part["pointer"]: part["size_bytes"] for part in self._raw.get("blobs", [])}
 
     @property
     def text(self) -> str:
-        """What a terminal would show of it."""
+        """The output as a terminal would show it."""
         kind = self.output_type
         if kind == "stream":
             return self._part(self.content.get("text"), "/text")
@@ -69,7 +69,7 @@ class Output:
         return "" if value is None else as_text(value)
 
     async def fetch(self) -> "Output":
-        """The same output with all its parts.
+        """Loads the large parts and returns the complete output.
 
         >>> run = await (await nb.append("'x' * 20_000")).run()
         >>> (await run.wait()).result.text
@@ -105,7 +105,7 @@ class Output:
 
 
 def shown(outputs: Iterable[Output]) -> str:
-    """Outputs as HTML for a page that trusts nobody: pictures as pictures, everything else as text."""
+    """Outputs as HTML without active content: images as images, everything else as text."""
     return "".join(map(_shown, outputs))
 
 
@@ -117,7 +117,7 @@ def _shown(output: Output) -> str:
 
 
 async def blob(session: Session, notebook_id: str, sha256: str) -> bytes:
-    """A blob, compared with its hash."""
+    """Downloads a blob and checks its hash. Raises `NotariumError` (`damaged`) if it differs."""
     body = (await session.rest.request("GET", f"/api/notebooks/{notebook_id}/blobs/{sha256}")).content
     if hashlib.sha256(body).hexdigest() != sha256:
         raise NotariumError(f"the server sent other bytes than {sha256} stands for", code="damaged")
@@ -125,7 +125,7 @@ async def blob(session: Session, notebook_id: str, sha256: str) -> bytes:
 
 
 def _set(content: Any, pointer: str, value: Any) -> None:
-    """Puts a value where a JSON pointer says (RFC 6901)."""
+    """Sets the value at a JSON pointer (RFC 6901)."""
     *path, last = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
     for key in path:
         content = content[int(key)] if isinstance(content, list) else content.setdefault(key, {})

@@ -1,6 +1,6 @@
-"""The bridge between blocking code and the asyncio core: one event loop in a thread of its own.
+"""Bridge between blocking code and the asyncio core: an event loop in a separate thread.
 
-So the blocking face works everywhere, also where a loop runs already: in a notebook's kernel, in a web server's handler.
+So the blocking interface also works where a loop already runs: in a notebook's kernel or a web server's handler.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ Batched = TypeVar("Batched")
 
 
 class Batches(Protocol[Batched]):
-    """An asynchronous iterator that can hand over all that it has at once."""
+    """Asynchronous iterator that can return all available items in one call."""
 
     async def batch(self) -> list[Batched]: ...
 
@@ -24,7 +24,7 @@ class Batches(Protocol[Batched]):
 
 
 class Portal:
-    """Runs coroutines in its thread for whoever calls."""
+    """Runs coroutines in its thread for callers in other threads."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -39,7 +39,7 @@ class Portal:
             self._loop.close()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The coroutine's result. Ctrl-C cancels it."""
+        """Runs a coroutine and returns its result. Ctrl-C cancels it."""
         if threading.current_thread() is self._thread or not self._thread.is_alive():
             coroutine.close()
             raise RuntimeError("this connection is closed" if not self._thread.is_alive() else "use notarium.aio here")
@@ -53,7 +53,7 @@ class Portal:
             raise
 
     def iterate(self, batches: Batches[T]) -> Iterator[T]:
-        """The items, taken over from the loop in batches: one by one they would cost a change of threads each."""
+        """Yields the items. They are fetched in batches, because each fetch costs a thread switch."""
         try:
             while items := self.call(batches.batch()):
                 yield from items
@@ -62,7 +62,7 @@ class Portal:
                 self.call(batches.aclose())
 
     def close(self) -> None:
-        """Stops the loop, and ends the thread."""
+        """Stops the loop and ends the thread."""
         if not self._thread.is_alive():
             return
         with contextlib.suppress(TimeoutError):
@@ -79,7 +79,7 @@ async def _cancel_all() -> None:
 
 
 class Face(Generic[A]):
-    """A blocking object: the same one of `notarium.aio`, and the portal to its loop."""
+    """Blocking object: wraps an object of `notarium.aio` and the portal to its loop."""
 
     __slots__ = ("_aio", "_portal")
 
@@ -97,21 +97,21 @@ class Face(Generic[A]):
 
 
 def unwrap(value: Any) -> Any:
-    """What the asyncio core is given for a blocking object, or for a list of them."""
+    """Replaces blocking objects, also in lists, by the wrapped asyncio objects."""
     if isinstance(value, Face):
         return value._aio
     return [unwrap(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class Stream(Generic[T]):
-    """An asynchronous iterator whose `batch` is what there is by now, at least one item; empty at the end."""
+    """Asynchronous iterator with batches."""
 
     async def batch(self) -> list[T]:
-        """All that there is, at least one; empty at the end."""
+        """All items available now, at least one; empty at the end."""
         raise NotImplementedError
 
     async def aclose(self) -> None:
-        """Ends it: nothing more is kept for it."""
+        """Ends the stream and frees its buffers."""
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self._items()

@@ -1,6 +1,6 @@
-"""One notebook that is followed: its document, kept as the server's is (protocol, section 2), and the text typed here (section 4).
+"""Replica of one notebook: its document, equal to the server's (protocol, section 2), and local edits of text (section 4).
 
-It knows no socket: messages come in by `receive`, and go out by `send` and `command`. So a test can lose, repeat and cut them.
+It has no socket: messages come in by `receive` and go out by `send` and `command`. So tests can lose and repeat them.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _CANNOT_MERGE = "the cell has changed too much since this was typed: it cannot b
 
 
 class Sender(Protocol):
-    """What a replica needs of its connection."""
+    """Interface that a replica needs of its connection."""
 
     def send(self, message: str, **fields: Any) -> None: ...
 
@@ -28,7 +28,7 @@ class Sender(Protocol):
 
 
 class Follower(Protocol):
-    """Who wants the events themselves."""
+    """Consumer of a replica's events."""
 
     def take(self, events: list[Json]) -> None: ...
 
@@ -38,7 +38,7 @@ class Follower(Protocol):
 
 
 class Replica:
-    """A live document, and how it came to be so."""
+    """Live document, its subscription and its unconfirmed edits."""
 
     def __init__(self, notebook_id: str, sender: Sender) -> None:
         self.notebook_id = notebook_id
@@ -52,22 +52,22 @@ class Replica:
         self.followers: set[Follower] = set()
         self.activity: set[Callable[[list[Json]], None]] = set()
         self.unconfirmed: dict[str, Unconfirmed] = {}
-        # How often a snapshot took the state's place, how many hold it open, and why it is followed no more.
+        # Count of snapshots that replaced the state; count of open `Notebook` objects; the error that ended the subscription.
         self.healed = 0
         self.holders = 0
         self.failure: Exception | None = None
         self._sender = sender
         self._can_fold = True
         self._is_subscribing = self._is_resyncing = self._is_late = False
-        # The cells that each `subscribe` named whose answer has not come: that answer knows of their text.
+        # Cells with local edits that each unanswered `subscribe` named: its answer takes their text into account.
         self._asked: deque[set[str]] = deque()
         self._waiting: list[asyncio.Future[None]] = []
         self._check: asyncio.Future[bool] | None = None
 
-    # --- what is sent ---
+    # --- outgoing ---
 
     def subscribe(self, is_fresh: bool = False) -> None:
-        """Asks for what happened since; `is_fresh`: for the server's snapshot in any case."""
+        """Subscribes from the last event that is known. `is_fresh`: requests a snapshot in any case."""
         self._is_subscribing = True
         fields: Json = {}
         if self.document is not None and not is_fresh and self.event_id is not None:
@@ -80,27 +80,27 @@ class Replica:
         self._sender.send("subscribe", notebook=self.notebook_id, **fields)
 
     def disconnected(self) -> None:
-        """The connection is gone; `subscribe` goes on from here."""
+        """Resets the subscription after a disconnect; `subscribe` resumes it."""
         self._is_subscribing, self._is_resyncing = True, False
         self._asked.clear()
         self.peers.clear()
         self._end_check(Disconnected("the connection was cut before the answer came: ask again"))
 
     def nudge(self) -> None:
-        """Called now and then while there is a connection: a subscription that was not answered meanwhile is sent again."""
+        """Re-sends a subscription that is unanswered since the last call. Called at intervals while connected."""
         if self._is_subscribing and self._is_late:
             self.ask_again()
         self._is_late = self._is_subscribing
 
     def ask_again(self) -> None:
-        """Subscribes anew: no answer to what was asked before will come."""
+        """Subscribes again, because earlier subscriptions will not be answered."""
         if self.failure is None:
             self._asked.clear()
             self._is_resyncing = False
             self.subscribe()
 
     def edit(self, cell_id: str, change: Change) -> "asyncio.Future[None]":
-        """Changes the text of a cell as it is here. What comes back is done when the server has it."""
+        """Changes the local text of a cell. The future is done when the server has confirmed the edit."""
         document = self._known()
         if cell_id not in document.state["cells"] and cell_id not in self.unconfirmed:
             raise NotFound(f"no cell {cell_id} is in this notebook", code="unknown_cell")
@@ -129,7 +129,7 @@ class Replica:
         answer.add_done_callback(lambda done: self._answered(cell_id, command_id, done))
 
     def _answered(self, cell_id: str, command_id: str, answer: "asyncio.Future[Json]") -> None:
-        """An edit that came to nothing has an ack and no event; one that was refused goes with its buffer."""
+        """Handles the answer to an edit. Edits without effect have an ack but no event. Rejected ones lose their buffer."""
         if answer.cancelled():
             return
         error = answer.exception()
@@ -143,7 +143,7 @@ class Replica:
             self._confirm_acked()
 
     def _confirm_acked(self) -> None:
-        """An ack counts once the document is at its version: until then its event may be on its way."""
+        """Confirms acked edits whose version the document has reached. Before that, the event may still arrive."""
         for cell_id, text in list(self.unconfirmed.items()):
             is_there = text.acked_version is not None and self._known().version >= text.acked_version
             if is_there and text.sent is not None:
@@ -163,9 +163,9 @@ class Replica:
         self.wake()
 
     def check(self, version: int | None = None, expected: str | None = None) -> "asyncio.Future[bool]":
-        """Asks whether the server's document is this one; or that of a version, by its digest. One question at a time.
+        """Compares the server's document with this one, or with the digest `expected` at `version`. One check at a time.
 
-        A difference is mended by a snapshot.
+        A snapshot repairs a difference.
         """
         if self._is_subscribing:
             raise Disconnected("the server cannot be reached now: ask again when it can")
@@ -182,12 +182,12 @@ class Replica:
 
     @property
     def is_checking(self) -> bool:
-        """Whether a check is under way."""
+        """True while a check is unanswered."""
         return self._check is not None
 
     @property
     def may_check(self) -> bool:
-        """Whether a check makes sense now."""
+        """True if the document can be compared now."""
         document = self.document
         return document is not None and document.is_known_whole and not self._is_subscribing and not self.is_read_only
 
@@ -198,10 +198,10 @@ class Replica:
             raise RuntimeError("the notebook is not open yet")
         return self.document
 
-    # --- what comes ---
+    # --- incoming ---
 
     def receive(self, name: str, body: Json) -> None:
-        """A message about this notebook."""
+        """Handles a message about this notebook."""
         handler = getattr(self, f"_on_{name}", None)
         if handler is not None:
             handler(body)
@@ -227,7 +227,7 @@ class Replica:
             try:
                 document.apply(event)
             except (UnknownEvent, ValueError, KeyError, TypeError):
-                # It is not known here, or the state is not what it should be: the server's takes its place.
+                # Unknown event or damaged state: request the server's snapshot.
                 return self.subscribe(is_fresh=True)
             self.event_id = event["id"]
             if unconfirmed:
@@ -236,7 +236,7 @@ class Replica:
             self._confirm_acked()
 
     def _hear(self, event: Json) -> None:
-        """An event that may change the text that is typed here."""
+        """Confirms or rebases local edits by an event."""
         cell_id = event["payload"].get("cell_id")
         text = self.unconfirmed.get(cell_id)
         if text is None or event["type"] != "CellSourceEdited":
@@ -257,7 +257,7 @@ class Replica:
         elif self._asked:
             named = self._asked.popleft()
         if snapshot is not None and not named >= self.unconfirmed.keys():
-            # It cannot know of the text that is typed here.
+            # The snapshot was requested before these local edits: subscribe again.
             return None if self._asked else self.subscribe()
         self._is_subscribing = bool(self._asked)
         self.role, self.is_read_only = body["role"], body.get("read_only", False)
@@ -285,7 +285,7 @@ class Replica:
             follower.reach(snapshot["version"])
 
     def _hear_first(self, event: Json) -> None:
-        """As `_hear`, before the snapshot is taken: what waits in the buffer is sent after it."""
+        """Calls `_hear` without sending the buffer. It is sent after the snapshot is taken."""
         is_subscribing, self._is_subscribing = self._is_subscribing, True
         try:
             self._hear(event)
@@ -331,7 +331,7 @@ class Replica:
 
     def _on_error(self, body: Json) -> None:
         if body["code"] in ("version_in_future", "version_too_old", "too_many_requests"):
-            # The question was refused, not the notebook.
+            # The check was refused, not the subscription.
             self._end_check(True)
         else:
             self.fail(rejection(body))
@@ -339,7 +339,7 @@ class Replica:
     # --- waiting ---
 
     def fail(self, error: Exception) -> None:
-        """It is followed no more."""
+        """Ends the subscription with an error."""
         self.failure = error
         for cell_id in list(self.unconfirmed):
             self._give_up(cell_id, error)
@@ -349,12 +349,12 @@ class Replica:
         self.wake()
 
     def wake(self) -> None:
-        """Something has changed: who waits looks again."""
+        """Wakes the tasks in `until`, which test their conditions again."""
         if self._waiting:
             settle(self._waiting, None)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Waits until something holds of the notebook."""
+        """Waits until a condition is true. Raises the error that ends the subscription."""
         while not holds():
             if self.failure is not None:
                 raise self.failure
@@ -363,11 +363,11 @@ class Replica:
             await future
 
     async def opened(self) -> None:
-        """Waits for the first state."""
+        """Waits for the first snapshot."""
         await self.until(lambda: self.document is not None)
 
     def source(self, cell_id: str) -> str:
-        """The text of a cell as it is here, with what was not confirmed yet."""
+        """Local text of a cell, with unconfirmed edits."""
         text = self.unconfirmed.get(cell_id)
         source: str = text.text if text is not None else self._known().state["cells"][cell_id]["source"]
         return source

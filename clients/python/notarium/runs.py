@@ -1,4 +1,4 @@
-"""Runs of cells, and the kernels that they run in."""
+"""Runs of cells, and kernels."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One execution: of a cell's source as it was when somebody asked, or of code of no cell.
+    """One run: of a cell's source at the time of the request, or of code without a cell.
 
     >>> run = await (await nb.append("6 * 7")).run()
     >>> print((await run.wait()).result)
@@ -31,12 +31,12 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The run's id."""
         return self._id
 
     @property
     def _json(self) -> Json:
-        # A run that is over may leave the state; what it was stays here.
+        # Finished runs may be removed from the state: keep the last known value.
         self._last = self._notebook._state["executions"].get(self._id, self._last)
         return self._last
 
@@ -47,73 +47,73 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, well or not."""
+        """True once the run has ended, successfully or not."""
         return self.status in ENDED
 
     @property
     def source(self) -> str:
-        """What it runs, word for word."""
+        """The exact source that is run."""
         return str(self._json.get("subject", {}).get("source", ""))
 
     @property
     def cell_id(self) -> str | None:
-        """The cell that it is of; None for code of no cell."""
+        """Id of the cell; None for code without a cell."""
         cell_id: str | None = self._json.get("subject", {}).get("cell_id")
         return cell_id
 
     @property
     def outputs(self) -> list[Output]:
-        """What it has shown so far."""
+        """Outputs so far."""
         session, notebook_id = self._notebook._session, self._notebook.id
         raw: list[Json] = list(self._json.get("outputs", ()))
         return [Output(session, notebook_id, self._whole.get(_parts(one), one)) for one in raw]
 
     @property
     def text(self) -> str:
-        """What it printed, on stdout and stderr."""
+        """Text printed to stdout and stderr."""
         return "".join(output.text for output in self.outputs if output.output_type == "stream")
 
     @property
     def result(self) -> Output | None:
-        """The value of its last expression, as the kernel shows it."""
+        """Value of the last expression, as the kernel shows it. None if there is none."""
         results = [output for output in self.outputs if output.output_type == "execute_result"]
         return results[-1] if results else None
 
     @property
     def question(self) -> str | None:
-        """What it asks on stdin just now: `answer` it."""
+        """Prompt of the pending stdin request, if any. `answer` replies."""
         pending = self._json.get("pending_input")
         return None if pending is None else str(pending["prompt"])
 
     @property
     def notice(self) -> str | None:
-        """A sentence about its end, where there is one: who cancelled it, why it was lost."""
+        """Sentence about the end of the run, if any: who cancelled it, why it was lost."""
         return self._json.get("notice") or self._json.get("end_cause")
 
     @property
     def execution_count(self) -> int | None:
-        """The kernel's number, as in `In [3]:`."""
+        """The kernel's execution count, as in `In [3]:`."""
         return self._json.get("execution_count")
 
     @property
     def requested_by(self) -> dict[str, Any] | None:
-        """Who asked for it."""
+        """Actor that requested the run."""
         return self._json.get("requested_by")
 
     @property
     def started_at(self) -> datetime | None:
-        """When the kernel began."""
+        """Time at which the kernel started the run, in UTC."""
         started = self._json.get("started_at")
         return None if started is None else as_time(started)
 
     @property
     def duration(self) -> timedelta | None:
-        """How long it ran."""
+        """Duration of the run. None before it has ended."""
         started, ended = self._json.get("started_at"), self._json.get("ended_at")
         return None if started is None or ended is None else timedelta(milliseconds=ended - started)
 
     async def wait(self, timeout: float | None = None) -> "Run":
-        """Waits until it is over; for ever without `timeout`. Ctrl-C ends the waiting, not the run."""
+        """Waits until the run ends, at most `timeout` seconds (None: no limit). Ctrl-C ends the wait, not the run."""
         replica = self._notebook._replica
 
         def has_left() -> bool:
@@ -129,34 +129,34 @@ class Run:
         return self
 
     async def refresh(self) -> "Run":
-        """Reads it from the record: for runs of the past."""
+        """Reads the run from the record. Needed for past runs."""
         rest = self._notebook._session.rest
         self._last = (await rest.get(f"/api/notebooks/{self._notebook.id}/runs/{self._id}"))["execution"]
         return self
 
     async def fetch(self) -> "Run":
-        """Brings the large parts of its outputs: `text` and `result` are whole then."""
+        """Loads the large parts of the outputs, so that `text` and `result` are complete."""
         for output in self.outputs:
             if output.missing:
                 self._whole[_parts(output._raw)] = (await output.fetch())._raw
         return self
 
     def stream(self) -> Stream[Output]:
-        """Its outputs, as they come, until it is over."""
+        """Streams the outputs until the run ends."""
         return _Outputs(self)
 
     async def cancel(self) -> "Run":
-        """Cancels it where it waits, interrupts it where it runs."""
+        """Cancels a queued run, or interrupts a running one."""
         await self._notebook._command("CancelExecution", execution_id=self._id)
         return self
 
     async def answer(self, value: str) -> "Run":
-        """Answers what it asks on stdin."""
+        """Answers the pending stdin request."""
         await self._notebook._command("AnswerInput", execution_id=self._id, value=value)
         return self
 
     async def asks(self, timeout: float | None = None) -> str | None:
-        """Waits until it asks something on stdin: the question. None: it ended without one."""
+        """Waits for a stdin request and returns its prompt. None if the run ended without one."""
         replica = self._notebook._replica
         await self._notebook._within(
             replica.until(lambda: self.is_over or self.question is not None),
@@ -166,7 +166,7 @@ class Run:
         return self.question
 
     def raise_for_status(self) -> "Run":
-        """Raises `RunFailed` unless it ended well.
+        """Raises `RunFailed` unless the status is `ok`.
 
         >>> run = await (await nb.append("1 / 0")).run()
         >>> (await run.wait()).raise_for_status()
@@ -200,7 +200,7 @@ def _parts(raw: Json) -> tuple[str, ...]:
 
 
 class _Outputs(Stream[Output]):
-    """The outputs of a run; what was cleared is not shown again."""
+    """Stream of a run's outputs. Cleared outputs are not repeated."""
 
     def __init__(self, run: Run) -> None:
         self._run, self._given = run, 0
@@ -220,14 +220,14 @@ class _Outputs(Stream[Output]):
 
 
 class Kernel:
-    """A kernel session of the notebook, from its launch to its end."""
+    """Kernel session of the notebook, from launch to end."""
 
     def __init__(self, notebook: "Notebook", session_id: str) -> None:
         self._notebook, self._id = notebook, session_id
 
     @property
     def id(self) -> str:
-        """The session's id: a restart makes another one."""
+        """Id of the session. A restart creates another one."""
         return self._id
 
     @property
@@ -241,41 +241,41 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """Its kernelspec, as in `python3`."""
+        """Name of the kernelspec, such as `python3`."""
         return str(self._json.get("kernelspec", ""))
 
     @property
     def phase(self) -> str:
-        """`requested`, `claimed`, `started`, `ending`; `ended` when it is gone."""
+        """`requested`, `claimed`, `started`, `ending` or `ended`."""
         phase = self._json.get("phase", "ended")
         return str(phase["phase"] if isinstance(phase, dict) else phase)
 
     @property
     def is_busy(self) -> bool:
-        """Whether it executes something now."""
+        """True while the kernel executes code."""
         return bool(self._live.get("busy", False))
 
     @property
     def is_reachable(self) -> bool:
-        """Whether its runtime agent is connected."""
+        """True while the kernel's runtime agent is connected."""
         return bool(self._live.get("reachable", False))
 
     @property
     def agent_name(self) -> str | None:
-        """What its runtime agent is called."""
+        """Name of the kernel's runtime agent."""
         return self._live.get("agent_name")
 
     async def interrupt(self) -> None:
-        """Interrupts what it runs."""
+        """Interrupts the running code."""
         await self._notebook._command("InterruptKernel", kernel_session=self._id)
 
     async def restart(self) -> "Kernel":
-        """A new session in its place, with nothing in its memory."""
+        """Restarts the kernel and returns the new session. Its memory is empty."""
         ack = await self._notebook._command("RestartKernel", kernel_session=self._id)
         return Kernel(self._notebook, ack.get("outcome", {}).get("kernel_session", self._id))
 
     async def shut_down(self) -> None:
-        """Ends it."""
+        """Shuts the kernel down."""
         await self._notebook._command("ShutDownKernel", kernel_session=self._id)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""The databases that a notebook's SQL cells can name, and which tables they have; never a row of them."""
+"""Databases that a notebook's SQL cells can use, and their tables and columns. Rows are never read."""
 
 import html
 from dataclasses import dataclass, field
@@ -10,28 +10,28 @@ from .session import Session
 
 @dataclass(frozen=True)
 class ConnectionInfo:
-    """A connection, as a cell names it in its first line: `-- @warehouse`."""
+    """Database connection. A cell names it in its first line: `-- @warehouse`."""
 
     name: str
     kind: str
     """`postgresql`, `sqlite` or `duckdb`."""
     writes: bool = False
-    """Whether a cell that says `write` may write."""
+    """True if a cell that says `write` may write."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table."""
+    """Column of a table."""
 
     name: str
     type: str
-    """In the words of the database; empty where SQLite has a column without a type."""
+    """Type name of the database; empty for SQLite columns without a type."""
     nullable: bool = True
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table or a view."""
+    """Table or view."""
 
     name: str
     schema: str
@@ -40,9 +40,9 @@ class Table:
     columns: tuple[Column, ...] = ()
     catalog: str | None = None
     is_visible: bool = True
-    """Whether SQL finds it by its name alone."""
+    """True if SQL finds the table by its name without the schema."""
     columns_left_out: int = 0
-    """How many more it has than an answer holds."""
+    """Count of columns that do not fit in the answer."""
 
     def __str__(self) -> str:
         columns = ", ".join(f"{column.name} {column.type}".rstrip() for column in self.columns)
@@ -51,16 +51,16 @@ class Table:
 
 @dataclass(frozen=True)
 class ConnectionSchema:
-    """The tables of a connection. System schemas, and what its account may not read, are not among them.
+    """Tables of a connection, without system schemas and without tables that its account may not read.
 
-    `schema["orders"]` or `schema["sales.orders"]` is one of them.
+    `schema["orders"]` or `schema["sales.orders"]` returns one table.
     """
 
     connection: str
     kind: str
     tables: tuple[Table, ...] = field(default=())
     tables_left_out: int = 0
-    """How many more there are than an answer holds: ask for those whose name has something in it (`matching`)."""
+    """Count of tables that do not fit in the answer: select by name with `matching`."""
 
     def __getitem__(self, name: str) -> Table:
         found = [table for table in self.tables if name in (table.name, f"{table.schema}.{table.name}")]
@@ -102,22 +102,22 @@ def _table_of(told: Json) -> Table:
 
 
 class Databases:
-    """What a notebook tells of the databases that its SQL cells can name."""
+    """Database operations of a notebook."""
 
     _session: Session
     _notebook_id: str
 
     async def connections(self) -> list[ConnectionInfo]:
-        """The databases that its SQL cells can name, besides `duckdb` in the kernel's memory and files of its folder."""
+        """Lists the connections of SQL cells, besides `duckdb` over the kernel's memory and files of its folder."""
         kernels = await self._session.rest.get(f"/api/notebooks/{self._notebook_id}/kernels")
         return [connection_of(told) for told in kernels.get("connections", [])]
 
     async def schema(
         self, connection: str = "duckdb", *, matching: str = "", kernel: str | None = None
     ) -> ConnectionSchema:
-        """The tables and columns of a connection as the kernel reaches it, also while it runs something; never a row.
+        """Reads the tables and columns of a connection through the kernel, also while it is busy. Rows are never read.
 
-        `matching` is a part of `schema.table`. It needs the right to run. `Conflict`: no kernel runs; `NotFound`: there is no such
+        `matching` is a part of `schema.table`. Needs the right to run. `Conflict`: no kernel runs; `NotFound`: no such
         connection; `Unavailable`: the database cannot be reached.
         """
         path, query = f"/api/notebooks/{self._notebook_id}/schema", {"connection": connection, "matching": matching}

@@ -1,4 +1,4 @@
-"""What all objects of one client share: its connection, its REST interface, and how long they wait for an answer."""
+"""State that all objects of a client share: connection, REST interface and timeout."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
@@ -13,21 +13,21 @@ from .transport import Rest
 
 
 class Closable(Protocol):
-    """What `async with` can end."""
+    """Object that `async with` can close."""
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 
-# No limit, where None would mean the usual one.
+# Timeout without limit. None means the session's default.
 FOR_EVER = float("inf")
 
 C = TypeVar("C", bound=Closable)
 
 
 class Opening(Generic[C]):
-    """Something that is opened by `await`, or by `async with`, which also ends it."""
+    """Object that `await` opens, or that `async with` opens and closes."""
 
     def __init__(self, open: Callable[[], Awaitable[C]]) -> None:
         self._open = open
@@ -48,12 +48,12 @@ class Opening(Generic[C]):
 
 
 async def opened(opening: "Opening[C]") -> C:
-    """What an `Opening` opens, as a coroutine."""
+    """Opens an `Opening`, as a coroutine."""
     return await opening
 
 
 class Session:
-    """One server, one token."""
+    """Session: one server and one token."""
 
     def __init__(self, target: Target, connection: Connection, rest: Rest, timeout: float | None) -> None:
         self.target, self.connection, self.rest, self.timeout = target, connection, rest, timeout
@@ -73,7 +73,7 @@ class Session:
             self.connection.withdraw(command_id)
 
     async def within(self, waiting: Awaitable[Any], what: str, timeout: float | None = None) -> Any:
-        """Waits for something, not for ever."""
+        """Waits at most `timeout` seconds (default: the session's). Raises `WaitTimeout` with the text `what`."""
         limit = self.timeout if timeout is None else timeout
         try:
             return await asyncio.wait_for(waiting, None if limit == FOR_EVER else limit)

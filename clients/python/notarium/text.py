@@ -1,7 +1,7 @@
-"""Changes of text, as CodeMirror writes them (protocol, section 4): apply, compose, map.
+"""Text changes in CodeMirror's format (protocol, section 4): apply, compose, map.
 
-A change walks over the whole text: `n` keeps n units, `[n]` deletes n, `[n, "line", "line"]` replaces n by those lines. Positions
-count UTF-16 units; people who write Python count characters, so `splice` and `difference` take those.
+A change covers the whole text: `n` keeps n units, `[n]` deletes n, `[n, "line", "line"]` replaces n by those lines. Positions
+count UTF-16 units. `splice` and `difference` take Python strings and count characters.
 """
 
 import re
@@ -10,16 +10,16 @@ from typing import TypeAlias
 
 Section: TypeAlias = int | list[int | str]
 Change: TypeAlias = list[Section]
-# Walked over as pairs: how many units, and what comes in their place (`None`: they stay).
+# Section as a pair: count of units, and their replacement (`None`: kept).
 _Pair: TypeAlias = tuple[int, str | None]
 
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-# Longer texts are compared by their ends alone: `difflib` is quadratic.
+# Longer texts are compared only by their common ends: `difflib` is quadratic.
 _MOST_LINES_COMPARED = 2_000
 
 
 def to_units(text: str) -> str:
-    """The text with one character for each UTF-16 unit: what Python's indices then count."""
+    """The text with one character for each UTF-16 unit, so that Python's indices count units."""
     if text.isascii() or not _ASTRAL.search(text):
         return text
     return _ASTRAL.sub(lambda found: _halves(ord(found[0])), text)
@@ -31,7 +31,7 @@ def _halves(point: int) -> str:
 
 
 def from_units(units: str) -> str:
-    """The text that these units are."""
+    """The text of these UTF-16 units."""
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
@@ -73,7 +73,7 @@ def _sections(pairs: list[_Pair]) -> Change:
 
 
 def _add(pairs: list[_Pair], length: int, text: str | None, is_open: bool = False) -> None:
-    """Appends a section, joined to the last one where CodeMirror joins them."""
+    """Appends a section. Joins it to the last one by CodeMirror's rules."""
     if not length and not text:
         return
     if pairs:
@@ -89,7 +89,7 @@ def _add(pairs: list[_Pair], length: int, text: str | None, is_open: bool = Fals
 
 
 class _Walk:
-    """A place in a change: what is left of the section there, and how much of it was passed."""
+    """Cursor in a change: the rest of the current section, and the part already passed."""
 
     __slots__ = ("index", "inserts", "is_done", "left", "pairs", "passed", "text")
 
@@ -113,7 +113,7 @@ class _Walk:
 
     @property
     def left_after(self) -> int:
-        """Units that are left of this section in the text after the change."""
+        """Remaining units of this section in the text after the change."""
         return self.left if self.text is None else self.inserts
 
     def forward(self, length: int) -> None:
@@ -123,7 +123,7 @@ class _Walk:
             self.left, self.passed = self.left - length, self.passed + length
 
     def forward_after(self, length: int) -> None:
-        """As `forward`, counted in the text after the change."""
+        """Moves forward by units of the text after the change."""
         if self.text is None:
             self.forward(length)
         elif length == self.inserts:
@@ -167,7 +167,7 @@ def compose(first: Change, second: Change) -> Change:
 
 
 def map_change(change: Change, over: Change, before: bool = False) -> Change:
-    """The change as it applies after `over`; of two insertions at one place its own stands left with `before`.
+    """Rebases a change over `over`. With `before`, its insertion comes first if both insert at the same position.
 
     >>> map_change([[0, "mine"], 1], [[0, "theirs"], 1])
     [6, [0, 'mine'], 1]
@@ -197,7 +197,7 @@ def _is_first(b: _Walk, a: _Walk, before: bool) -> bool:
 
 
 def _pass_over(pairs: list[_Pair], a: _Walk, b: _Walk, inserted: int) -> int:
-    """A section of the other change: what it inserts is kept, what of ours it covers shrinks to its insertion."""
+    """Passes a section of the other change: keeps its insertion; our sections that it covers keep only their insertions."""
     length = b.left
     _add(pairs, b.inserts, None)
     while length:
@@ -212,7 +212,7 @@ def _pass_over(pairs: list[_Pair], a: _Walk, b: _Walk, inserted: int) -> int:
 
 
 def _not_deleted(a: _Walk, b: _Walk) -> tuple[int, int]:
-    """How much of our section is still there, and how much of it lies behind the other's next insertion."""
+    """Units of our section that remain, and units of it after the other change's next insertion."""
     length, left = 0, a.left
     while left:
         if b.is_kept:
@@ -228,7 +228,7 @@ def _not_deleted(a: _Walk, b: _Walk) -> tuple[int, int]:
 
 
 def map_position(position: int, change: Change, is_start: bool) -> int:
-    """Where an end of a range is after the change: what is typed at its edges stays outside (section 4, “Comments”)."""
+    """Position of a range's end after the change. Text typed at the edges is outside (section 4, “Comments”)."""
     old = new = 0
     for length, text in _pairs(change):
         size = length if text is None else len(text)
@@ -241,7 +241,7 @@ def map_position(position: int, change: Change, is_start: bool) -> int:
 
 
 def splice(text: str, start: int, end: int, inserted: str) -> Change:
-    """The change that puts `inserted` in the place of the characters from `start` to `end`.
+    """The change that replaces the characters from `start` to `end` by `inserted`.
 
     >>> splice("1 + 1", 4, 5, "2")
     [4, [1, '2']]
@@ -256,7 +256,7 @@ def splice(text: str, start: int, end: int, inserted: str) -> Change:
 
 
 def difference(old: str, new: str) -> Change:
-    """A change that makes `new` of `old` and touches little else, so that what others write meanwhile stays.
+    """A small change from `old` to `new`, so that concurrent edits by others remain.
 
     >>> difference("a = 1\\nb = 2\\n", "a = 1\\nb = 3\\n")
     [10, [1, '3'], 1]

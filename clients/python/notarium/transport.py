@@ -1,4 +1,4 @@
-"""The WebSocket and HTTP themselves: all that knows `websockets` and `httpx`."""
+"""WebSocket and HTTP. The only module that uses `websockets` and `httpx`."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,7 +14,7 @@ from .document import Json
 from .errors import Disconnected, NotariumError, rejection
 
 USER_AGENT = f"notarium-python/{__version__}"
-# The server pings every 20 s, and so do we; who has not answered for twice as long is gone.
+# Server and client ping every 20 s. A peer without an answer for 40 s is disconnected.
 _PING_SECONDS, _PONG_SECONDS = 20, 40
 
 
@@ -25,31 +25,31 @@ class WebSocket:
         self._socket = socket
 
     async def send(self, text: str) -> None:
-        """One frame."""
+        """Sends one frame."""
         try:
             await self._socket.send(text)
         except ConnectionClosed as error:
             raise ConnectionError(str(error)) from error
 
     async def receive(self) -> str:
-        """The next frame."""
+        """Receives the next frame."""
         try:
             return str(await self._socket.recv(decode=True))
         except ConnectionClosed as error:
             raise ConnectionError(str(error)) from error
 
     async def close(self) -> None:
-        """Says goodbye."""
+        """Closes the socket with a close frame."""
         await self._socket.close()
 
 
 async def dial(target: Target, timeout: float) -> Wire:
-    """Opens the socket of a server."""
+    """Opens the WebSocket of a server, within `timeout` seconds."""
     try:
         socket = await connect(
             target.socket_url,
             user_agent_header=USER_AGENT,
-            # Frames go over a fast network or through a proxy that compresses; here it would only cost time.
+            # The network is fast or a proxy compresses: compression here would only cost time.
             compression=None,
             max_size=None,
             open_timeout=timeout,
@@ -79,18 +79,18 @@ def _problem(body: bytes | bytearray | None) -> Json:
 
 
 class Rest:
-    """The REST interface: answers as JSON, refusals as exceptions."""
+    """REST client: returns JSON, raises exceptions for refusals."""
 
     def __init__(self, target: Target, timeout: float | None) -> None:
         headers = {"Authorization": f"Bearer {target.token}", "User-Agent": USER_AGENT}
         self._client = httpx.AsyncClient(base_url=target.url, headers=headers, timeout=timeout)
 
     async def close(self) -> None:
-        """Closes what is open."""
+        """Closes the HTTP connections."""
         await self._client.aclose()
 
     async def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """A request that went well."""
+        """Sends a request and returns the response. Raises the exception of an error status."""
         try:
             response = await self._client.request(method, path, **options)
         except httpx.HTTPError as error:
@@ -100,16 +100,16 @@ class Rest:
         return response
 
     async def get(self, path: str, **query: Any) -> Any:
-        """A JSON answer. Parameters that are None are left out."""
+        """Reads JSON. Parameters that are None are left out."""
         query = {name: value for name, value in query.items() if value is not None}
         return (await self.request("GET", path, params=query)).json()
 
     async def post(self, path: str, body: Any) -> Any:
-        """The JSON answer to JSON."""
+        """Posts JSON and returns the JSON answer."""
         return (await self.request("POST", path, json=body)).json()
 
     async def lines(self, path: str) -> AsyncIterator[str]:
-        """JSON Lines, as they come."""
+        """Yields the lines of a JSON Lines response as they arrive."""
         async with self._client.stream("GET", path, headers={"Accept": "application/x-ndjson"}) as response:
             if response.is_error:
                 await response.aread()
@@ -123,7 +123,7 @@ class Rest:
 
 
 def problem_of(response: httpx.Response) -> NotariumError:
-    """The exception for an answer that says what is wrong."""
+    """The exception for an error response."""
     try:
         body = response.json()
     except ValueError:

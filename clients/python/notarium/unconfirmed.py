@@ -1,7 +1,7 @@
-"""The text of one cell while somebody types in it here (protocol, section 4).
+"""Text of one cell with local edits that are not confirmed (protocol, section 4).
 
-At most one change is under way; what is typed meanwhile waits in a buffer. What others do is mapped over both, as
-`@codemirror/collab` does it. Nothing here knows a connection.
+At most one change is in flight; later edits wait in a buffer. Changes by others are mapped over both, as in
+`@codemirror/collab`. This module has no connection.
 """
 
 from asyncio import Future
@@ -11,26 +11,26 @@ from .text import Change, apply_change, compose, map_change
 
 
 class Unconfirmed:
-    """What the cell says here, and what of it the server has not confirmed."""
+    """Local text of a cell, and its changes that the server has not confirmed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.sent: Change | None = None
         self.command_id: str | None = None
         self.buffer: Change | None = None
-        # The version at which the server has what was sent, once it said so.
+        # Version in the ack of the sent change.
         self.acked_version: int | None = None
-        # Who waits for what was sent, and who for what is in the buffer.
+        # Futures of callers that wait for the sent change, and for the buffer.
         self.waiting_for_sent: list[Future[None]] = []
         self.waiting_for_buffer: list[Future[None]] = []
 
     def type(self, change: Change) -> None:
-        """Somebody types here: a change of `text`."""
+        """Applies a local change of `text` and adds it to the buffer."""
         self.text = apply_change(change, self.text)
         self.buffer = change if self.buffer is None else compose(self.buffer, change)
 
     def send(self, command_id: str) -> Change:
-        """Takes the buffer: it is under way from now on, as this command."""
+        """Moves the buffer into flight as this command, and returns it."""
         if self.buffer is None:
             raise ValueError("there is nothing to send")
         self.sent, self.command_id, self.buffer, self.acked_version = self.buffer, command_id, None, None
@@ -38,7 +38,7 @@ class Unconfirmed:
         return self.sent
 
     def hear(self, change: Change) -> None:
-        """Somebody else changed the cell."""
+        """Applies a change by others, and rebases the local changes over it."""
         over_sent = change
         if self.sent is not None:
             over_sent = map_change(change, self.sent, True)
@@ -50,30 +50,30 @@ class Unconfirmed:
         self.text = apply_change(shown, self.text)
 
     def confirm(self) -> None:
-        """What was sent stands in the record."""
+        """Marks the sent change as confirmed."""
         self.sent = self.command_id = None
         settle(self.waiting_for_sent, None)
 
     def give_up(self, error: Exception) -> None:
-        """The server will not take it: everybody who waits is told."""
+        """Drops all local changes after a rejection. Waiting callers receive the error."""
         self.sent = self.command_id = self.buffer = None
         settle(self.waiting_for_sent, error)
         settle(self.waiting_for_buffer, error)
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether nothing is left."""
+        """True if no change is in flight or in the buffer."""
         return self.sent is None and self.buffer is None
 
 
 def ignore_unseen(future: "Future[Any]") -> None:
-    """An answer that nobody waits for any more is no fault of the program."""
+    """Retrieves a future's exception, so that asyncio does not log it if no caller waits."""
     if not future.cancelled():
         future.exception()
 
 
 def settle(waiting: "list[Future[None]]", error: Exception | None) -> None:
-    """Ends all waiting, and forgets who waited."""
+    """Completes all futures of the list and clears it."""
     for future in waiting:
         if not future.done():
             if error is None:

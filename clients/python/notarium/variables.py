@@ -1,4 +1,4 @@
-"""What a notebook's kernel holds: its variables, and the rows of its tables."""
+"""Variables of a notebook's kernel, and rows of its tables."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from .session import Session
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of the kernel."""
+    """Variable of the kernel."""
 
     name: str
     type: str
     shape: tuple[int, ...] | None = None
-    """Of arrays and tables."""
+    """Shape of arrays and tables."""
     length: int | None = None
-    """Of containers and texts."""
+    """Length of containers and texts."""
     bytes: int | None = None
-    """Of memory, where that is known cheaply."""
+    """Memory in bytes, if it is cheap to find."""
     preview: str | None = None
-    """The beginning of what it holds."""
+    """Beginning of the value as text."""
     is_table: bool = False
-    """Whether `Notebook.table` reads it."""
+    """True if `Notebook.table` can read the variable."""
 
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows of a table, as it was in the kernel when it was asked."""
+    """Rows of a table at the time of the request."""
 
     columns: tuple[str, ...]
-    """Their names; those of the index come first."""
+    """Column names; index columns come first."""
     types: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    """Values as JSON has them: times, and whole numbers beyond 2**53, are texts."""
+    """Values as in JSON. Times, and whole numbers beyond 2**53, are texts."""
     total: int
-    """Rows of the table."""
+    """Count of all rows of the table."""
     matching: int
-    """Rows that have what was searched for."""
+    """Count of rows that match the search."""
     is_cut: bool = False
-    """Fewer rows than asked for fit in one answer: ask on behind the last."""
+    """True if not all requested rows fit in the answer: request the next ones after the last."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def to_pandas(self) -> Any:
-        """A data frame of these rows."""
+        """The rows as a `pandas.DataFrame`."""
         import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
@@ -79,15 +79,15 @@ def _rows(told: Json) -> TableRows:
 
 
 class KernelMemory:
-    """What a notebook tells of its kernel's memory. It needs the right to run; nothing of it is recorded."""
+    """Reads the memory of a notebook's kernel. Needs the right to run; requests are not recorded."""
 
     _session: Session
     _notebook_id: str
 
     async def variables(self, *, kernel: str | None = None) -> list[Variable]:
-        """The variables of its kernel, asked for when that runs nothing: names, types, sizes. Nothing of it is recorded.
+        """Reads the variables of an idle kernel: names, types and sizes. The request is not recorded.
 
-        It needs the right to run. `Conflict`: no kernel runs, or it is busy.
+        Needs the right to run. `Conflict`: no kernel runs, or it is busy.
         """
         told = await self._session.rest.get(f"/api/notebooks/{self._notebook_id}/variables", kernel=kernel)
         return [_variable(each) for each in told["variables"]]
@@ -103,9 +103,9 @@ class KernelMemory:
         search: str = "",
         kernel: str | None = None,
     ) -> TableRows:
-        """Rows of a data frame or a series that a variable holds, sorted by a column, only those with `search` in one.
+        """Reads rows of a data frame or series in a variable. `sort`: a column. `search`: only rows that contain this text.
 
-        It needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
+        Needs the right to run. `NotFound`: no such variable holds a table; `Conflict`: no kernel runs, or it is busy.
         """
         path, of = f"/api/notebooks/{self._notebook_id}/table", {"variable": variable}
         read: Json = {"of": of, "first": first, "count": count, "search": search}
