@@ -13,7 +13,7 @@ CASES := target/codemirror-cases.jsonl
 WEB := clients/web
 PAGE := $(WEB)/dist/page/index.html
 PAGE_SOURCES = $(shell find $(WEB)/src $(WEB)/public -type f) $(WEB)/index.html $(WEB)/vite.config.ts $(WEB)/compress.ts
-# Ours, and where they lie beside this repository, those that all parts of the project share.
+# Notebooks of the tests, and shared ones if they are in a folder next to this repository.
 NOTEBOOKS = $(wildcard tests/fixtures/notebooks/*.ipynb ../shared/notebooks/*.ipynb)
 export NOTARIUM_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
@@ -57,7 +57,7 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(KERNELS) NOTARIUM_BARE_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
 KERNELS = $(PAGE_VENV)
 
-# What SQL cells need is large, and `make test` does without: its browser tests have the kernels of the others.
+# Packages for SQL cells are large: the browser tests of `make test` use the kernels of the other tests.
 test-web-smoke: KERNELS = $(VENV)
 
 $(PAGE_VENV)/.ready: $(WEB)/e2e/requirements.txt tests/requirements.txt
@@ -70,12 +70,12 @@ test-web-all: web deps $(PAGE_VENV)/.ready ## the page in a browser, with server
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
-# The page comes from its folder: the program need not be built again to embed it.
+# Serves the page from its folder, so that the program need not be rebuilt to embed it.
 test-web-smoke: web deps ## the page in a browser: a minute's choice of its tests
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
 
-# Of the same seed it presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
+# The same seed presses the same keys: NOTARIUM_MONKEY_SEED=… make monkey
 monkey: KERNELS = $(VENV)
 monkey: web deps ## two people who press 2,000 keys at random in one notebook
 	cargo build --quiet --bin notarium

@@ -1,4 +1,4 @@
-"""Runs notebooks with `notarium run` and with nbclient, and compares what comes out.
+"""Runs notebooks with `notarium run` and with nbclient, and compares the results.
 
     python tests/interop/nbclient_compare.py NOTARIUM_BINARY FILE.ipynb …
 
@@ -32,7 +32,7 @@ def text(value):
 
 
 def neutral(value):
-    """Without what differs from run to run."""
+    """Replaces values that differ from run to run."""
     if isinstance(value, dict):
         return {key: neutral(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -44,12 +44,12 @@ def neutral(value):
 
 
 def outputs_of(cell):
-    """Streams that follow each other are one; their order between stdout and stderr is the kernel's threads' affair."""
+    """Outputs with merged streams. The order between stdout and stderr is ignored, because it depends on the kernel's threads."""
     outputs = []
     for output in cell.get("outputs", []):
         output = json.loads(json.dumps(output))
         if output["output_type"] == "stream":
-            # notarium keeps what a terminal would show: `\r\n` ends a line as `\n` does.
+            # notarium normalises text as a terminal would: `\r\n` ends a line like `\n`.
             output["text"] = text(output["text"]).replace("\r\n", "\n")
             same = [other for other in outputs if other["output_type"] == "stream" and other["name"] == output["name"]]
             if same:
@@ -63,7 +63,7 @@ def outputs_of(cell):
 
 
 def with_nbclient(path):
-    """The executed notebook, and the seconds that it took."""
+    """Returns the executed notebook and the duration in seconds."""
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -100,7 +100,7 @@ def differences(expected, found):
     if len(expected.cells) != len(found.cells):
         yield f"{len(expected.cells)} cells, found {len(found.cells)}"
     for number, (want, have) in enumerate(zip(expected.cells, found.cells, strict=False), 1):
-        # A cell of a future kind is kept as raw, with its kind in our metadata.
+        # Cells of unknown types are stored as raw, with their type in our metadata.
         if want.cell_type not in ("code", "markdown", "raw"):
             continue
         for field in ("cell_type", "source"):
@@ -128,7 +128,7 @@ def main():
             found, seconds, ended = with_notarium(binary, path, folder)
         problems = list(differences(expected, found))
         if problems:
-            # What differs between two runs of nbclient is chance.
+            # Ignore differences that also occur between two runs of nbclient.
             again, _ = with_nbclient(path)
             chance = {problem.split(":")[0] for problem in differences(expected, again)}
             problems = [problem for problem in problems if problem.split(":")[0] not in chance]

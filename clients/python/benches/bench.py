@@ -1,9 +1,9 @@
-"""How fast the client is: opening a notebook of 10,000 cells, and following events as fast as they come; and what the plan of a
-reactive notebook costs beside the same cells run by hand.
+"""Benchmarks of the Python client: opening a notebook of 10,000 cells, following events at full speed, and reactive runs
+compared with the same cells run by hand.
 
     NOTARIUM_BINARY=target/release/notarium python clients/python/benches/bench.py
 
-The server runs beside it, on the same machine. `alone` is the client without a server: the same frames from memory.
+The server runs on the same machine. `alone` measures the client without a server: the same frames from memory.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ CHAIN, ROUNDS = 50, 20
 
 
 class Nowhere:
-    """Swallows what a replica sends."""
+    """Sender that drops all messages."""
 
     def send(self, message: str, **fields: Any) -> None:
         pass
@@ -45,7 +45,7 @@ def say(what: str, value: str) -> None:
 
 
 def edits(count: int, cells: list[str], start: int, length: int = 24) -> list[str]:
-    """Frames of one event each, as a busy room sends them: letters typed into many cells."""
+    """Frames of one event each, as a busy room sends them: single-character edits of many cells."""
     frames = []
     for number in range(count):
         change = [length + number // len(cells), [0, "x"]]
@@ -58,7 +58,7 @@ def edits(count: int, cells: list[str], start: int, length: int = 24) -> list[st
 
 
 async def alone() -> None:
-    """Folding, without a socket."""
+    """Measures folding without a socket."""
     state = Document.empty("nb").state
     for number in range(CELLS):
         cell = {"cell_type": "code", "source": "x = 1  # a line of code!", "order_key": f"a{number:05}"}
@@ -80,7 +80,7 @@ async def alone() -> None:
 
 
 async def flood() -> None:
-    """A server that says what it must and then sends frames as fast as the socket takes them."""
+    """Server that answers the handshake and then sends frames as fast as the socket accepts them."""
     from websockets.asyncio.server import ServerConnection, serve
 
     async def talk(socket: ServerConnection) -> None:
@@ -122,7 +122,7 @@ async def flood() -> None:
 
 
 async def drink(port: int) -> None:
-    """Follows that flood: socket, parsing, folding, typed events."""
+    """Measures following that flood: socket, parsing, folding and typed events."""
     async with notarium.aio.connect(f"http://127.0.0.1:{port}", "nt_x") as nt, nt.open("nb") as nb:
         events = nb.events(follow=True)
         first = asyncio.create_task(events.batch())
@@ -139,7 +139,7 @@ async def drink(port: int) -> None:
 
 
 def socket_alone() -> None:
-    """The flood is another process, so that only the client is measured; both share the machine."""
+    """Measures the client alone: the flood runs in another process on the same machine."""
     server = subprocess.Popen([sys.executable, __file__, "--flood"], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -150,7 +150,7 @@ def socket_alone() -> None:
 
 
 async def fill(url: str, token: str) -> str:
-    """A notebook of 10,000 cells."""
+    """Creates a notebook of 10,000 cells and returns its id."""
     async with notarium.aio.connect(url, token, timeout=300) as nt, nt.create("Large") as nb:
         for _ in range(CELLS // BATCH):
             await nb.extend(["x = 1  # a line of code!"] * BATCH)
@@ -169,7 +169,7 @@ async def open_it(url: str, token: str, notebook: str) -> None:
 
 
 async def follow(url: str, token: str, count: int) -> None:
-    """One program sends edits; another follows all of them with typed events. Both, and the server, on this machine."""
+    """Measures one program that sends edits and another that follows them as typed events, on the server's machine."""
     async with (
         notarium.aio.connect(url, token, timeout=600) as nt,
         nt.create("Busy") as nb,
@@ -192,7 +192,7 @@ async def follow(url: str, token: str, count: int) -> None:
 
 
 async def catch_up(url: str, token: str, notebook: str) -> None:
-    """Follows a flood that is there already, as fast as the socket gives it: the server sends what a reader missed."""
+    """Measures catching up: the server sends recorded events as fast as the socket accepts them."""
     async with notarium.aio.connect(url, token, timeout=600) as nt, nt.open(notebook) as nb:
         text = splice("x = 1  # a line of code!", 0, 0, "y")
         start, before = time.perf_counter(), nb.version
@@ -218,7 +218,7 @@ async def write(url: str, token: str, notebook: str, count: int) -> None:
 
 
 async def chain(url: str, token: str) -> None:
-    """Each cell reads what the one above leaves. By hand: all are asked for at once. Reactive: the last alone is."""
+    """Measures a chain in which each cell reads the one above. By hand, all cells are requested; reactive, only the last."""
     async with notarium.aio.connect(url, token, timeout=300) as nt, nt.create("Chain") as nb:
         cells = await nb.extend(["x0 = 0"] + [f"x{number} = x{number - 1} + 1" for number in range(1, CHAIN)])
         by_hand, reactive = [], []
@@ -235,7 +235,7 @@ async def chain(url: str, token: str) -> None:
             assert (await (await cells[-1].run()).wait()).status == "ok"
             reactive.append(time.perf_counter() - start)
             assert all(cell.status == "ok" for cell in cells) and len(nb.runs) == before
-        # Without the first round, which starts the kernel.
+        # Excludes the first round, which starts the kernel.
         hand, plan = statistics.median(by_hand[1:]), statistics.median(reactive[1:])
         times = f"{plan * 1000:.0f} ms, by hand {hand * 1000:.0f} ms: {plan / hand:.2f} ×"
         say(f"a reactive chain of {CHAIN} cells after an edit of the first ({ROUNDS} rounds)", times)

@@ -1,4 +1,4 @@
-"""A bot that answers: whoever writes a comment that begins with "@bot" gets the cell's text counted.
+"""Bot that answers comments that begin with "@bot" with the line count of the cell.
 
 python bot.py NOTEBOOK
 """
@@ -10,7 +10,7 @@ from notarium import events
 
 
 def answer(nb: notarium.Notebook, question: str, cell: notarium.Cell) -> str:
-    """What the bot says. Put your own here."""
+    """Returns the bot's answer. Replace it by your own."""
     if "lines" in question:
         return f"This cell has {len(cell.source.splitlines())} lines."
     return "Ask me for the *lines* of a cell."

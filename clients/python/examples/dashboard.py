@@ -1,4 +1,4 @@
-"""A dashboard of the runs of some notebooks, in the terminal, live.
+"""Live dashboard of the runs of some notebooks, in the terminal.
 
 python dashboard.py NOTEBOOK…         Ctrl-C ends it; --once prints it once
 """
@@ -11,7 +11,7 @@ import notarium
 
 
 def table(books: "list[notarium.aio.Notebook]") -> str:
-    """One line for each cell that shows a run, and for each run that waits."""
+    """One line for each cell that shows a run, and for each queued run."""
     lines = []
     for nb in books:
         lines.append(f"{nb.title}: version {nb.version}, {len(nb.kernels)} kernels, {len(nb.peers)} others here")

@@ -1,4 +1,4 @@
-"""A gate for CI: runs a notebook from top to bottom, and fails where it fails.
+"""Gate for CI: runs a notebook from top to bottom and stops at the first failed cell.
 
     python gate.py FILE.ipynb [NAME=VALUE …]
 

@@ -1,4 +1,4 @@
-"""The record of a notebook as a Parquet file: one row for each event, for DuckDB, polars, Spark.
+"""Writes the record of a notebook to a Parquet file: one row for each event, for DuckDB, polars or Spark.
 
 python to_parquet.py NOTEBOOK FILE.parquet
 """

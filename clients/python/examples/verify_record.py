@@ -1,9 +1,9 @@
-"""Proves that the record of a notebook was not tampered with, with nothing but Python: none of Notarium's code.
+"""Verifies the record of a notebook with Python's standard library, without Notarium's code.
 
     curl -H "Authorization: Bearer $TOKEN" -H "Accept: application/x-ndjson" $SERVER/api/notebooks/ID/events > record.jsonl
     python verify_record.py record.jsonl
 
-It follows protocol/events.md, "The record": each event's hash is over the one before it, its header, and the digest of its payload.
+See protocol/events.md, "The record": each event's hash covers the previous hash, its header and the digest of its payload.
 """
 
 import hashlib

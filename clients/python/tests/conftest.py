@@ -1,4 +1,4 @@
-"""A real server with a real kernel and a scripted model: one for all tests, on a port of its own."""
+"""Fixtures: a real server with a real kernel and a scripted model, shared by all tests."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import pytest
 
 from .model import ScriptedModel
 
-# Who starts the tests in the background of a script has interrupts ignored, in all that they start too.
+# A shell script starts background programs with SIGINT ignored, and their children inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,18 +26,18 @@ BINARY = Path(os.environ.get("NOTARIUM_BINARY", ROOT / "target" / "debug" / "not
 
 @dataclass
 class Server:
-    """How to reach it."""
+    """Running server: its address, token, data folder and model."""
 
     url: str
     token: str
     folder: Path
     model: ScriptedModel
-    # A socket that listens, for a proxy: the server answers to its address too.
+    # Listening socket for a proxy. The server accepts its address as a host name.
     door: socket.socket
 
     @property
     def environment(self) -> dict[str, str]:
-        """For programs that are to find it by themselves."""
+        """Environment variables that lead programs to this server."""
         return {**os.environ, "NOTARIUM_SERVER": self.url, "NOTARIUM_TOKEN": self.token}
 
 
@@ -52,7 +52,7 @@ def _wait_for(process: "subprocess.Popen[str]", pattern: str) -> str:
 
 
 def launch(folder: Path, model: ScriptedModel, allowed: str) -> "tuple[subprocess.Popen[str], str, str]":
-    """A server with its data in a folder, at which another one may have been killed: the process, its address, a token."""
+    """Starts a server on a data folder, which a killed one may have used. Returns process, address and token."""
     providers = folder / "providers.json"
     providers.write_text(json.dumps([{"family": "compatible", "base_url": model.url, "model": "scripted"}]))
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}

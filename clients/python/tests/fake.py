@@ -1,6 +1,6 @@
-"""A server and a network in the test's hand: frames wait until the test lets them through, loses them, or cuts the wire.
+"""Fake server and network under the test's control: the test delivers or loses frames, or cuts the connection.
 
-It does what protocol/README.md says of subscriptions and of text, and nothing else.
+It implements only the subscriptions and text edits of protocol/README.md.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class FakeWire:
-    """One connection, as its client sees it."""
+    """Client's side of one connection."""
 
     def __init__(self, server: "FakeServer", number: int) -> None:
         self.server, self.number = server, number
@@ -49,7 +49,7 @@ class FakeWire:
         self._arrived.put_nowait(self.to_client.popleft())
 
     def cut(self) -> None:
-        """What is under way to the client is lost; what is under way to the server may arrive yet."""
+        """Cuts the connection. Frames to the client are lost; frames to the server may still arrive."""
         if not self.is_cut:
             self.is_cut = True
             self.to_client.clear()
@@ -57,7 +57,7 @@ class FakeWire:
 
 
 class FakeServer:
-    """The room of one notebook."""
+    """Fake server with one notebook."""
 
     def __init__(self, seed: int = 0, cells: int = 1) -> None:
         self.random = random.Random(seed)
@@ -67,7 +67,7 @@ class FakeServer:
         self.answers: dict[str, tuple[str, Json]] = {}
         self.applied: list[str] = []
         self.is_automatic = True
-        # How often a `subscribe` is answered with a snapshot where it need not be.
+        # Probability that a `subscribe` is answered with an unnecessary snapshot.
         self.snapshots = 0.0
         self.rejects: dict[str, list[Json]] = {}
         self.record("NotebookCreated", {"title": "T", "metadata": {}, "owner": {"kind": "user", "id": "ann"}})
@@ -85,7 +85,7 @@ class FakeServer:
             self.settle()
 
     def settle(self) -> None:
-        """Lets everything through."""
+        """Delivers all frames."""
         while any(wire.to_server for wire in self.wires):
             for wire in self.wires:
                 while wire.to_server:
@@ -95,7 +95,7 @@ class FakeServer:
                 wire.deliver()
 
     def step(self) -> None:
-        """One frame of somebody arrives somewhere."""
+        """Delivers one random frame."""
         sending = [wire for wire in self.wires if wire.to_server]
         hearing = [wire for wire in self.wires if wire.to_client]
         if sending and (not hearing or self.random.random() < 0.5):
@@ -140,7 +140,7 @@ class FakeServer:
             wire.say("events", notebook=NOTEBOOK, **{"from": event["version"]}, events=[event])
 
     def resync(self, wire: FakeWire) -> None:
-        """The server leaves frames out for a slow reader, and catches it up with a snapshot."""
+        """Drops the events of a slow client and sends it a snapshot."""
         wire.to_client = deque(frame for frame in wire.to_client if not frame.startswith('{"events"'))
         wire.say("resync", notebook=NOTEBOOK, reason="slow")
         wire.say("subscribed", **self.subscribed(), snapshot=json.loads(json.dumps(self.document.state)))

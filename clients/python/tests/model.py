@@ -1,4 +1,4 @@
-"""A model that plays a script: OpenAI's chat completions over HTTP, as a provider of the family `compatible`."""
+"""Scripted model: OpenAI's chat completions over HTTP, as a provider of the family `compatible`."""
 
 import json
 import threading
@@ -7,12 +7,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Json = dict[str, Any]
-# What is asked and what the tools answered → the words, and the calls.
+# Messages and tool results → text and tool calls of the answer.
 Script = Callable[[list[Json]], "tuple[str, list[tuple[str, Json]]]"]
 
 
 class ScriptedModel:
-    """`script` is what the next answers come from."""
+    """Model whose answers come from `script`."""
 
     def __init__(self) -> None:
         self.script: Script = lambda messages: ("I have nothing to do.", [])
@@ -59,7 +59,7 @@ def deltas(text: str, calls: list[tuple[str, Json]]) -> list[Json]:
 
 
 def calls_once(text: str, *calls: tuple[str, Json], then: str = "Done.") -> Script:
-    """Makes these calls when a person has spoken, and says `then` when they were answered."""
+    """Script: answers a user's message with these calls, and the tool results with `then`."""
 
     def script(messages: list[Json]) -> tuple[str, list[tuple[str, Json]]]:
         return (then, []) if messages[-1]["role"] == "tool" else (text, list(calls))

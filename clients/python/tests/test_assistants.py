@@ -1,4 +1,4 @@
-"""Turns with a scripted model: what is made, what waits for a person, what is taken back."""
+"""Turns with a scripted model: changes, confirmation and undo."""
 
 import notarium
 import pytest
@@ -62,7 +62,7 @@ def test_a_token_that_may_not_confirm_is_told(server: Server, nb: notarium.Noteb
     with notarium.connect(server.url, weak) as nt, nt.open(nb.id) as theirs:
         with pytest.raises(notarium.Forbidden), theirs.turn("delete it") as turn:
             next(turn.waiting()).confirm()
-        # The error has stopped the assistant, and with it what waited.
+        # The error has cancelled the turn and its waiting calls.
         with notarium.connect(server.url, server.token) as me, me.open(nb.id) as mine:
             assert mine.calls == []
     assert cell in nb.cells

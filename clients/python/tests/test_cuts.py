@@ -1,4 +1,4 @@
-"""Real connections that are cut, and programs that are interrupted."""
+"""Real connections that are lost, and programs that are interrupted."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parents[1]
 
 
 class Proxy:
-    """Passes bytes on to the server, until it cuts them; while it is down nobody gets through."""
+    """Proxy to the server that can cut its connections and refuse new ones."""
 
     def __init__(self, host: str, port: int) -> None:
         self.target, self.is_down = (host, port), False
@@ -155,7 +155,7 @@ async def test_a_server_that_is_killed_while_somebody_types_has_all_of_it_when_i
 
 
 def interrupted(server: Server, code: str) -> "subprocess.CompletedProcess[str]":
-    """A program that is interrupted when it says that it waits."""
+    """Runs a program and interrupts it once it prints that it waits."""
     environment = {**server.environment, "PYTHONPATH": str(HERE), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-W", "error", "-c", code]
     program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -227,7 +227,7 @@ def test_the_server_and_token_come_from_arguments_the_environment_and_login(
     (tmp_path / "notarium" / "config.json").write_text(json.dumps(stored))
     assert find_target(None, None).token == "nt_stored"
     assert find_target("wss://notes.example.org", None).socket_url == "wss://notes.example.org/api/socket"
-    # A stored token goes to the server that it is of, and to no other.
+    # A stored token is sent only to its own server.
     with pytest.raises(notarium.ConfigurationError, match="no token for http://other"):
         find_target("http://other:1", None)
     monkeypatch.setenv("NOTARIUM_SERVER", "http://other:1")

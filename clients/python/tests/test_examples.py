@@ -1,4 +1,4 @@
-"""What the documentation shows works: docstrings, the README, the examples."""
+"""Runs the examples of docstrings, the README and the example programs."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""The golden files of the protocol: what every client must read and compute alike."""
+"""The protocol's golden files, which every client must read and compute alike."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""The client on a network that loses, repeats and cuts: what was typed is kept, and everybody ends with the same document."""
+"""The client on an unreliable network: edits survive, and all clients converge to the same document."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ Start = Callable[[FakeServer], "asyncio.Future[tuple[Connection, Replica]]"]
 
 @pytest.fixture
 async def start() -> AsyncIterator[Start]:
-    """Starts clients of a fake server, and ends them."""
+    """Function that starts clients of a fake server. They are closed after the test."""
     connections: list[Connection] = []
 
     async def begin(server: FakeServer) -> tuple[Connection, Replica]:

@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that it works where nothing else is installed."""
+"""The wheel: its files, and that it works without other packages."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def test_the_wheel_installs_in_a_fresh_environment_and_the_readmes_example_runs(
     environment |= {"NOTARIUM_SERVER": server.url, "NOTARIUM_TOKEN": server.token}
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.stdout.splitlines()[-1:] == ["42"], done.stderr
-    # Tables say what they lack, and a kernel may import the package without anything.
+    # Table exports name the missing package, and the import needs no other package.
     asks = "import notarium; notarium.aio.History(None, None, 0); from notarium.history import _library; _library('pandas', 'pandas')"
     done = subprocess.run([python, "-c", asks], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert "this needs pandas: pip install 'notarium[pandas]'" in done.stderr

@@ -1,4 +1,4 @@
-// One WebSocket that comes back: backoff with jitter, resume by version, retry of what was not answered.
+// WebSocket connection that reconnects: backoff with jitter, resume by version, retry of unanswered commands.
 import WebSocket from "ws";
 
 /** Follows one notebook. Calls `onSnapshot(state)` and `onEvent(event)`; `command` resolves with the ack or throws the reject. */
@@ -29,7 +29,7 @@ export class Connection {
     setTimeout(() => this.connect(), this.delay * (0.5 + Math.random()));
   }
 
-  /** Cuts the line, as a network would. */
+  /** Cuts the connection without a close frame. */
   cut() {
     this.socket.terminate();
   }
@@ -61,7 +61,7 @@ export class Connection {
   on_subscribed({ version, event_id, snapshot, unconfirmed_events = [], base_too_old = [] }) {
     const unasked = this.behind && snapshot && this.unconfirmed().length;
     this.behind = false;
-    // The server did not know of text that is not acked: ask for its cells' events as well.
+    // The server did not know of the unconfirmed text: subscribe again and name its cells.
     if (unasked) return this.on_welcome();
     if (base_too_old.length) throw new Error(`base too old for ${base_too_old}`);
     this.delay = 50;

@@ -1,5 +1,5 @@
-// N headless CodeMirror editors type into one cell of one notebook, through a real server. Every editor ends with the same
-// text, and every word that anybody typed is in it. Prints one JSON line; exits 1 when they do not converge.
+// N headless CodeMirror editors type into one cell of one notebook, through a real server. All editors must end with the same
+// text, and every typed word must be in it. Prints one JSON line; exits 1 if they do not converge.
 //
 //   node editors.mjs '{"url": "ws://127.0.0.1:1/api/socket", "token": "…", "notebook": "N", "cell": "C",
 //                      "editors": 10, "edits": 100, "cuts": 3, "seed": 1}'
@@ -11,7 +11,7 @@ import { Connection } from "./connection.mjs";
 const options = { editors: 10, edits: 100, cuts: 0, seed: 1, ...JSON.parse(process.argv[2]) };
 const ODD = ["é", "🦀", "\n", "e\u0301", "", "日本語", "\n\n", "👩‍💻"];
 
-/** A small seeded generator (mulberry32), so that a failing run can be repeated as far as the network lets it. */
+/** Seeded random generator (mulberry32), so that a failing run can be repeated, apart from network timing. */
 function randomFrom(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -51,7 +51,7 @@ class Editor {
     if (event.type !== "CellSourceEdited" || event.payload.cell_id !== options.cell) return;
     const mine = this.sent?.id === event.command_id;
     const changes = ChangeSet.fromJSON(event.payload.change);
-    // What was sent composed comes back as one event; the editor counts it as the updates that went into it.
+    // Composed updates come back as one event; the editor counts it as the original updates.
     const updates = mine
       ? Array.from({ length: this.sent.count }, () => ({ changes, clientID: this.name }))
       : [{ changes, clientID: "another" }];
@@ -65,7 +65,7 @@ class Editor {
     queueMicrotask(() => this.push());
   }
 
-  /** Sends what is typed, composed into one change; at most one is under way. */
+  /** Sends the unconfirmed updates, composed into one change. At most one is in flight. */
   push() {
     const updates = sendableUpdates(this.state);
     if (this.sent || !updates.length) return;
@@ -77,7 +77,7 @@ class Editor {
     answer.then(() => this.acked.push(id), fail);
   }
 
-  /** Types a word of its own somewhere; now and then deletes a word of its own. */
+  /** Types a unique word at a random position. */
   type() {
     const word = `<${this.name}.${this.typed}${ODD[Math.floor(this.random() * ODD.length)]}>`;
     const at = this.boundary(Math.floor(this.random() * (this.state.doc.length + 1)));
@@ -86,7 +86,7 @@ class Editor {
     this.push();
   }
 
-  /** A place between words, so that each word stays whole and can be counted in the end. */
+  /** Position between words, so that each word stays whole and can be counted. */
   boundary(at) {
     const text = this.state.doc.toString();
     const open = text.lastIndexOf("<", at - 1);
@@ -121,7 +121,7 @@ async function typeAll(editor) {
   }
 }
 
-/** Wakes with every event; the whole run has a limit of its own. */
+/** Waits until all editors agree. Tests again with every event, up to the time limit. */
 function untilConverged() {
   return new Promise((resolve) => {
     const limit = setTimeout(() => fail("not converged in time"), options.limit_ms ?? 120_000);

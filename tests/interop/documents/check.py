@@ -33,7 +33,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 240
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
-# What was started in the background still runs, or has ended well.
+# Checks that background programs still run or have ended successfully.
 BACKGROUND = """
 if test ${#started[@]} -gt 0; then sleep 1; fi
 for each in "${started[@]}"; do kill -0 "$each" 2>/dev/null || wait "$each"; done
@@ -46,7 +46,7 @@ CELLS = [
 
 
 def prepare(work):
-    """The files that the documents speak of as the reader's own."""
+    """Writes the files that the documents assume in the reader's folder."""
     cells = [
         {"id": name, "cell_type": kind, "metadata": {}, "source": source}
         | ({"outputs": [], "execution_count": None} if kind == "code" else {})
@@ -63,7 +63,7 @@ def prepare(work):
 
 
 class Model(http.server.BaseHTTPRequestHandler):
-    """A model that speaks OpenAI's protocol: it adds a cell where a table is asked for, and says that it is done."""
+    """Model with OpenAI's protocol. It adds a cell if a table is requested, and says that it is done."""
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
@@ -94,7 +94,7 @@ class Model(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def model(folder):
-    """A provider of models; yields the file that `--providers` takes."""
+    """Starts a model provider; yields the file for `--providers`."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/v1"
@@ -108,7 +108,7 @@ def model(folder):
 
 @contextlib.contextmanager
 def server(binary, home, work, providers, environment):
-    """`notarium up` on data of its own; yields its address."""
+    """Starts `notarium up` on empty data; yields its address."""
     command = [binary, "up", "--listen", "127.0.0.1:0", "--kernel-path", sys.prefix, "--providers", providers]
     log = home / "up.log"
     with log.open("w") as output:
@@ -126,7 +126,7 @@ def server(binary, home, work, providers, environment):
 
 
 def script(document, text, work):
-    """One shell script of all blocks of a document, and what is wrong with its blocks."""
+    """Returns one shell script of all blocks of a document, and the errors of its blocks."""
     lines, wrong = ["set -euo pipefail; started=()"], []
     for number, block in enumerate(BLOCK.finditer(text)):
         language, how, code = block[1], block[2].split(), block[3]
@@ -152,7 +152,7 @@ def script(document, text, work):
 
 
 def run(binary, document):
-    """Runs a document; returns what went wrong."""
+    """Runs a document; returns the errors."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         home, work = Path(folder) / "home", Path(folder) / "work"
         home.mkdir(mode=0o700)
@@ -179,7 +179,7 @@ def run(binary, document):
                 text=True,
                 start_new_session=True,
             )
-            # What runs in the background holds the pipe: the shell alone is waited for.
+            # Background programs keep the pipe open: wait only for the shell.
             said = []
             reader = threading.Thread(target=lambda: said.extend(shell.stdout), daemon=True)
             reader.start()
@@ -187,7 +187,7 @@ def run(binary, document):
                 code = shell.wait(PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 code = f"nothing after {PATIENCE_SECONDS} s"
-            # A shell lets its background ignore SIGINT.
+            # Background programs of a shell ignore SIGINT.
             for ending in (signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(shell.pid, ending)

@@ -39,7 +39,7 @@ KNOWN = {
 
 
 def ours(texts):
-    """Our answer for each text."""
+    """Notarium's answer for each text."""
     lines = "".join(json.dumps(text) + "\n" for text in texts)
     done = subprocess.run([PROGRAM, "--many"], input=lines.encode(), stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -49,12 +49,12 @@ def theirs(text):
     """nbformat's reading as version 4, or the error with which it refuses or crashes."""
     try:
         return nbformat.reads(text, as_version=4), None
-    except Exception as error:  # the oracle crashes with all kinds
+    except Exception as error:  # the oracle crashes with exceptions of any type
         return None, f"{type(error).__name__}: {error}"
 
 
 def finite(value):
-    """NaN and infinities as we have them: null. Half surrogates: U+FFFD."""
+    """Replaces NaN and infinities by null, and lone surrogates by U+FFFD, as Notarium does."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, str):
@@ -67,7 +67,7 @@ def finite(value):
 
 
 def normal_output(output):
-    """An output of nbformat's with the fields that we fill in, text joined."""
+    """Output of nbformat with Notarium's default fields and joined text."""
     if not isinstance(output, dict):
         return {"output_type": "unrecognized", "value": output}
     kind = output.get("output_type")
@@ -90,7 +90,7 @@ def upgraded_here(output):
 
 
 def differences(nb, answer):
-    """What nbformat's notebook has that our document has not."""
+    """Yields the parts of nbformat's notebook that are not in our document."""
     document = answer["document"]
     nb = finite(json.loads(json.dumps(nb)))
     if len(nb["cells"]) != len(document["cells"]):
@@ -135,7 +135,7 @@ def cell_differences(cell, got):
         yield f"attachments {got['attachments']!r} instead of {cell['attachments']!r}"
     if want == "code":
         yield from output_differences(cell, got)
-    # nbformat strips `trusted`, though not where nbformat 3 had it.
+    # nbformat strips `trusted`, except from notebooks of nbformat 3.
     known = KNOWN.get(want, KNOWN.get(got["cell_type"], set())) | {"attachments", "level", "cell_type", "trusted"}
     for key in set(cell) - known:
         if (
@@ -163,7 +163,7 @@ def output_differences(cell, got):
 
 
 def strictly_valid(nb):
-    """None when valid; the validator may repair nothing."""
+    """None if valid without repairs by the validator, else the error."""
     before = copy.deepcopy(nb)
     try:
         with warnings.catch_warnings():
@@ -175,7 +175,7 @@ def strictly_valid(nb):
 
 
 def their_bytes(nb, answer):
-    """What nbformat writes for its own reading as 4.5 with our ids, or None when that is not valid."""
+    """Bytes that nbformat writes for its own reading as 4.5 with our ids. None if that is not valid."""
     nb = copy.deepcopy(nb)
     nb["nbformat_minor"] = 5
     for cell, mine in zip(nb["cells"], answer["document"]["cells"], strict=False):
@@ -183,7 +183,7 @@ def their_bytes(nb, answer):
     if strictly_valid(copy.deepcopy(nb)):
         return None
     text = nbformat.writes(nb) + "\n"
-    # What nbformat writes for lists of strings in images (from nbformat 3) it joins when it reads them again.
+    # nbformat writes images of nbformat 3 as lists of strings, and joins them when it reads them again.
     return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"
 
 
@@ -210,13 +210,13 @@ def check(name, text, answer, tally):
 
 
 def cells_are_no_list(text):
-    """An empty object or text is no cells to nbformat, and its result is a file that nobody can open."""
+    """True if `cells` is not a list. nbformat accepts an empty object or text and writes an unreadable file."""
     return not isinstance(json.loads(text).get("cells"), list)
 
 
 def loses_sources(value):
-    """Where nbformat reads, but badly. What has no version, or true, is version 1 to it, and there it doubles the cell before
-    an unknown one; in version 3 it prefers a missing `input` to a `source`."""
+    """True if nbformat loses sources. It reads a missing or boolean version as 1, and there repeats the cell before an unknown
+    one. In version 3 it prefers a missing `input` to a `source`."""
     if value.get("nbformat", 1) == 1:
         known = all(cell.get("cell_type") in ("code", "text") for cell in value["cells"])
         return "nbformat" not in value or value["nbformat"] is True or not known
@@ -225,7 +225,7 @@ def loses_sources(value):
 
 
 def without_aside(answer):
-    """Our bytes but for what we keep aside where nbformat throws it away."""
+    """Our bytes without the metadata that we preserve and nbformat drops."""
     notices = {
         "cell_id",
         "unknown_cell_key",
@@ -256,7 +256,7 @@ def has(answer, *codes):
 
 
 def has_repairs(answer):
-    """Repairs that nbformat does not make: the bytes then differ on purpose."""
+    """True if we made repairs that nbformat does not make. Then the bytes differ intentionally."""
     return has(
         answer,
         "line_endings",

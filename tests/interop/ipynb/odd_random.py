@@ -1,4 +1,4 @@
-"""Odd notebooks made at random: healthy ones, and damaged ones, for check.py."""
+"""Random notebooks for check.py: valid and damaged ones."""
 
 import json
 
@@ -7,7 +7,7 @@ from shapes import cell, notebook, output
 
 
 def values(random):
-    """Odd values to put anywhere."""
+    """Returns a random odd value."""
     return random.choice(
         [
             None,
@@ -94,7 +94,7 @@ def damage(random, value):
 
 
 def healthy(random):
-    """A valid notebook of random content: its bytes must be those of nbformat."""
+    """Returns a valid notebook of random content. Its bytes must equal nbformat's."""
 
     def word():
         return "".join(random.choice('ab \n\n\té😀\u2028\x0b\x1e"\\<&/\x7f') for _ in range(random.randrange(12)))
@@ -162,7 +162,7 @@ def healthy(random):
 
 
 def generated(random, count, fixtures):
-    """Half healthy notebooks, half damaged ones: named cases, fixtures and healthy ones with one to four wounds."""
+    """Half valid notebooks, half damaged ones: named cases, fixtures and valid ones with one to four damages."""
     small = [
         json.loads(path.read_text(encoding="utf8"))
         for path in sorted(fixtures.glob("*.ipynb"))

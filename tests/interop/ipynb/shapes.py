@@ -1,4 +1,4 @@
-"""Notebooks as nbformat has them, in few words, for the odd ones."""
+"""Helpers that build nbformat notebooks for odd.py and odd_random.py."""
 
 
 def cell(kind="code", **fields):

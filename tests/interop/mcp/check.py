@@ -2,9 +2,9 @@
 
     python tests/interop/mcp/check.py NOTARIUM_BINARY [--conformance]
 
-What a client sees: tools, resources, prompts, a notebook that is made, run, mended and summarised on a real kernel, a call that
-waits until a person confirms it over REST, and refusals of wrong tokens, origins and sizes. With --conformance also the official
-scenarios (run.mjs). Exit code 1 when anything is not as it should be. The Python that runs this must have mcp and ipykernel.
+Covers tools, resources, prompts, a notebook that is created, run, fixed and summarised on a real kernel, a call that a person
+confirms over REST, and refusals of wrong tokens, origins and sizes. --conformance adds the official scenarios (run.mjs).
+Exit code 1 if a check fails. Needs Python with mcp and ipykernel.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ KERNEL_TOOLS = {"execute_cell", "get_variables", "run_all", "restart_kernel"}
 
 
 class Server:
-    """`notarium up` in a folder of its own, and its owner."""
+    """Runs `notarium up` in a temporary folder and acts as its owner."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
@@ -44,7 +44,7 @@ class Server:
 
     def start(self, listen):
         data = ["--data", str(self.folder / "data"), "--listen", listen]
-        # All the ways of this check share one person's minute.
+        # All connections of this check share one person's rate limit.
         pace = ["--max-calls-per-minute", "1000"]
         command = [self.binary, "up", *data, *pace, "--kernel-path", sys.prefix, "--working-dir", str(self.folder)]
         self.process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Server:
         return self.rest("POST", "/api/tokens", body)["token"]
 
     def confirm(self, notebook, call):
-        """As the person."""
+        """Confirms a call as the person."""
         waiting = self.rest("GET", f"/api/notebooks/{notebook}/calls/{call}")
         answer = {"arguments_hash": waiting["call"]["arguments_hash"]}
         self.rest("POST", f"/api/notebooks/{notebook}/calls/{call}/confirm", answer)
@@ -96,7 +96,7 @@ def text(result):
 
 
 async def call(client, tool, **arguments):
-    """The text of a call that must succeed."""
+    """Calls a tool, which must succeed, and returns the result."""
     result = await client.call_tool(tool, arguments)
     check(not result.is_error, f"{tool} {arguments}", text(result))
     return result
@@ -110,7 +110,7 @@ async def state_of(client, notebook):
     return (await call(client, "get_notebook_state", notebook=notebook)).structured_content
 
 
-# --- what every way in must do ---
+# --- checks for every transport ---
 
 
 async def lists(client, notebook):
@@ -212,7 +212,7 @@ async def exercise(client, server, title):
     check({"create_cells", "delete_cell"} <= {one["function"] for one in calls}, "the log has every call", calls)
 
 
-# --- the ways in ---
+# --- transports ---
 
 
 @contextlib.asynccontextmanager
@@ -245,7 +245,7 @@ async def all_ways(server):
     check(all(one["label"] != "notarium mcp" for one in tokens), "the bridge revokes its token", tokens)
 
 
-# What the Python module will do: a table of functions, and one way to call them.
+# Stand-in for the Python module: a table of functions, and one function that calls them.
 MODULE = """
 import sys, types, comm
 notarium = types.ModuleType("notarium")
@@ -258,7 +258,7 @@ comm.create_comm(target_name="notarium.functions", data={"functions": [
 
 
 async def functions(server):
-    """What people registered in a kernel: listed where the connection is for the notebook, called by name everywhere."""
+    """Functions registered in a kernel: listed on connections for the notebook, called by name on all."""
     notebook, other = server.cli("new", "Functions"), server.cli("new", "None")
     server.cli("exec", notebook, "--code", MODULE)
     async with over_http(server, server.token(), "legacy", f"?notebook={notebook}") as client:
@@ -323,7 +323,7 @@ async def survives_a_restart(server):
         check(sources == ["1", "3"], "the bridge finds the server again", sources)
 
 
-# --- who is not let in ---
+# --- refusals ---
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -334,7 +334,7 @@ INITIALIZE = {
 
 
 def refusal(server, token, body=None, **headers):
-    """The status, the challenge and the problem."""
+    """Returns the status, the challenge and the problem of a refused request."""
     sent = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     if token:
@@ -363,7 +363,7 @@ def strangers(server):
     check((status, problem["code"]) == (403, "wrong_origin"), "a page of another origin", problem)
     status, _, problem = refusal(server, token, Host="evil.example")
     check((status, problem["code"]) == (403, "wrong_host"), "another host name", problem)
-    # By little: who sends much more may find the connection closed before the answer is read.
+    # Only slightly too large: with much more, the connection may close before the answer is read.
     large = {**INITIALIZE, "params": {"padding": "x" * (8 << 20)}}
     status, _, problem = refusal(server, token, large)
     check((status, problem["code"]) == (413, "limit_exceeded"), "a message that is too large", status, problem)
@@ -386,7 +386,7 @@ async def revocation_ends_streams(server):
 
 
 def signed_out(server):
-    """The bridge says on standard error what to do, and nothing on standard output."""
+    """Without a login the bridge prints instructions to standard error, and nothing to standard output."""
     environment = {**server.environment, "NOTARIUM_CONFIG": str(server.folder / "nothing.json")}
     for extra in ([], ["--server", "http://127.0.0.1:9", "--token", "nt_api_x_" + "0" * 64]):
         ran = subprocess.run(

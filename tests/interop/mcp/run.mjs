@@ -1,7 +1,7 @@
-// The official conformance scenarios against the server of NOTARIUM_URL, with the token of NOTARIUM_TOKEN.
+// Runs the official conformance scenarios against the server NOTARIUM_URL with the token NOTARIUM_TOKEN.
 //
-// They know no tokens: a small proxy adds it. Which scenarios are expected to fail, and why, stands in expected.json; the run
-// fails when another one fails, and when one of these passes.
+// A small proxy adds the token, which the scenarios do not support. expected.json lists scenarios that must fail, with reasons.
+// The run fails if another one fails, or if one of these passes.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
@@ -14,7 +14,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const upstream = new URL(process.env.NOTARIUM_URL);
 const token = process.env.NOTARIUM_TOKEN;
 
-/** The scenarios need Node 22, which comes with them but for some machines. */
+/** Node 22, which the scenarios need. Their package brings it for most platforms. */
 function node() {
   const own = path.join(here, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
   if (existsSync(own)) return own;
@@ -23,7 +23,7 @@ function node() {
   process.exit(1);
 }
 
-/** Passes everything on, with the token. The proxy's own address in Host and Origin becomes the server's. */
+/** Forwards requests with the token. The proxy's address in Host and Origin is replaced by the server's. */
 function forward(incoming, outgoing, own) {
   const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
   const names = [`localhost:${own}`, `127.0.0.1:${own}`];

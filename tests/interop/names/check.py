@@ -30,15 +30,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[3]
 MAGIC = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
-#: What a module and IPython have without any import.
+#: Names that a module and IPython define without any import.
 GIVEN = set(dir(builtins)) | {
     *("__file__", "__name__", "__doc__", "__package__", "__spec__", "__loader__", "__builtins__", "__class__"),
     *("_", "__", "___", "_i", "_ih", "_oh", "_dh", "In", "Out", "get_ipython", "display", "exit", "quit"),
     *("copyright", "credits", "license", "help", "_IncompleteInputError", "PythonFinalizationError"),
 }
-#: Longer code is not parsed.
+#: Maximum size of code that is parsed.
 MAX_BYTES = 100_000
-#: In a piece of a module.
+#: Count of statements in a piece of a module.
 STATEMENTS = 6
 
 
@@ -75,7 +75,7 @@ def collect(paths, limit):
 
 
 def told_by_python(source):
-    """What the cell binds, and what it refers to, at the level of the module; None where it is no Python."""
+    """Names that the cell binds and refers to at module level. None if it is not valid Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -90,7 +90,7 @@ def told_by_python(source):
             binds.add(name)
         if symbol.is_referenced():
             refers.add(name)
-    # A bare `x: int` counts as assigned there, and binds nothing.
+    # `symtable` counts a bare `x: int` as assigned, but it binds nothing.
     bare = {
         node.target.id
         for node in ast.walk(tree)
@@ -105,13 +105,13 @@ def told_by_python(source):
         for node in ast.walk(tree)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
-    # What it deletes and what it adds to it also reads, which `symtable` does not say.
+    # Deleted names and targets of `+=` are also read, which `symtable` does not report.
     refers |= (deleted & {symbol.get_name() for symbol in table.get_symbols()}) | (added & binds)
     return {"binds": sorted(binds), "refers": sorted(refers - GIVEN), "classes": sorted(in_classes(table))}
 
 
 def bound_otherwise(tree):
-    """Names that something else than a bare annotation binds."""
+    """Names that are bound by more than a bare annotation."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and node.value is None:
@@ -127,9 +127,9 @@ def bound_otherwise(tree):
 
 
 def is_odd(source):
-    """Told apart on purpose, or by a mistake of `symtable`'s."""
+    """True if the results differ intentionally or by an error of `symtable`."""
     strings = len(re.findall(r"[A-Za-z][\"']", source))
-    # Annotations that are never evaluated count as read; 1,500 strings are too many; a function `top` is taken for the module.
+    # Unevaluated annotations count as read; 1,500 strings are too many; `symtable` confuses a function `top` with the module.
     return "from __future__ import annotations" in source or strings > 1500 or re.search(r"def top\(", source)
 
 

@@ -1,10 +1,10 @@
-"""Clients that generators have made of `protocol/openapi.json`, against a real server.
+"""Tests clients generated from `protocol/openapi.json` against a real server.
 
     python tests/interop/openapi/check.py NOTARIUM_BINARY [--schemathesis PROGRAM]
 
-The TypeScript client (openapi-typescript) and the Python client (openapi-python-client) are generated, compiled and do a round trip.
-With --schemathesis that program calls every operation instead, with what the document allows and with what it does not. Exit code 1
-when anything is not as the document says. The Python that runs this must have openapi-python-client.
+The TypeScript client (openapi-typescript) and the Python client (openapi-python-client) are generated, compiled and do a round
+trip. With --schemathesis, that program calls every operation instead, with valid and invalid input. Exit code 1 if the server
+does not follow the document. Needs Python with openapi-python-client.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[2] / "protocol" / "openapi.json"
 MADE = HERE / "node_modules" / ".cache" / "notarium"
-# What schemathesis cannot know of the document: which values mean something (ids that exist, times to come, hashes of bodies).
+# Disabled check: schemathesis cannot know which values are meaningful (existing ids, future times, hashes of bodies).
 NOT_ASKED = "positive_data_acceptance"
-# They end the session or the rights that ask, or answer until they are left.
+# Excluded operations: they end the session or its rights, or stream without end.
 PASSED_OVER = r"/api/session|/api/me/password|/api/tokens/|/api/users/\{user\}/(deactivate|admin|reset)|/stream$|/chat$"
-# There they are: a notebook with a cell, and the one who asks.
+# Path parameters that exist: a notebook with a cell, and the signed-in user.
 SOUGHT = """
 [parameters]
 "path.notebook" = "soak"
@@ -40,7 +40,7 @@ expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 @contextlib.contextmanager
 def server(binary, folder):
-    """`notarium serve` on data of its own; yields its address and its owner's session."""
+    """Starts `notarium serve` on empty data; yields its address and the owner's session."""
     command = [binary, "serve", "--data", str(folder), "--listen", "127.0.0.1:0"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NOTARIUM_")}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -75,7 +75,7 @@ def run(command, folder=HERE, **environment):
 def typescript(environment):
     MADE.mkdir(parents=True, exist_ok=True)
     programs = HERE / "node_modules" / ".bin"
-    # What has a default may be left out of a request.
+    # Fields with a default may be left out of a request.
     make = [programs / "openapi-typescript", DOCUMENT, "--output", MADE / "api.ts", "--default-non-nullable", "false"]
     run(make)
     run([programs / "tsc", "--project", HERE / "tsconfig.json"])

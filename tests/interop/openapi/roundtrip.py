@@ -1,4 +1,4 @@
-"""A round trip by a client that openapi-python-client has made of protocol/openapi.json: what the document says is what is sent.
+"""Round trip with the client that openapi-python-client generates from protocol/openapi.json.
 
 Run by check.py, which puts the generated package `notarium_client` on the path.
 """

@@ -1,4 +1,4 @@
-// A round trip by a client that openapi-typescript has made of protocol/openapi.json: what the document says is what is sent.
+// Round trip with the client that openapi-typescript generates from protocol/openapi.json.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import createClient from "openapi-fetch";
@@ -11,14 +11,14 @@ const token = process.env.NOTARIUM_TOKEN;
 assert(baseUrl !== undefined && token !== undefined, "NOTARIUM_URL and NOTARIUM_TOKEN name the server");
 const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 
-/** The answer, which is no problem. */
+/** Returns the data of a successful answer. */
 function answered<T>({ data, error }: { data?: T; error?: Problem }): T {
   assert.equal(error, undefined);
   assert(data !== undefined);
   return data;
 }
 
-/** The code of a problem. */
+/** Returns the problem code of a refused request. */
 function refused({ error, response }: { error?: Problem; response: Response }): string | undefined {
   assert(error !== undefined, `refused: ${response.status}`);
   assert.equal(response.headers.get("content-type"), "application/problem+json");

@@ -143,7 +143,7 @@ export class Notebook extends EventEmitter {
   }
 
   on_subscribed(m) {
-    if (m.snapshot && [...this.texts.keys()].some(cell => !this.told.has(cell))) return this.subscribe() // it cannot know of that text
+    if (m.snapshot && [...this.texts.keys()].some(cell => !this.told.has(cell))) return this.subscribe() // it does not include that text
     this.waiting = false
     this.live = true
     this.role = m.role
@@ -193,7 +193,7 @@ export class Notebook extends EventEmitter {
       if (this.texts.has(e.payload?.cell_id)) this.#text(e)
       this.emit('event', e)
     }
-    // a change that came to nothing has no event
+    // a change without effect has no event
     for (const [cell, t] of this.texts) if (t.sent?.acked <= this.state.version) this.#confirmed(cell)
     this.emit('change')
   }
@@ -297,7 +297,7 @@ export class Notebook extends EventEmitter {
       this.off('event', hear)
     }
   }
-  // What has not come in ten times the time that it needs on an idle machine never comes.
+  // Deadline: ten times the time needed on an idle machine.
   until(test, limit = 5000, what = String(test)) {
     return new Promise((ok, no) => {
       const look = () => {

@@ -127,7 +127,7 @@ export async function editing(scene) {
     const rest = a.command({ EditSource: { cell_id: one, base, change: [1, [0, '2'], 1] } }) // from the same base
     await rest
     assert.equal(a.state.cells[one].source, '[12]')
-    await a.command({ EditSource: { cell_id: one, base, change: [[2, 'all']] } }) // deletes what it saw, not what came since
+    await a.command({ EditSource: { cell_id: one, base, change: [[2, 'all']] } }) // keeps insertions after its base
     assert.match(a.state.cells[one].source, /12/)
     await both()
   })

@@ -63,7 +63,7 @@ export async function following(scene) {
     const edits = [a.splice(one, length, length, '<first>')] // sent
     edits.push(a.splice(one, 0, 0, '<buffer>'))
     const insert = a.insert('markdown', 'exactly once')
-    A.cut() // perhaps they arrived, perhaps not
+    A.cut() // the commands may or may not have arrived
     edits.push(a.splice(one, 0, 0, '<offline>'))
     const insert2 = a.insert('markdown', 'exactly once too')
     await b.splice(one, 0, 0, '<b>')

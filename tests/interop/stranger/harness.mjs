@@ -1,4 +1,4 @@
-// What the tests share: counting, waiting, the files of the protocol.
+// Helpers of the tests: counting, waiting, the protocol's files.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import assert from 'node:assert/strict'
 

@@ -61,7 +61,7 @@ export async function running(scene) {
       const again = await g.command({
         ReportExecution: { execution_id: x, fence, seq: 2, report: { output: { outputs: [stream('twice')] } } }
       })
-      assert.equal(again.version, a.state.version) // a number that the log has
+      assert.equal(again.version, a.state.version) // the log already has this number
       await report({ update_display: { display_id: 'bar', output: display('50 %', 'bar') } })
       await report({ clear: { wait: true } })
       await report({ output: { outputs: [stream('after the clear\n')] } })

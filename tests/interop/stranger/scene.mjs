@@ -1,4 +1,4 @@
-// Two followers of one notebook; every message is held against the schemas.
+// Two followers of one notebook; every message is validated against the schemas.
 import { randomUUID } from 'node:crypto'
 import assert from 'node:assert/strict'
 import { Client } from './client.mjs'
@@ -30,7 +30,7 @@ export function open(url, token) {
   const { id } = scene
   const both = async () => {
     const { a, b } = scene
-    // B, A and a fresh snapshot are at one version and the same
+    // B, A and a fresh snapshot have the same version and state
     const version = Math.max(a.state.version, b.state.version)
     await Promise.all([a, b].map(n => n.until(() => n.state.version >= version, 5000, `version ${version}`)))
     assert.deepEqual(b.state, a.state)

@@ -1,4 +1,4 @@
-// As much of JSON Schema as protocol/schema uses. Returns the complaints.
+// Validator for the part of JSON Schema that protocol/schema uses. Returns the errors.
 export function complaints(schema, value, root = schema, path = '$') {
   if (schema === true) return []
   if (schema.$ref) return complaints(schema.$ref === '#' ? root : root.$defs[schema.$ref.slice(8)], value, root, path)

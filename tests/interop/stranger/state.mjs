@@ -49,7 +49,7 @@ function prune(s) {
   const shown = new Set(Object.values(s.latest))
   for (const [id, e] of Object.entries(s.executions)) if (ENDED.includes(e.status) && !shown.has(id)) delete s.executions[id]
 }
-// What a person reads of a message: section 11, "Prompt cells".
+// Visible text of a message: section 11, "Prompt cells".
 const textOf = blocks => blocks.map(b => b.text?.text ?? '').join('')
 function firstUnits(text, units) {
   if (units == null || units >= text.length) return text
@@ -83,7 +83,7 @@ const endTurn = change => (s, p) => {
 const endCall = (s, p) => drop(s, 'tool_calls', p.call_id)
 const endGrant = (s, p) => drop(s, 'grants', p.grant_id)
 
-// Newest schema of each type that this client knows; only those that are not 1 stand here.
+// Newest schema of each type that this client knows, if it is not 1.
 const SCHEMAS = {}
 export const knows = e => Object.hasOwn(EVENTS, e.type) && e.schema <= (SCHEMAS[e.type] ?? 1)
 

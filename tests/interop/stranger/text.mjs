@@ -14,7 +14,7 @@ export function apply(json, doc) {
 }
 
 export function moved([start, end], change) {
-  // a range of the text, after the change: protocol/socket.md, "Comments"
+  // range of the text after the change: protocol/socket.md, "Comments"
   const from = position(change, start, true)
   return [from, Math.max(from, position(change, end, false))]
 }
@@ -33,7 +33,7 @@ function position(change, at, after) {
 }
 
 export function replacement(doc, from, to, text) {
-  // the change that puts text in place of doc[from..to]
+  // change that replaces doc[from..to] by text
   const out = []
   add(out, from)
   add(out, to - from, text)
@@ -64,7 +64,7 @@ class Walk {
     this.done = !section
     ;[this.len, this.text] = section ?? [0]
     this.off = 0
-    this.left = this.text?.length // of the text, for compose
+    this.left = this.text?.length // rest of the text, for compose
   }
   get keeps() {
     return !this.done && this.text === undefined
@@ -90,7 +90,7 @@ class Walk {
 }
 
 export function compose(first, second) {
-  // first, then second, as one change
+  // one change that does first, then second
   const a = new Walk(first),
     b = new Walk(second),
     out = []
@@ -119,7 +119,7 @@ export function compose(first, second) {
 }
 
 export function map(change, over, before = false) {
-  // change as it applies after over; before: its insertions stand left
+  // rebases change over `over`; before: its insertions come first
   const a = new Walk(change),
     b = new Walk(over),
     out = []

@@ -1,4 +1,4 @@
-"""A program in a notebook, from protocol/socket.md alone: connecting, following, commands."""
+"""Client written from protocol/socket.md alone: connecting, following, commands."""
 
 import json
 import uuid
@@ -14,7 +14,7 @@ class Rejected(Exception):
 
 
 class Notebook:
-    """A live document: `state` is what the server has shown so far, `healed` how often a snapshot took its place."""
+    """Live document. `state` is the folded state; `healed` counts snapshots that replaced it."""
 
     def __init__(self, url, token, notebook):
         self.notebook, self.state, self.event_id, self.healed, self.is_waiting = notebook, None, None, 0, False
@@ -26,7 +26,7 @@ class Notebook:
         self.socket.send(json.dumps({message: fields}))
 
     def until(self, wanted, fits=lambda _: True):
-        """Takes what comes until a message of that name fits."""
+        """Receives messages until one of that name fits, and returns it."""
         while True:
             ((name, body),) = json.loads(self.socket.recv(timeout=60)).items()
             self.take(name, body)
@@ -64,7 +64,7 @@ class Notebook:
         return self
 
     def resume(self, other):
-        """Goes on from what another connection has seen."""
+        """Resumes from the state of another connection."""
         self.state, self.event_id = other.state, other.event_id
         return self.follow(since={"version": self.state["version"], "event_id": self.event_id})
 
@@ -74,7 +74,7 @@ class Notebook:
         return self.until("ack", lambda body: body["id"] == command_id)
 
     def check(self):
-        """Whether the server's document at this version is this one."""
+        """Returns True if the server's document at this version equals this one."""
         self.send("check", notebook=self.notebook, version=self.state["version"], digest=digest(self.state))
         return not self.until("checked").get("differs", False)
 

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 ENDED = {"ok", "error", "cancelled", "blocked", "lost"}
 SUBJECTS = ["user", "share_link", "workspace", "agent"]
-# The newest schema of each type that this client knows, where it is not 1.
+# Newest schema of each type that this client knows, if it is not 1.
 SCHEMAS = {}
 
 
 class Unknown(Exception):
-    """An event that this client cannot fold: take the server's snapshot."""
+    """Event that this client cannot fold. The server's snapshot is needed."""
 
 
 # --- digest ---
@@ -75,7 +75,7 @@ def fresh(notebook_id):
 
 
 def put(target, key, value, default=None):
-    """Optional fields that hold nothing, or what they are without it, are left out."""
+    """Sets a field. Empty and default values are left out."""
     target.pop(key, None)
     target.update(compact({key: None if value == default else value}))
 
@@ -93,7 +93,7 @@ def drop(state, group, key):
     put(state, group, state.get(group))
 
 
-# --- what an event changes: of the state, or of the one cell, run or kernel that it is about ---
+# --- effects of events on the state, or on one cell, run or kernel ---
 
 
 def notebook_created(s, p, e):
@@ -410,7 +410,7 @@ CALLS = {
     "ToolCallConfirmed": lambda call, p, e: call.update(phase={"phase": "confirmed", "by": e["actor"]}),
     "ToolCallStarted": lambda c, p, e: c.update(phase=dict(pick(p, "claimant"), phase="started", at=e["recorded_at"])),
 }
-TABLES = (  # what an event changes, by the id in its payload
+TABLES = (  # part of the state that an event changes, by the id in its payload
     ("cells", "cell_id", CELLS),
     ("executions", "execution_id", RUNS),
     ("kernels", "kernel_session", KERNELS),

@@ -73,7 +73,7 @@ def test_with_server(url, token):
     assert again.state["title"] == "Weekly" and again.healed == 0 and again.check()
     ann.do("Undo")
     assert ann.state["title"] == "Täglich 😀"
-    # A planted difference is found, and healed by a snapshot.
+    # A deliberate difference is found and repaired by a snapshot.
     ann.state["title"] = "wrong"
     assert not ann.check()
     if ann.healed == 0:

@@ -1,17 +1,17 @@
-// Prints what @codemirror/state answers to random changes, one JSON object a line, for src/core/text to agree with.
+// Prints the results of @codemirror/state for random changes, one JSON object a line. src/core/text must agree with them.
 //
 //     node generate.mjs [cases, 100000] [seed, 1] > cases.jsonl
 //     NOTARIUM_CODEMIRROR_CASES=cases.jsonl cargo test -p notarium-core codemirror_oracle
 //
-// A case: changes `a` and `b` of `doc`, and `c` of what `a` makes of it. `exact` says that the inputs are in normal
-// form, so that every answer must be the same JSON to the byte; otherwise normalised answers are compared.
+// A case has changes `a` and `b` of `doc`, and `c` of the text after `a`. `exact`: the inputs are in normal form, so that
+// answers must be the same JSON bytes. Otherwise normalised answers are compared.
 import { once } from "node:events";
 import { ChangeSet, Text } from "@codemirror/state";
 
 const cases = Number(process.argv[2] ?? 100_000);
 let state = Number(process.argv[3] ?? 1) >>> 0;
 
-/** mulberry32: the same cases from the same seed, everywhere. */
+/** Random generator (mulberry32): the same seed gives the same cases on every machine. */
 function random() {
   state = (state + 0x6d2b79f5) >>> 0;
   let t = state;
@@ -48,13 +48,13 @@ function spec(offsets) {
   return { from: offsets[from], to: offsets[to], insert: toText(chance(0.25) ? "" : randomText(2)) };
 }
 
-/** As an editor makes them: one or several ranges, also overlapping. */
+/** Change as an editor makes it: one or several ranges, also overlapping. */
 function fromSpecs(doc) {
   const offsets = boundaries(doc);
   return ChangeSet.of(times(below(4), () => spec(offsets)), doc.length);
 }
 
-/** As a buffer of unconfirmed edits. */
+/** Change composed of several edits, like a buffer of unconfirmed ones. */
 function composed(doc) {
   let [change, current] = [fromSpecs(doc), doc];
   current = applyTo(change, doc);
@@ -66,8 +66,8 @@ function composed(doc) {
   return change;
 }
 
-/** Sections side by side in any order; `loose` also such as CodeMirror itself would have joined or
- *  dropped (but for a kept section of length 0, on which its own compose throws). */
+/** Sections in any order. `loose` adds sections that CodeMirror itself would join or drop, except a kept section of length 0,
+ *  on which its own compose throws. */
 function sections(doc, loose) {
   const characters = [...doc];
   const take = (count) => characters.splice(0, count).join("").length;
@@ -94,7 +94,7 @@ function sections(doc, loose) {
 
 const tight = (doc) => pick([fromSpecs, fromSpecs, composed, (text) => sections(text, false)])(doc);
 
-/** A document with two changes of it, by one of the ways in which changes come about. */
+/** Document with two changes of it, made in a random way. */
 function start() {
   const doc = randomText(pick([0, 2, 5, 10, 20]));
   const way = below(10);

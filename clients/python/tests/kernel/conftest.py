@@ -1,4 +1,4 @@
-"""A registry of its own for each test, and the path to the package where it is not installed."""
+"""Fixtures: an empty registry for each test, and the path to the package if it is not installed."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The module as runtime agents write it beside their kernels: whole, and enough by itself."""
+"""The package as runtime agents write it for kernels: complete, without other dependencies."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
     listed = (AGENT / "python_package.rs").read_text()
     embedded = set(re.findall(r'"kernel/(\w+\.py)"', listed))
     assert embedded == {path.name for path in (PACKAGE / "kernel").glob("*.py")}
-    # The broker runs beside kernels, and is started from a text of its own.
+    # The broker runs outside kernels. The runtime agent embeds it separately.
     needed = {path.name for path in (PACKAGE / "sql").glob("*.py")} - {"broker.py"}
     assert set(re.findall(r'"sql/(\w+\.py)"', listed)) == needed
     assert set(re.findall(r'"tables/(\w+\.py)"', listed)) == {path.name for path in (PACKAGE / "tables").glob("*.py")}
@@ -29,7 +29,7 @@ def test_what_agents_embed_is_all_of_it_and_needs_nothing_else(tmp_path):
         "print(notarium.call_function('f', {'x': 1}))\n"
         "try: notarium.connect\nexcept AttributeError as error: print(error)\n"
     )
-    # Without site packages: the standard library alone.
+    # `-S`: no site packages, only the standard library.
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""How far loops have come: as text where nobody listens, as messages where a runtime agent does."""
+"""Progress of loops: as text without a runtime agent, else as messages to it."""
 
 import asyncio
 import importlib

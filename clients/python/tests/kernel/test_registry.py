@@ -1,4 +1,4 @@
-"""Registration, its places and versions, and calls."""
+"""Registration of functions, their source positions and versions, and calls."""
 
 import asyncio
 import contextvars
@@ -252,7 +252,7 @@ def test_results_become_json():
     )
 
 
-# --- telling ---
+# --- messages to the agent ---
 
 
 def test_the_agent_is_told_all_functions_when_one_changes(monkeypatch):

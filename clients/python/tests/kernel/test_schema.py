@@ -1,4 +1,4 @@
-"""What types become in a schema, and what comes out of what is sent."""
+"""JSON Schemas of Python types, and conversion of arguments to them."""
 
 import dataclasses
 import datetime
@@ -52,7 +52,7 @@ Id = typing.NewType("Id", int)
 
 
 def one(kind: Any, default: Any = dataclasses.MISSING):
-    """The signature of a function with one parameter."""
+    """Signature of a function with one parameter."""
     if default is dataclasses.MISSING:
 
         def f(it):

@@ -1,4 +1,4 @@
-"""A real PostgreSQL on a socket of its own, and the broker as the runtime agent starts it."""
+"""Fixtures: a real PostgreSQL on a Unix socket, and the broker as the runtime agent starts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PACKAGE))
 SQL = PACKAGE / "notarium" / "sql"
 BROKER = ("wire.py", "rows.py", "catalog.py", "broker.py")
-"""The code that a broker is given, in order: see `brokers.rs`."""
+"""Files of the broker's code, in order: see `brokers.rs`."""
 
 BOOT = """
 import json, sys
@@ -40,7 +40,7 @@ def found(program: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def postgresql():
-    """The folder of its socket. It refuses root, so another account runs it there."""
+    """Runs PostgreSQL and yields the folder of its socket. PostgreSQL refuses root, so another account runs it."""
     initdb, server = found("initdb"), found("postgres")
     if not initdb or not server:
         print("PostgreSQL is not installed (Debian: apt install postgresql): its tests are skipped")
@@ -76,7 +76,7 @@ def postgresql():
             connection.execute("GRANT ALL ON SCHEMA public TO ann")
         yield folder
     finally:
-        # Fast: it does not wait for who is connected.
+        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
         process.send_signal(signal.SIGINT)
         process.wait(20)
         shutil.rmtree(folder, ignore_errors=True)
@@ -95,7 +95,7 @@ def url(folder: Path, password: str = PASSWORD) -> str:
 
 
 class Agent:
-    """What the runtime agent does for one kernel: one socket, and a broker for each that connects."""
+    """The runtime agent's part for one kernel: a socket, and a broker for each connection."""
 
     def __init__(self, folder: Path, connections: dict[str, dict]):
         self.address = str(folder / "sql")
@@ -144,7 +144,7 @@ class Agent:
 
 @pytest.fixture
 def agent(postgresql, tmp_path, monkeypatch):
-    """Connections `warehouse` (reads), `desk` (may write), `wrong` (a bad password) and `down`."""
+    """Agent with the connections `warehouse` (reads), `desk` (may write), `wrong` (a bad password) and `down`."""
     good = url(postgresql)
     made = Agent(
         tmp_path,
@@ -161,7 +161,7 @@ def agent(postgresql, tmp_path, monkeypatch):
 
 
 class Shown(list):
-    """What a cell showed: `data`, the last of each display."""
+    """Displays of a cell: the last `data` of each display."""
 
     def __call__(self, data, metadata, display_id, update):
         if update:
@@ -181,7 +181,7 @@ class Shown(list):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs a cell in a working folder of its own; gives what it showed. The kernel's variables are `run.names`."""
+    """Function that runs a cell in a temporary working folder and returns its displays. `run.names`: the kernel's variables."""
     from notarium.sql import cell, connections
 
     folder = tmp_path / "work"

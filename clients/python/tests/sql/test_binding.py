@@ -1,4 +1,4 @@
-"""Variables become values: never a part of the SQL, whatever they hold."""
+"""Variables are bound as values and never become part of the SQL."""
 
 import datetime
 import json
@@ -36,7 +36,7 @@ def test_no_attempt_becomes_a_part_of_the_statement(dialect):
 
 
 def test_attempts_stay_values_in_sqlite_and_duckdb(run):
-    """The databases themselves give each attempt back, find it by it, and lose nothing."""
+    """The database returns each injection attempt, finds the row by it, and loses no table."""
     for connection in ("duckdb", "shop.sqlite write"):
         head = f"-- @{connection}"
         run(f"{head}\nCREATE TABLE victims (secret text); INSERT INTO victims VALUES ('kept')")
@@ -164,6 +164,6 @@ def test_a_table_is_a_relation_in_duckdb_and_nowhere_else(run):
         run("SELECT {table}", table=pd.DataFrame())
     with pytest.raises(ParameterError, match="run this cell in DuckDB"):
         bound("SELECT * FROM {table}", table=pd.DataFrame())
-    # A variable that is not in braces is no table.
+    # A variable without braces is not a table.
     with pytest.raises(Exception, match="table_of_python does not exist"):
         run("SELECT * FROM table_of_python", table_of_python=pd.DataFrame({"a": [1]}))

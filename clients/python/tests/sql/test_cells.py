@@ -1,4 +1,4 @@
-"""Cells in DuckDB and SQLite: what they show and keep, and how they fail."""
+"""SQL cells with DuckDB and SQLite: results, variables and errors."""
 
 import base64
 import datetime
@@ -166,7 +166,7 @@ def test_an_interrupt_ends_the_statement(run, connection):
 
     def interrupt():
         begun.wait()
-        # The statement begins behind the event: nothing tells when it has.
+        # The statement starts after the event, without a signal.
         time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 

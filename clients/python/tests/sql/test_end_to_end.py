@@ -78,7 +78,7 @@ class Ran:
 def notebook(tmp_path):
     if not BINARY.exists():
         pytest.skip(f"{BINARY} is not built: cargo build")
-    # Tests make their folders in /tmp, where the kernel's own would hide nothing.
+    # Test folders are in /tmp, where the kernel's sandbox hides nothing.
     work = tmp_path / "work"
     work.mkdir()
 

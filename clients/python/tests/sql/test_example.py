@@ -1,4 +1,4 @@
-"""The example of the README, as somebody at a terminal sees it: `make example` without what it installs."""
+"""The README's example at a terminal: `make example` without the installation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Terminal:
         self.keys, self.shown, self.read = ours, "", 0
 
     def until(self, words: str) -> str:
-        """What comes before these words, since those that were waited for last."""
+        """Returns the output up to these words, since the previous call."""
         end, begin = time.monotonic() + PATIENCE_SECONDS, self.read
         while words not in self.shown[begin:]:
             ready, _, _ = select.select([self.keys], [], [], max(0.0, end - time.monotonic()))
@@ -58,7 +58,7 @@ def terminal(tmp_path):
     home, folder = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     folder.mkdir()
-    # As `make example` names it: from the folder where it is.
+    # Path relative to the folder, as in `make example`.
     terminal = Terminal([*command, "--kernel-path", os.path.relpath(sys.prefix, folder)], home, folder)
     yield terminal
     if terminal.process.poll() is None:

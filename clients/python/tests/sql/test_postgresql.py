@@ -1,4 +1,4 @@
-"""A real PostgreSQL behind the broker: types, reading alone, cancelling, faults, and that nothing of the URL is told."""
+"""A real PostgreSQL behind the broker: types, read-only connections, cancelling and errors. The URL is never disclosed."""
 
 import datetime
 import json
@@ -107,7 +107,7 @@ def test_a_cell_that_does_not_say_write_cannot(agent, run, connection):
 
 
 def test_several_statements_in_one_text_never_pass_the_broker(agent, run):
-    """Whatever the kernel sends: the broker's protocol takes one statement at a time."""
+    """The broker's protocol accepts only one statement at a time, whatever the kernel sends."""
     from notarium.sql.binding import Bound
     from notarium.sql.results import Result
 
@@ -172,12 +172,12 @@ def test_an_interrupt_cancels_on_the_server(agent, run, postgresql):
     assert run("-- @warehouse\nSELECT 1 AS a").resource["data"] == [{"a": 1}], "the connection goes on"
 
 
-# A broker ends its process when its kernel is gone.
+# A broker ends its process when its kernel's socket closes: keep the sockets open.
 kept_open = []
 
 
 class HardOfHearing:
-    """A database that is between two statements when the first cancels come."""
+    """Database that ignores the first two cancels, as between two statements."""
 
     def __init__(self):
         self.name, self.writes, self.cancels, self.is_over = "hard", False, 0, threading.Event()
@@ -200,7 +200,7 @@ def test_a_cancel_that_nobody_heard_is_said_again_and_never_to_the_next_statemen
     kept_open.append(kernel)
     database = HardOfHearing()
     threading.Thread(target=space["Broker"](channel, database).run, daemon=True).start()
-    # It overtakes the statement, too.
+    # A cancel can also arrive before its statement.
     space["send"](kernel, {"cancel": 1})
     space["send"](kernel, {"execute": 1, "sql": "", "values": [], "writes": False})
     assert space["receive"](kernel)[0] == {"of": 1, "done": True} and database.cancels == 3
@@ -276,7 +276,7 @@ def test_a_connection_that_is_wrong_or_down_says_so_and_not_where_it_leads(agent
 
 
 def test_nothing_in_the_kernel_holds_the_url(agent, run):
-    """Not its environment, not its objects, not what the database says back."""
+    """The URL is not in the kernel's environment, its objects or the database's messages."""
     run("-- @warehouse\nSELECT 1")
     with pytest.raises(SqlError) as caught:
         run("-- @warehouse\nSELECT {word}::int", word="x" + PASSWORD)

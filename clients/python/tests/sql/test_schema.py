@@ -1,4 +1,4 @@
-"""Tables and columns of PostgreSQL, SQLite and DuckDB, and never a row: what there is, within which limits, also while a cell runs."""
+"""Tables and columns of PostgreSQL, SQLite and DuckDB, without rows: content, limits, and while a cell runs."""
 
 import json
 import re
@@ -20,7 +20,7 @@ SECRET_ROW = "a-row-that-nobody-asked-for"
 
 
 def shown(described: dict) -> list[str]:
-    """Each table as `schema.name kind: column type, column type?`, where ? may be NULL and ! needs its schema."""
+    """Each table as `schema.name kind: column type, column type?`. `?`: may be NULL; `!`: needs its schema."""
     return [
         f"{table['schema']}.{table['name']}{'' if table['is_visible'] else '!'} {table['kind']}: "
         + ", ".join(f"{each['name']} {each['type']}{'?' if each['nullable'] else ''}" for each in table["columns"])
@@ -34,7 +34,7 @@ def describe(name: str = "duckdb", matching: str = "", seconds: float = 30) -> d
 
 @contextmanager
 def running(engine, statement: str):
-    """While this statement runs: it ends when it is cancelled."""
+    """Context in which this statement runs. At the end it is cancelled."""
     ended = []
 
     def work():
@@ -156,7 +156,7 @@ def test_without_duckdb_the_answer_says_what_to_install(run, monkeypatch):
 
 @pytest.fixture
 def shop(run, tmp_path, monkeypatch):
-    """The connection `shop`, a file with a table, two views of which one is broken, and a full-text index."""
+    """Connection `shop`: an SQLite file with tables, two views of which one is broken, and a full-text index."""
     path = tmp_path / "shop.sqlite"
     with sqlite3.connect(path) as connection:
         connection.executescript(
@@ -242,7 +242,7 @@ def test_a_database_that_takes_too_long_is_given_up(run, monkeypatch):
 
 @pytest.fixture
 def schemas(agent, run, postgresql):
-    """What is dropped before and after each test."""
+    """Drops the test's schema and table before and after each test."""
 
     def drop():
         run("-- @desk write\nDROP SCHEMA IF EXISTS sales CASCADE; DROP TABLE IF EXISTS sold CASCADE")
@@ -321,7 +321,7 @@ def sleep(engine):
 
 
 def test_a_database_that_is_locked_keeps_nobody_longer_than_asked(agent, run, schemas, postgresql):
-    """What locks the catalog itself."""
+    """The catalog itself is locked."""
     engine = connections.kept.engine("warehouse", False)
     engine.describe("", 30)
     with owner(postgresql) as connection:

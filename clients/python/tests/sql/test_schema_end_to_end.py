@@ -19,7 +19,7 @@ from .test_end_to_end import BINARY
 
 @pytest.fixture(scope="module")
 def up(postgresql, tmp_path_factory):
-    """A server and its agent with the connections `warehouse`, `shop` (a file) and `down`: the address and a token."""
+    """Starts a server and an agent with the connections `warehouse`, `shop` (a file) and `down`; yields address and token."""
     if not BINARY.exists():
         pytest.skip(f"{BINARY} is not built: cargo build")
     folder = tmp_path_factory.mktemp("up")

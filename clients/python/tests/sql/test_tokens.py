@@ -1,4 +1,4 @@
-"""Where statements end, and where a `{name}` is a parameter."""
+"""Ends of SQL statements, and `{name}` parameters in them."""
 
 import pytest
 from notarium.sql.errors import ParameterError, SqlError

@@ -1,4 +1,4 @@
-"""Data frames as tables: what is recorded of them, what the kernel tells of the rest, and that no frame lives on for it."""
+"""Data frames as tables: recorded rows, further rows from the kernel, and frames that are garbage-collected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAUNCHER = Path(__file__).parents[4] / "src" / "agent" / "launcher.py"
 
 @pytest.fixture(scope="module")
 def formatter():
-    """IPython's, as the launcher of kernels makes it."""
+    """IPython's formatter, as the kernel launcher configures it."""
     spec = importlib.util.spec_from_file_location("launcher", LAUNCHER)
     launcher = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(launcher)
@@ -45,7 +45,7 @@ def shown(formatter: Any, value: Any) -> dict[str, Any]:
 
 
 def table_of(data: dict[str, Any]) -> dict[str, Any]:
-    """Head and columns, in whichever form they are."""
+    """First rows and columns, from JSON or Arrow."""
     if display.JSON in data:
         return data[display.JSON]
     read = pa.ipc.open_stream(base64.b64decode(data[display.ARROW])).read_all()
