@@ -1,14 +1,14 @@
-// Compresses what the build has made: the server sends it as it is.
+// Compresses the build's files. The server sends them unchanged.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-/** Kept compressed alone: the worker that reads it unpacks it (src/python/worker.ts). */
+/** Files stored only compressed: the worker unpacks them (src/python/worker.ts). */
 const PACKED = /\.wasm$/;
 const WORTHWHILE = /\.(js|css|svg|html)$/;
 
-/** The best takes half a minute for the libraries that draw charts, and saves 5 % of them. */
+/** Limit for the best quality: it takes half a minute for the chart libraries and saves 5 %. */
 const LARGE_BYTES = 400_000;
 
 export function compress(): Plugin {

@@ -1,9 +1,9 @@
 import { defineConfig } from "@playwright/test";
 
-// Debian's Chromium, which must be there (apt install chromium). Run `npx playwright test` after `make web` and `cargo build`.
+// Debian's Chromium must be installed (apt install chromium). Run `npx playwright test` after `make web` and `cargo build`.
 const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
 
-/** On a machine that does much else: so many times longer until something counts as not there. */
+/** Factor of all timeouts, for busy machines. */
 const patience = Number(process.env.NOTARIUM_PATIENCE ?? 1);
 
 export default defineConfig({
@@ -14,7 +14,7 @@ export default defineConfig({
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   reporter: "list",
   use: {
-    // A page that a test serves itself (NOTARIUM_PAGE) is from nowhere for Chromium, and may not open a socket to this machine.
+    // A page served by the test (NOTARIUM_PAGE) has no network address for Chromium, which would block sockets to this machine.
     launchOptions: {
       executablePath,
       args: [

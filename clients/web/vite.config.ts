@@ -4,7 +4,7 @@ import type { Plugin } from "vite";
 import { compress } from "./compress.ts";
 import { frameScript } from "./widgets.ts";
 
-/** Every browser that this page is built for reads woff2: KaTeX's other fonts would be forty files for nobody. */
+/** Removes KaTeX's other font formats, about forty files: every supported browser reads woff2. */
 const oneFontFormat: Plugin = {
   name: "one-font-format",
   enforce: "pre",
@@ -12,7 +12,7 @@ const oneFontFormat: Plugin = {
     id.endsWith("katex.min.css") ? code.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("[^"]+"\)/g, "") : undefined,
 };
 
-// With a year instead of browsers Vite rewrites light-dark() into a media query, and the theme switch stops working.
+// Explicit browsers: with a year as target, Vite rewrites light-dark() into a media query, which breaks the theme switch.
 const TARGET = ["chrome123", "firefox128", "safari18"];
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// Builds the script that draws widgets in the sandboxed frame: one file that asks for nothing, as the frame can load nothing.
+// Builds the script that draws widgets in the sandboxed frame: one file without imports, because the frame cannot load any.
 import { type Plugin, build } from "vite";
 
 const NAME = "virtual:widgets";

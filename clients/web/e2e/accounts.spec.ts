@@ -1,4 +1,4 @@
-// Getting in and being known: the first owner, invitations, name and password, links in an open tab, guests, a lowered role.
+// Accounts and sign-in: the first owner, invitations, name and password, links in an open tab, guests, a lowered role.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ async function notebook(server: TestServer, title: string, ...sources: string[])
   return id;
 }
 
-/** `notarium serve` on an empty folder, and the link that it prints. */
+/** Starts `notarium serve` on an empty folder; returns the printed link. */
 async function firstServer(folder: string): Promise<{ running: ChildProcess; url: string; link: string }> {
   const options = ["serve", "--data", join(folder, "data"), "--listen", "127.0.0.1:0"];
   const running = spawn(BINARY, options, { env: { ...process.env, HOME: folder }, stdio: ["ignore", "pipe", "inherit"] });
@@ -138,7 +138,7 @@ test("links that are opened in a tab that has the page work, and leave the addre
   await open(link);
   await isIn(page);
 
-  // The same one again: who is signed in stays so, and is told.
+  // The same link again: the person stays signed in and sees a notice.
   await open(link);
   await expect(page.getByRole("alert")).toContainText("You are still signed in as");
   await isIn(page);
@@ -150,7 +150,7 @@ test("links that are opened in a tab that has the page work, and leave the addre
   await page.getByRole("button", { name: "Not now" }).click();
   await isIn(page);
 
-  // A share link over an open notebook leads a guest to its own.
+  // A share link opened over an open notebook leads the guest to the linked notebook.
   const body = { role: "viewer", label: "Class" };
   const made = (await (await server.send("POST", `/api/notebooks/${id}/share-links`, body)).json()) as { token: string };
   await open(`${server.url}/#token=${made.token}&notebook=${id}`);
@@ -274,7 +274,7 @@ test("the list of notebooks: rename, delete and undo, owner, order, and what was
   await expect(row("Pears")).toBeInViewport();
   await expect.poll(() => server.command("ls")).toContain("Pears");
 
-  // Somebody else's notebook says whose it is.
+  // Notebooks of other people show their owner.
   const dora = await (await fresh(browser)).newPage();
   await dora.goto(`${server.url}/#token=${token}`);
   await expect(dora.locator(".notebook-row").filter({ hasText: "Bread" }).locator(".owners")).toHaveText("Owner");

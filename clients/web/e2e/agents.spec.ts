@@ -1,5 +1,4 @@
-// A runtime agent on another machine that dies: who looks at the notebook is told at once, and what can be done. Its kernels that do
-// not start.
+// Runtime agent on another machine: notices when it dies, with the possible actions, and kernels that do not start.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +8,7 @@ import { BINARY, KERNELS, type TestServer, expect, person, saved, test, write } 
 
 const BROKEN = "import sys; sys.exit('Traceback:\\nno module named sails')";
 
-/** Its kernels have names that no other agent offers. */
+/** Starts a runtime agent whose kernel names no other agent offers. */
 async function agent(server: TestServer, folder: string): Promise<ChildProcess> {
   const python = KERNELS ? join(KERNELS, "bin/python") : "python3";
   const offers = (name: string, display_name: string, options: string[]) => {

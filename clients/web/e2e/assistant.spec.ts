@@ -48,14 +48,14 @@ test("an assistant works in the open: cards, a decision with its effect, marks o
   await expect(card).toContainText("Notarium · requested");
   await expect(card).toContainText("Deletes cell 1. It can be restored from the trash.");
   await expect(card.locator(".effect")).toHaveText("a = 1");
-  // Enter by habit decides nothing.
+  // No button has the focus, so that Enter confirms nothing by accident.
   await expect(card.getByRole("button", { name: "Delete cell" })).not.toBeFocused();
   await expect(page.locator(".call").first()).toContainText("Read the notebook");
   await expect(page.locator(".call").nth(1)).toContainText("Changed cell 2");
   await expect(page.locator(".cell-review")).toContainText("The assistant changed this cell");
   await page.getByRole("button", { name: "Show changes" }).click();
   await expect(page.locator(".cell-review ins")).toHaveText("3");
-  // What it may still change is run only when one says so.
+  // Running cells that the assistant may still change needs another confirmation.
   await page.getByRole("button", { name: "Run all" }).click();
   await expect(page.locator(".toast")).toContainText("The assistant is still working");
 
@@ -90,7 +90,7 @@ test("a prompt in its place is answered below it; a slow answer can be stopped",
   await expect(page.locator(".reply")).toContainText("word word");
   await page.locator(".reply").getByRole("button", { name: "Stop" }).click();
   await expect(page.locator(".reply")).toContainText("Stopped");
-  // The text it had written stays.
+  // The text written before the stop remains.
   await expect(page.locator(".reply .rendered")).toContainText("word word");
   await page.reload();
   await expect(page.locator(".reply .rendered")).toContainText("word word");
@@ -129,7 +129,7 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   await page.locator(".cell").nth(1).getByRole("button", { name: "Side by side" }).click();
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "Before" })).toHaveText("b = 0");
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "After" })).toHaveText(/better_1 = 1/);
-  // It is run before it is accepted: the cell stays, and so do its runs.
+  // Trying the proposal runs it and leaves the cell and its runs unchanged.
   const second = page.locator(".cell").nth(1);
   await second.getByRole("button", { name: "Try" }).click();
   const tried = second.getByRole("group", { name: "Output of the trial" });

@@ -1,4 +1,4 @@
-// A picture and a file go with a question: the model receives them, and they stay with the message.
+// Attachments of a question: the model receives a picture and a file, and both remain with the message.
 import { join } from "node:path";
 import { LOOKS } from "./looks.ts";
 import { expect, person, test } from "./server.ts";
@@ -22,7 +22,7 @@ test("pictures and files are attached, shown, sent to the model and kept with th
   ]);
   await expect(going.getByRole("img", { name: "plot.png" })).toBeVisible();
   await expect(going).toContainText("losses.csv");
-  // Another is dropped, refused with a sentence, and taken off again.
+  // A dropped binary file is refused with a reason.
   const data = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File([new Uint8Array([0, 1, 2, 255])], "model.bin"));
@@ -30,7 +30,7 @@ test("pictures and files are attached, shown, sent to the model and kept with th
   });
   await page.locator(".composer").dispatchEvent("drop", { dataTransfer: data });
   await expect(page.getByRole("alert")).toContainText("neither an image nor text");
-  // And one is pasted.
+  // A pasted file is attached and can be removed.
   const pasted = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["# Notes"], "notes.md"));

@@ -1,4 +1,4 @@
-// Files beside a notebook: looked through, previewed, uploaded, renamed, deleted and restored, with a real agent and its folder.
+// Files panel of a notebook: list, preview, upload, rename, delete and restore, with a real agent and its folder.
 import {
   existsSync,
   mkdirSync,
@@ -155,7 +155,7 @@ test("files are uploaded, kept beside or replaced by word, and downloaded", asyn
   expect(download.suggestedFilename()).toContain("😀.bin");
   expect(readFileSync(await download.path()).equals(bytes)).toBe(true);
 
-  // On a folder of the tree they go into it.
+  // Files dropped on a folder of the tree go into it.
   const data = await page.evaluateHandle(() => {
     const transfer = new DataTransfer();
     transfer.items.add(new File(["dropped"], "dropped.txt"));
@@ -191,7 +191,7 @@ test("by keys alone: walked, renamed, moved, deleted, undone; nothing is recorde
   await page.keyboard.press("F2");
   const field = panel.getByRole("textbox", { name: "New name or path" });
   await expect(field).toBeFocused();
-  // The name alone is marked, not its ending.
+  // Only the name is selected, not its suffix.
   await page.keyboard.type("data");
   await page.keyboard.press("End");
   await page.keyboard.press("Control+Shift+ArrowLeft");
@@ -226,7 +226,7 @@ test("by keys alone: walked, renamed, moved, deleted, undone; nothing is recorde
   await page.keyboard.press("Enter");
   await expect(row(panel, "data")).toBeInViewport();
   expect(readFileSync(join(scene.folder, "data/deep/notes.txt"), "utf8")).toBe("Remember the milk.\n");
-  // None of these keys was one for the cells.
+  // No key reached the cells.
   await expect(page.locator(".cell")).toHaveCount(1);
   expect(await scene.server.command("log", idOf(page))).toBe(before);
 });
@@ -342,7 +342,7 @@ test("errors are told, an old agent offers no changes, and the panel fits every 
     expect(box?.x).toBeGreaterThanOrEqual(0);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
   }
-  // A finger's: as it stands on the phone.
+  // Touch targets on the phone: at least 44 px high.
   for (const target of await panel.locator("button:visible, .file-row:visible").all()) {
     const box = await target.boundingBox();
     expect(box?.height, await target.innerText()).toBeGreaterThanOrEqual(44);

@@ -10,7 +10,7 @@ async function begun(page: Page): Promise<void> {
   await expect(page.locator(".editing .cm-content")).toBeFocused();
 }
 
-/** How often what a screen reader says changes while this is done. */
+/** Texts that a screen reader announces during an action, one for each change of a live region. */
 async function saidDuring(page: Page, act: () => Promise<void>): Promise<string[]> {
   await page.evaluate(() => {
     const said: string[] = [];
@@ -89,7 +89,7 @@ test("@smoke a run of all that fails elsewhere ends in a sign that leads there",
   await sign.click();
   await expect(page.locator("#cell-c1")).toBeInViewport();
   await expect(page.locator("#cell-c1")).toHaveClass(/current/);
-  // It goes with the next run.
+  // The notice disappears with the next run.
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Control+Enter");
   await expect(sign).toHaveCount(0);

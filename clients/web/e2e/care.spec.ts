@@ -1,4 +1,4 @@
-// Every screen: nothing that axe complains of, in light, dark and on a phone; the main tasks by keys alone; paper; few colours.
+// Accessibility of every screen: axe in light, dark and on a phone; main tasks by keyboard; print; few colours.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
@@ -9,7 +9,7 @@ import { scenesOfKernels } from "./scenesOfKernels.ts";
 import { expect, fresh, person, saved, test } from "./server.ts";
 
 async function complaints(page: Page): Promise<string[]> {
-  // What is inside a frame is drawn by libraries that are not ours.
+  // Content of frames is drawn by third-party libraries.
   const { violations } = await new AxeBuilder({ page }).exclude("iframe").analyze();
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
 }
@@ -48,7 +48,7 @@ test("axe: long lines that nobody edits, and comments in fenced code", async ({ 
   await page.context().close();
 });
 
-/** Tab until something has the focus, as who has no pointer does. */
+/** Presses Tab until the named element has the focus. */
 async function tabTo(page: Page, name: string, role = "button"): Promise<void> {
   for (let count = 0; count < 80; count++) {
     await page.keyboard.press("Tab");

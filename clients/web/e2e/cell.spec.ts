@@ -1,4 +1,4 @@
-// What can be done with a cell by a pointer; links within a notebook; scripts that are written from right to left; versions' addresses.
+// Cell tools by pointer, links within a notebook, right-to-left scripts, and addresses of versions.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Locator } from "@playwright/test";
 import { bringIn } from "./demo.ts";
@@ -8,7 +8,7 @@ const text = (id: string, source: string) => ({ id, cell_type: "markdown", sourc
 const code = (id: string, source: string) => ({ id, cell_type: "code", source, metadata: {}, outputs: [], execution_count: null });
 const notebook = (...cells: object[]) => ({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells });
 
-/** Puts the pointer on the cell, again where the page has moved meanwhile. */
+/** Moves the pointer onto the cell. Retries if the page has scrolled. */
 async function pointAt(cell: Locator): Promise<void> {
   await expect(async () => {
     await cell.page().mouse.move(0, 0);
@@ -63,7 +63,7 @@ test("a finger has the menu at the chosen cell; who may not edit has what is lef
   await page.locator(".cell").nth(1).focus();
   const tools = page.getByRole("toolbar", { name: "Cell 2" });
   await expect(tools).toBeInViewport();
-  // They stand below the page, and lie over nothing of the cell.
+  // The tools are at the bottom of the page and do not cover the cell.
   const [bar, cell] = [await tools.boundingBox(), await page.locator(".cell").nth(1).boundingBox()];
   expect(bar?.y ?? 0).toBeGreaterThan((cell?.y ?? 0) + (cell?.height ?? 0));
   for (const button of await tools.getByRole("button").all())

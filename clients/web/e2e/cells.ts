@@ -1,4 +1,4 @@
-// Notebooks that a test brings in as files: their cells with ids that it knows.
+// Notebooks that tests import as files, with known cell ids.
 import { execFileSync } from "node:child_process";
 
 type CellOf = (id: string, source: string) => object;
@@ -14,7 +14,7 @@ export const notebook = (...cells: object[]): object => ({
   metadata: { kernelspec: { name: "python3", display_name: "Python 3", language: "python" } },
 });
 
-/** Whether this Python has what queries in the kernel need. */
+/** Returns true if this Python has the packages for queries in the kernel. */
 export function hasDuckDb(place: string | undefined): boolean {
   if (!place) return false;
   try {

@@ -1,4 +1,4 @@
-// Comments: threads on cells and on their text, with two people in two browsers.
+// Comment threads on cells and on their text, with two people in two browsers.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
@@ -8,7 +8,7 @@ import { type TestServer, expect, fresh, person, saved, test, write } from "./se
 const notebookOf = (page: Page) => /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
 const panel = (page: Page) => page.getByRole("complementary", { name: "Comments" });
 
-/** Ann's notebook with one cell, and Bo in it with a role. */
+/** Opens Ann's notebook with one cell for Ann, and for Bo with a role. */
 async function two(browser: Browser, server: TestServer, role: string, name: string): Promise<[Page, Page]> {
   const ann = await person(browser, server);
   await ann.getByRole("button", { name: "New notebook" }).click();
@@ -22,7 +22,7 @@ async function two(browser: Browser, server: TestServer, role: string, name: str
   return [ann, bo];
 }
 
-/** Marks the word that the cell begins with, in its editor. */
+/** Selects the first word of the cell in its editor. */
 async function markFirstWord(page: Page): Promise<void> {
   await page.locator(".cell .source").first().click();
   await page.locator(".editing .cm-focused").waitFor();
@@ -30,7 +30,7 @@ async function markFirstWord(page: Page): Promise<void> {
   await page.keyboard.press("Control+Shift+ArrowRight");
 }
 
-/** By its keys; the field has the focus then. */
+/** Starts a comment by its keys. The field has the focus then. */
 async function begin(page: Page): Promise<void> {
   await page.keyboard.press("Control+Alt+m");
   await expect(panel(page).getByRole("textbox", { name: "Comment" })).toBeFocused();
@@ -51,7 +51,7 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
   await ann.keyboard.press("Control+Enter");
   await expect(panel(ann).locator(".comment strong").first()).toHaveText("You");
 
-  // Who is meant is told, and the cell shows it.
+  // The mentioned person is notified, and the cell shows the thread.
   const mark = bo.getByRole("button", { name: "1 open comment thread" });
   await expect(mark).toBeInViewport();
   await expect(bo.getByRole("button", { name: "Comments: 1 new" })).toBeInViewport();
@@ -65,7 +65,7 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
   await expect(panel(ann).locator(".comment")).toHaveCount(2);
   await expect(ann.locator("[role=status]", { hasText: "Bo Berg commented on cell 1: Gross." })).toHaveCount(1);
 
-  // The mark moves with the text.
+  // The highlight moves with the text.
   await ann.locator(".editing .cm-content, .cell .source").first().click();
   await ann.locator(".editing .cm-focused").waitFor();
   await expect(ann.locator(".cm-content .commented")).toHaveText("total");
@@ -76,7 +76,7 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
   await panel(bo).getByRole("button", { name: "Cell 1" }).click();
   await expect(bo.locator(".cm-content .commented")).toHaveText("total");
 
-  // Bo changes and deletes his own, and nobody else's.
+  // Bo can edit and delete only his own comments.
   await expect(panel(bo).getByRole("button", { name: "Edit" })).toHaveCount(1);
   await panel(bo).getByRole("button", { name: "Edit" }).click();
   await expect(panel(bo).getByRole("textbox", { name: "Comment" })).toBeFocused();
@@ -101,7 +101,7 @@ test("a thread on marked text: begun by keys, answered by another, follows its t
 
 test("a comment without a connection is kept, and goes when there is one", async ({ browser, server }) => {
   const [ann, bo] = await two(browser, server, "viewer", "Cy");
-  // Who may only read sees them, and is told so.
+  // Viewers see the comments and a notice that they cannot write.
   await bo.getByRole("button", { name: "Comments", exact: true }).click();
   await expect(panel(bo)).toContainText("You can read comments but not write them");
   await server.kill();
@@ -183,13 +183,13 @@ test("threads stand at the height of their cells, also when cells grow, and belo
   }
   const top = async (locator: ReturnType<Page["locator"]>) => Math.round((await locator.boundingBox())?.y ?? 0);
   const sources = ann.locator(".cell .source");
-  // The last one written is the current one: it stands at its cell. The second is far from its neighbours.
+  // The last written thread is the current one and is aligned with its cell. The second one is near its cell.
   await expect.poll(async () => (await top(threads.nth(2))) - (await top(sources.nth(2)))).toBe(0);
   await expect.poll(async () => (await top(threads.nth(1))) - (await top(sources.nth(1)))).toBeLessThanOrEqual(140);
   const boxes = await threads.evaluateAll((all) => all.map((each) => each.getBoundingClientRect()));
   for (const [at, box] of boxes.entries()) expect(box.top, "none over another").toBeGreaterThan(boxes[at - 1]?.bottom ?? -Infinity);
 
-  // They go with the cells, by the page's own scrolling, and when a cell above grows.
+  // Threads move with their cells, when the page scrolls and when a cell above grows.
   const before = await top(sources.nth(2));
   await sources.nth(1).click();
   await ann.locator(".editing .cm-focused").waitFor();
@@ -198,7 +198,7 @@ test("threads stand at the height of their cells, also when cells grow, and belo
   await expect.poll(() => top(sources.nth(2))).not.toBe(before);
   await expect.poll(async () => (await top(threads.nth(2))) - (await top(sources.nth(2)))).toBe(0);
   await panel(ann).getByRole("button", { name: "Cell 2" }).click();
-  // On a phone they are a list.
+  // On a phone the threads are a list.
   await ann.setViewportSize({ width: 360, height: 760 });
   await expect.poll(async () => (await top(threads.nth(1))) - (await top(threads.nth(0)))).toBeLessThan(260);
 });

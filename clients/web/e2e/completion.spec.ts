@@ -5,7 +5,7 @@ import { bringIn } from "./demo.ts";
 import { recorded } from "./record.ts";
 import { expect, person, saved, test, write } from "./server.ts";
 
-/** The list looks as if its keys were its own: before that, a key was not meant for it. */
+/** Waits until the list takes keys. Earlier keys belong to the editor. */
 const marked = (page: Page) => page.locator(".cm-tooltip-autocomplete:not(.is-unchosen)").waitFor();
 
 test("the kernel completes names, shows signatures and descriptions, and stays out of text", async ({ browser, server }) => {
@@ -33,7 +33,7 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   await page.keyboard.press("Tab");
   await expect(page.locator(".editing .cm-content")).toHaveText("ship.harbour");
 
-  // The pointer rests on a name; it leaves, and what was told goes.
+  // Hovering a name shows its description; leaving it hides the description.
   await page.locator(".editing .cm-line").hover({ position: { x: 24, y: 10 } });
   await expect(note).toContainText("Ship object");
   await expect(note).toBeInViewport({ ratio: 1 });
@@ -58,7 +58,7 @@ test("the kernel completes names, shows signatures and descriptions, and stays o
   await expect(note).toHaveCount(0);
   await expect(page.locator(".editing")).toHaveCount(1);
 
-  // At the beginning of a line Tab indents, and text has no kernel.
+  // At the start of a line Tab indents, and text cells have no kernel.
   await page.keyboard.press("Home");
   await page.keyboard.press("Tab");
   await expect(page.locator(".editing .cm-line").nth(1)).toHaveText("    area(3)");
@@ -83,12 +83,12 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await page.getByRole("combobox", { name: "Search commands" }).waitFor();
   await page.keyboard.type("change to sql");
   await page.keyboard.press("Enter");
-  // The editor is another, and has the caret again.
+  // The type change creates a new editor, which gets the caret.
   await page.locator(".cell.sql .cm-focused").waitFor();
   await page.keyboard.type("sel");
   const list = page.locator(".cm-tooltip-autocomplete");
   await expect(list.getByRole("option", { name: /^select/i }).first()).toBeInViewport();
-  // Nothing that is offered begins with this: Enter ends the line.
+  // No suggestion has this prefix: Enter ends the line.
   await page.keyboard.type("xyz");
   await page.keyboard.press("Enter");
   await page.keyboard.type("sele");
@@ -97,10 +97,10 @@ test("cells of SQL offer its words", async ({ browser, server }) => {
   await expect(page.locator(".editing .cm-content")).toHaveText(/^selxyz\s*select$/i);
 });
 
-/** Clicks into the first line. A locator's own click scrolls a tall cell so that the line is under the bar, and tries that for ever. */
+/** Clicks into the first line. A locator's click would scroll the line of a tall cell under the bar and retry without end. */
 async function clickAtTop(page: Page, cell: Locator): Promise<void> {
   const source = cell.locator(".source").first();
-  // After a new size the cells above are laid out anew, and the line goes elsewhere.
+  // After a resize the cells above are laid out again and the line moves.
   await expect(async () => {
     await source.evaluate((element) => {
       const { bottom } = document.querySelector(".notebook .top")?.getBoundingClientRect() ?? { bottom: 0 };
@@ -112,7 +112,7 @@ async function clickAtTop(page: Page, cell: Locator): Promise<void> {
   }).toPass();
 }
 
-/** A list that one sees, whole, below the bar. */
+/** Checks that the whole list is visible below the bar. */
 async function isInSight(page: Page, what: Locator): Promise<void> {
   await expect(what).toBeInViewport({ ratio: 1 });
   const bar = (await page.locator(".notebook .top").boundingBox()) ?? { y: 0, height: 0 };
@@ -126,7 +126,7 @@ test("@smoke suggestions and signatures are in sight in every cell, at every siz
   await bringIn(page, notebook(...cells), "Sizes.ipynb");
   await expect(page.locator(".cell")).toHaveCount(cells.length);
   const list = page.locator(".cm-tooltip-autocomplete");
-  // 640 × 400 is a window of 1280 × 800 at 200 %.
+  // 640 × 400 equals a window of 1280 × 800 at 200 %.
   for (const [width, height] of [
     [1280, 860],
     [1024, 768],
@@ -142,7 +142,7 @@ test("@smoke suggestions and signatures are in sight in every cell, at every siz
       await page.keyboard.type("enume");
       await expect(list.getByRole("option", { name: /^enumerate/ })).toBeInViewport();
       await isInSight(page, list);
-      // The page has gone on under a caret: the list goes with it, or is not there.
+      // Close the list before the next cell.
       await page.keyboard.press("Escape");
       await expect(list).toHaveCount(0);
     }
@@ -159,12 +159,12 @@ test("@smoke Enter takes a suggestion that was chosen or goes on with what was t
   const list = page.locator(".cm-tooltip-autocomplete");
   await page.keyboard.type("total = np");
   await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
-  // Nothing looks chosen.
+  // No option looks selected.
   expect(await list.locator("li[aria-selected]").evaluate((row) => getComputedStyle(row).outlineStyle)).toBe("none");
   await page.keyboard.press("Enter");
   await page.keyboard.type("total = np");
   await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
-  // An arrow that comes with the list is the caret's, and closes it.
+  // Before the list takes keys, an arrow would move the caret and close it.
   await page.locator(".cm-tooltip-autocomplete:not(.is-unseen)").waitFor();
   await page.keyboard.press("ArrowDown");
   const chosen = (await list.locator("li[aria-selected] .cm-completionLabel").textContent()) ?? "";
@@ -176,7 +176,7 @@ test("@smoke Enter takes a suggestion that was chosen or goes on with what was t
   await marked(page);
   await page.keyboard.press("Enter");
   await expect(page.locator(".editing .cm-line").last()).toHaveText("enumerate");
-  // A word that is typed whole needs no suggestion.
+  // A completely typed word needs no suggestion.
   await page.keyboard.press("Enter");
   await page.keyboard.type("input");
   await expect(list.getByRole("option", { name: "input" })).toBeInViewport();
@@ -192,7 +192,7 @@ test("@smoke Enter right after a word ends the line, whatever opens in that mome
   await write(page, "");
   const words = ["enume", "impor", "rever", "isinst", "glob"];
   await page.locator(".editing .cm-content").evaluate((editor) => {
-    // The moment in which a list is drawn: nobody has seen it.
+    // Press Enter when the list is being drawn, before a person could see it.
     const enter = () =>
       editor.dispatchEvent(
         new KeyboardEvent("keydown", { key: "Enter", code: "Enter", keyCode: 13, bubbles: true, cancelable: true }),

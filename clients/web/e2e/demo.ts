@@ -1,4 +1,4 @@
-// A notebook as people have them: text with a formula, code, a table, a chart, colours, an error. It needs no kernel to be looked at.
+// Demo notebook with text, a formula, code, a table, a chart, colours and an error. It includes outputs and needs no kernel.
 import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "@playwright/test";
 import { expect } from "./server.ts";
@@ -11,7 +11,7 @@ const rows = MONTHS.flatMap((month, at) =>
   STATIONS.map((station, index) => ({ station, month, celsius: Math.round(warmth(index, at) * 10) / 10 })),
 );
 
-/** As a kernel gives its data beside the HTML. */
+/** Table data as a kernel sends it with the HTML. */
 const data = {
   version: 1,
   kind: "pandas.DataFrame",
@@ -30,7 +30,7 @@ const data = {
   ],
 };
 
-/** As pandas writes it. */
+/** HTML table as pandas writes it. */
 function table(): string {
   const head = `<tr style="text-align: right;"><th></th><th>station</th><th>month</th><th>celsius</th></tr>`;
   const line = (row: (typeof rows)[number], at: number) =>
@@ -101,14 +101,14 @@ export const demo = {
   ].map((cell, at) => ({ id: `demo-${at}`, ...cell })),
 };
 
-/** Brings a notebook in by the home page, which opens it. */
+/** Imports a notebook on the home page, which opens it. */
 export async function bringIn(page: Page, notebook: object = demo, name = "Temperatures by the sea.ipynb"): Promise<void> {
   const file = { name, mimeType: "application/json", buffer: Buffer.from(JSON.stringify(notebook)) };
   await page.locator("input[type=file]").setInputFiles(file);
   await expect(page.locator(".cell").first()).toBeVisible({ timeout: 60_000 });
 }
 
-/** A small picture: a slope of colours, without compression. */
+/** Small PNG: a colour gradient, without compression. */
 export function picture(width = 96, height = 64): Buffer {
   const rows = Buffer.alloc(height * (width * 3 + 1));
   for (let y = 0; y < height; y++)

@@ -1,4 +1,4 @@
-// Small things that people notice when they are not there.
+// Tests of small details of the page.
 import { bringIn } from "./demo.ts";
 import { expect, person, saved, test, write } from "./server.ts";
 

@@ -1,4 +1,4 @@
-// Files that are dropped on a notebook or pasted into it: data becomes a file and a cell that reads it, a picture an attachment.
+// Files dropped on a notebook or pasted into it: data becomes a file and a cell that reads it, a picture becomes an attachment.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ function transferOf(page: Page, files: Given[], text?: string): Promise<JSHandle
   );
 }
 
-/** At the upper edge of a cell, as a hand would do it: over it first. */
+/** Drops files at the upper edge of a cell, after dragging over it. */
 async function drop(page: Page, files: Given[], cell = 0): Promise<void> {
   const dataTransfer = await transferOf(page, files);
   const target = page.locator(".cell").nth(cell);
@@ -83,7 +83,7 @@ interface Exported {
   cells: { cell_type: string; source: string[] | string; attachments?: Record<string, Record<string, string>> }[];
 }
 
-/** As others get it. */
+/** Cells of the exported notebook. */
 async function exported(page: Page, server: TestServer): Promise<Exported["cells"]> {
   await saved(page);
   const file = (await (await server.send("GET", `/api/notebooks/${idOf(page)}/export`)).json()) as Exported;
@@ -104,7 +104,7 @@ test("data that is dropped between two cells becomes a file and a cell there tha
   await expect(page.locator(".cell").nth(1)).toContainText('losses = pd.read_csv("losses.csv")');
   await expect(page.locator(".cell").nth(1)).toBeInViewport();
   expect(readFileSync(join(scene.folder, "losses.csv"), "utf8")).toBe(CSV.text);
-  // The same name again: neither is lost.
+  // The same name again: both files remain.
   await drop(page, [{ ...CSV, text: "other\n1\n" }], 1);
   await expect(page.locator(".cell")).toHaveCount(4);
   expect(readFileSync(join(scene.folder, "losses.csv"), "utf8")).toBe(CSV.text);
@@ -152,7 +152,7 @@ test("a pasted picture is an attachment, shown and exported, and needs no agent 
   const [, cell] = await exported(page, scene.server);
   expect(cell?.source).toBe("![image](attachment:image.png)");
   expect(cell?.attachments?.["image.png"]?.["image/png"]).toBe(PNG.base64);
-  // It goes along when the cell is copied, and one step takes the cell away.
+  // A copied cell includes the attachment, and each undo removes one cell.
   await page.keyboard.press("c");
   await page.keyboard.press("v");
   await expect(page.locator(".cell img")).toHaveCount(2);
@@ -168,7 +168,7 @@ test("into an editor: text stays text, a picture goes to the caret of text, or b
   await page.keyboard.press("Enter");
   await expect(page.locator(".editing .cm-content")).toBeFocused();
   await page.keyboard.press("End");
-  // A spreadsheet puts a picture of the cells beside their text.
+  // Spreadsheets copy a picture of the cells with their text: the text is pasted.
   await paste(page, [PNG], "\nx = 5");
   await expect(page.locator(".editing .cm-content")).toContainText("x = 5");
   await expect(page.locator(".cell")).toHaveCount(2);
@@ -227,7 +227,7 @@ test("offline in the middle: nothing is stored by half, one tries again, and the
   const uploads = page.getByRole("region", { name: "Uploads" });
   await expect(uploads).toContainText("No connection.");
   await page.context().setOffline(true);
-  // One types on meanwhile, and the file takes nobody away from that.
+  // The person types on, and the upload does not move the focus.
   await page.locator(".cell .source").first().click();
   await expect(page.locator(".editing .cm-content")).toBeFocused();
   await page.keyboard.press("End");
@@ -263,7 +263,7 @@ test("who may only read adds nothing, and who may edit but not run adds pictures
       const event = new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true });
       return !cell.dispatchEvent(event);
     }, dataTransfer);
-    // Else the browser leaves the page and opens the file.
+    // Otherwise the browser would leave the page and open the file.
     expect(isStopped).toBe(true);
   };
   await given([CSV]);

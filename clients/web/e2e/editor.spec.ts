@@ -1,4 +1,4 @@
-// Finding, replacing, settings of the editor, the outline, the runs of a cell.
+// Find and replace, editor settings, the outline, and the runs of a cell.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, person, saved, test, write } from "./server.ts";
@@ -61,7 +61,7 @@ test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ 
   await page.keyboard.press("Escape");
   await expect(page.locator(".cm-vim-panel")).toContainText("NORMAL");
   await expect(page.locator(".cm-vim-panel")).toBeInViewport();
-  // One Escape too many does not leave the cell.
+  // Another Escape in Vim's normal mode does not leave the cell.
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await expect(page.locator(".editing .cm-content")).toBeFocused();

@@ -1,4 +1,4 @@
-// Files that come in and go out, and cells that go from one notebook to another.
+// Import and export of notebooks, and cells copied between notebooks.
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { bringIn, demo } from "./demo.ts";
@@ -107,11 +107,11 @@ test("five megabytes in a cell: refused with a word when pasted, and nothing is 
   await saved(page);
   await expect(page.locator(".cell .source").first()).toHaveText(/^kept = 1\D*2|kept = 12/);
 
-  // As a cell of its own: the server says what it takes.
+  // Pasted as a new cell: the server's refusal names the limit.
   await page.keyboard.press("Escape");
   await paste(".cell", 5_000_000);
   await expect(page.locator(".toast.bad").last()).toContainText(/bytes|MB/);
-  // More than one frame holds does not end the connection again and again.
+  // Text beyond the frame limit does not break the connection repeatedly.
   await paste(".cell", 20_000_000);
   await expect(page.locator(".toast.bad").last()).toContainText("Too large");
   await saved(page);

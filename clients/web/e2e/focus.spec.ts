@@ -3,7 +3,7 @@ import type { Browser, Page } from "@playwright/test";
 import { notebookOf, record, recorded } from "./record.ts";
 import { type TestServer, expect, fresh, person, saved, test } from "./server.ts";
 
-/** A new notebook begins in its first cell. */
+/** Creates a notebook with these cells. */
 async function begun(page: Page, ...sources: string[]): Promise<void> {
   await page.getByRole("button", { name: "New notebook" }).click();
   await expect(page.locator(".editing .cm-content")).toBeFocused();
@@ -20,7 +20,7 @@ async function begun(page: Page, ...sources: string[]): Promise<void> {
   await saved(page);
 }
 
-/** Another person in the same notebook. */
+/** Opens the notebook for another person. */
 async function joined(browser: Browser, server: TestServer, page: Page, name = "Bo"): Promise<Page> {
   const { id, token } = await server.account(name);
   await server.send("PUT", `/api/notebooks/${notebookOf(page)}/access`, { subject: { kind: "user", id }, role: "editor" });
@@ -37,7 +37,7 @@ const caretIsIn = (page: Page, cell: number) => expect(page.locator(".cell").nth
 test("@smoke find from an editor has its field, at once and again, and leads back to the caret", async ({ browser, server }) => {
   const page = await person(browser, server);
   await begun(page, "one = 1", "two = 2");
-  // Not a moment later: letters wait for the field.
+  // Type without a pause: letters must wait for the field.
   await page.keyboard.press("Control+f");
   await page.keyboard.type("zebra");
   const field = page.getByLabel("Find", { exact: true });
@@ -50,7 +50,7 @@ test("@smoke find from an editor has its field, at once and again, and leads bac
   await page.keyboard.press("Control+f");
   await page.keyboard.type("one");
   await expect(page.getByRole("search").getByRole("status")).toHaveText("1 of 1");
-  // While it is open, from a cell, the same keys lead to it again.
+  // The same keys in a cell focus the open panel again.
   await page.locator(".cell .source").nth(1).click();
   await caretIsIn(page, 1);
   await page.keyboard.press("Control+f");
@@ -83,7 +83,7 @@ test("@smoke who types in a cell that others delete loses no word, and no word i
   await toast.getByRole("button", { name: "Restore" }).click();
   await recorded(server, ann, "first = 1", "second = 2  # a sentence that dd added my words\nb x\n", "third = 3");
   await caretIsIn(ann, 1);
-  // In command mode too: the second d was meant for a cell that is gone.
+  // Also in command mode: the second d was meant for a deleted cell.
   await ann.keyboard.press("Escape");
   await ann.keyboard.press("ArrowDown");
   await expect(ann.locator(".cell").nth(2)).toBeFocused();
@@ -163,7 +163,7 @@ test("a cell that others move or give another type keeps the caret; a lowered ro
   const ann = await person(browser, server);
   await begun(ann, "first", "second", "third");
   const bo = await joined(browser, server, ann, "Di");
-  // Di writes; Ann moves Di's cell, and makes it text.
+  // Ann moves the cell in which Di types, and changes it to text.
   await bo.locator(".cell .source").nth(1).click();
   await caretIsIn(bo, 1);
   await bo.keyboard.press("End");
@@ -206,7 +206,7 @@ test("a command that is typed before the palette is there runs, Enter and all", 
     { type: "keyDown" as const, key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 },
     { type: up, key: "Enter", code: "Enter" },
   ];
-  // None waits for the page.
+  // Send all keys without waiting for the page.
   await Promise.all(keys.map((key) => keyboard.send("Input.dispatchKeyEvent", key)));
   await recorded(server, ann, "value = 1", "value = 1");
 });

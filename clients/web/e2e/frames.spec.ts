@@ -1,11 +1,11 @@
-// Outputs with scripts: they get no key that was not meant for them, reach nobody, and those of a file wait for the person's word.
+// Outputs with scripts: they cannot steal keys or reach the network, and those of imported files need the person's consent.
 import { type Socket, createSocket } from "node:dgram";
 import type { Locator, Page } from "@playwright/test";
 import { python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import { expect, person, saved, test, write } from "./server.ts";
 
-/** A STUN server on loopback that answers nothing and counts what comes. */
+/** STUN server on loopback that counts datagrams and never answers. */
 async function listener(): Promise<{ socket: Socket; port: number; heard: () => number }> {
   const socket = createSocket("udp4");
   let count = 0;
@@ -23,15 +23,15 @@ const connect = (port: number) => `((w) => {
   return "REACHED";
 })`;
 
-/** What the guard of the frame takes from outputs. */
+/** Ways to take the focus that the frame's guard blocks. */
 const BY_FOCUS =
   "window.focus(); trap.focus(); HTMLElement.prototype.focus.call(trap); if (!modal.open) modal.showModal(); " +
   "for (let at = 0; at < top.length; at += 1) top[at].focus(); for (let at = 0; at < length; at += 1) window[at].focus();";
-/** No guard of its own keeps an output from this: it gives the keyboard to another output. */
+/** Gives the keyboard to another output, which the guard inside the frame cannot prevent. */
 const TO_OTHERS =
   "if (Date.now() < (window.next ?? 0)) return; window.next = Date.now() + 300; for (let at = 0; at < top.length; at += 1) top[at].focus();";
 
-/** Takes the keyboard in an interval, keeps what is typed, and tries every way to a realm that has WebRTC. */
+/** Output that takes the keyboard at intervals, records keys, and tries every way to a realm with WebRTC. */
 const hostile = (port: number, take: string) => `<p id=told>…</p><input id=trap><dialog id=modal><input></dialog><script>
   const keys = [], tried = {};
   for (const type of ["keydown", "keypress", "keyup", "input", "beforeinput"])
@@ -75,7 +75,7 @@ const hostile = (port: number, take: string) => `<p id=told>…</p><input id=tra
 
 const told = (page: Page) => page.frameLocator("iframe.frame >> nth=-1").locator("#told");
 
-/** A second cell that is edited, below an output that wants the keyboard, and quiet ones; the person types on while they appear. */
+/** Creates an output that takes the keyboard, quiet outputs, and a second cell with an open editor below. */
 async function besideHostile(page: Page, port: number, take: string, quiet = 0): Promise<Locator> {
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "import IPython.display as d, base64\n");
@@ -90,7 +90,7 @@ async function besideHostile(page: Page, port: number, take: string, quiet = 0):
   return second;
 }
 
-/** What the output tells of its tries, once it has made them. */
+/** Report of the output's attempts, once it has made them. */
 async function toldNow(page: Page): Promise<string | undefined> {
   if (!(await told(page).isVisible())) return undefined;
   const text = await told(page)
@@ -105,7 +105,7 @@ function reachedNothing(text: string): void {
   expect(text).not.toContain("REACHED");
 }
 
-/** Keys that a person types while the output is there: more than it takes to be stopped. */
+/** Count of keys typed beside the output: more than the guard needs to stop it. */
 const KEYS = 30;
 
 test("an output that takes the keyboard gets neither it nor a key, and reaches nobody by WebRTC @smoke", async ({
@@ -131,7 +131,7 @@ test("an output that takes the keyboard gets neither it nor a key, and reaches n
   const notebook = /#\/n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
   expect(await server.command("show", notebook)).toContain(typed);
   expect(stun.heard()).toBe(0);
-  // The listener hears where WebRTC is there.
+  // The listener works: a realm with WebRTC reaches it.
   await page.evaluate(`${connect(stun.port)}(window)`);
   await expect.poll(stun.heard).toBeGreaterThan(0);
   stun.socket.close();
@@ -180,7 +180,7 @@ test("a press in a frame gives it the keyboard, and a key of the page does", asy
   await page.keyboard.press("Control+Alt+k");
   await expect(page.locator(".frame-hint")).toBeVisible();
   await page.keyboard.type("d");
-  // Its field has lost its own focus: the keys go to the document.
+  // The output's field has lost the focus: keys go to its document.
   await expect(page.frameLocator("iframe.frame").locator("#heard")).toHaveText("abcEscaped");
 });
 
@@ -206,7 +206,7 @@ test("scripts of a file run after Show active content, once for its notebook; it
   await expect(page.frameLocator("iframe.frame >> nth=0").locator("#ran")).toHaveText("yes");
   await page.reload();
   await expect(page.frameLocator("iframe.frame >> nth=0").locator("#ran")).toHaveText("yes");
-  // Another person is asked anew.
+  // Another person must consent separately.
   const other = await person(browser, server);
   await other.goto(page.url());
   await expect(other.getByRole("button", { name: "Show active content" })).toHaveCount(1);
@@ -229,7 +229,7 @@ test("two questions of a run and their answers stay in sight, a password's value
   await field.click();
   await page.keyboard.type("a < b");
   await page.keyboard.press("Enter");
-  // Somebody else answers the second one.
+  // Another person answers the second question.
   await expect(page.getByLabel("Secret?")).toBeInViewport();
   const other = await person(browser, server);
   await other.goto(page.url());
@@ -246,7 +246,7 @@ test("two questions of a run and their answers stay in sight, a password's value
   await expect(page.getByLabel("Input", { exact: true }).locator("dd")).toHaveText(["a < b", "Hidden"]);
   const events = JSON.stringify(await (await server.send("GET", `/api/notebooks/${notebook}/events?limit=1000`)).json());
   expect(events).not.toContain("hushhush");
-  // Interrupted while it waits: the question stays, without an answer.
+  // Interrupted while it waits: the question remains without an answer.
   await page.locator(".cell").first().focus();
   await page.keyboard.press("Control+Enter");
   await expect(field).toBeInViewport();

@@ -1,4 +1,4 @@
-// Functions that a cell registers: a form made of the schema, its result, what destroys; and how far a run has come.
+// Registered functions: a form from the schema, results, destructive functions, and progress of runs.
 import { ask } from "./scenes.ts";
 import { expect, person, test, write } from "./server.ts";
 
@@ -76,7 +76,7 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await expect(result.getByText("heave")).toBeVisible({ timeout: 60_000 });
   await expect(result.getByText("jib at 7, ['Ann'], None")).toBeVisible();
 
-  // An object has fields of its own, and what is missing is said there.
+  // Objects have nested fields, and errors appear at the field.
   const place = dialog.getByRole("group", { name: "at" });
   await place.getByLabel("name").fill("stern");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
@@ -86,7 +86,7 @@ test("a function is called by its form, and what is wrong stands at its field", 
   await dialog.getByRole("button", { name: "Call hoist" }).click();
   await expect(result.getByText("Place(mast=2, name='stern')")).toBeVisible({ timeout: 60_000 });
 
-  // What it raises stands there with its place, and below a long form in sight.
+  // Exceptions appear with their position and are scrolled into view below a long form.
   await page.setViewportSize({ width: 390, height: 560 });
   await dialog.getByLabel("knots").fill("50");
   await dialog.getByRole("button", { name: "Call hoist" }).click();
@@ -114,7 +114,7 @@ test("a call that takes long is stopped from its form, and the next one runs", a
   await result.getByRole("button", { name: "Stop" }).click();
   await expect(result).toContainText("Cancelled", { timeout: 30_000 });
   await expect(result.getByRole("button", { name: "Stop" })).toHaveCount(0);
-  // What it had said stays; that it was stopped is no failure of the function.
+  // Earlier output remains, and stopping is not shown as a failure.
   await expect(result.getByText("under way", { exact: true })).toBeVisible();
   await expect(result.locator(".failure:not(.stopped)")).toHaveCount(0);
 

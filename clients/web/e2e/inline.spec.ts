@@ -1,4 +1,4 @@
-// A question to the assistant in the cell that it is about: asked by keys, the answer a proposal, nothing changed before it is applied.
+// Inline question to the assistant about a cell: asked by keyboard, answered by a proposal, changed only when applied.
 import type { Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
 import { bringIn } from "./demo.ts";
@@ -35,7 +35,7 @@ test("@smoke Ctrl+K asks about the cell; the answer is a proposal, which is appl
   server.model.script = proposes(BETTER);
   const page = await person(browser, server);
   await opened(page);
-  // Two lines are marked: they go along.
+  // The two selected lines are sent with the question.
   await page.keyboard.press("Control+Home");
   await page.keyboard.press("Shift+ArrowDown");
   await ask(page, "dd multiply");
@@ -44,7 +44,7 @@ test("@smoke Ctrl+K asks about the cell; the answer is a proposal, which is appl
   expect(server.model.heard).toContain("dd multiply");
   expect(server.model.heard).toContain("It is about these lines of it");
   await recorded(server, page, SOURCE, "other = 1");
-  // The caret is in the cell meanwhile, and the same key leads to the proposal.
+  // The caret stays in the cell, and the same key focuses the proposal.
   await expect(page.locator(".editing .cm-content")).toBeFocused();
   await page.keyboard.press("Control+k");
   await expect(question(page).getByRole("button", { name: "Apply" })).toBeFocused();
@@ -81,7 +81,7 @@ test("an answer in words is shown, a failure leaves the question for another try
   await page.keyboard.type("1");
   await recorded(server, page, `${SOURCE}1`, "other = 1");
 
-  // A slow answer is stopped: the words are still there.
+  // Stopping a slow answer keeps the question's text.
   server.model.script = () => ({ text: `\`\`\`\n${"x = 1\n".repeat(200)}\`\`\``, pieceMs: 50 });
   await ask(page, "make it long");
   await question(page).getByRole("button", { name: "Stop" }).click();
@@ -124,7 +124,7 @@ test("what others write meanwhile stays; a lower role, a deleted cell and no con
   await question(bo).getByRole("button", { name: "Apply" }).click();
   await recorded(server, ann, `${BETTER}  # ann`, "other = 1");
 
-  // Without a connection the question waits, and so does what comes of it.
+  // Offline, the question waits for the connection.
   server.model.script = proposes("calm = 1");
   await bo.context().setOffline(true);
   await expect(bo.locator(".connection")).toContainText("Offline");

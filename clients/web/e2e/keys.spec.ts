@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, person, saved, test, write } from "./server.ts";
 
-/** What the server says comes when the test lets it. */
+/** Holds the server's messages until the test releases them. */
 async function slowly(page: Page): Promise<{ hold: () => void; release: () => void }> {
   let held: (() => void)[] | undefined;
   await page.routeWebSocket(/\/api\//, (socket) => {

@@ -1,5 +1,5 @@
-// How every screen looks, in light, dark and on a phone: pictures of half the size, kept in `looks/`. After a change that is
-// meant: `make looks`, and look at what git says has changed.
+// Screenshots of every screen in light, dark and on a phone, at half size in `looks/`. After an intended change: `make looks`,
+// then check the changed files in git.
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { LOOKS } from "./looks.ts";
@@ -10,10 +10,10 @@ import { TestServer, expect, test } from "./server.ts";
 const KEPT = new URL("./looks/sign-in-light.png", import.meta.url).pathname;
 test.skip(!existsSync(KEPT) && !process.env.NOTARIUM_LOOKS, "there are no pictures to compare with: make looks");
 
-// Times are the browser's words for them; half of each pixel is enough to see what moved.
+// Fixed locale and time zone for times. Half the pixels show every layout change.
 test.use({ deviceScaleFactor: 0.5, locale: "en-GB", timezoneId: "UTC", trace: "off" });
 
-/** What is another each time: times, versions, secrets, names of this machine, and what libraries draw. */
+/** Selectors of variable content: times, versions, secrets, names of this machine, and drawings of libraries. */
 const OTHER_EACH_TIME =
   "time, iframe, .took, .sql .foot > span:first-child, .turn-end, .scrub span, .steps .small, .made input, .access .small, .facts dd, .working";
 
@@ -26,7 +26,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     scale: "device",
     mask: [page.locator(OTHER_EACH_TIME)],
     maskColor: "#8d8d99",
-    // Two machines draw the edges of letters differently; what moved or has another colour is more.
+    // Machines anti-alias letters differently; changes of layout or colour exceed this.
     maxDiffPixelRatio: 0.015,
     threshold: 0.25,
   });
@@ -34,7 +34,7 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 for (const { name, open, show } of [...scenes, ...scenesOfKernels, passwordScene])
   test(`looks: ${name}`, async ({ browser }) => {
-    // Of its own, so that no list has what another test left.
+    // Separate server, so that lists show nothing of other tests.
     const server = new TestServer();
     await server.start();
     const page = await open(browser, server);

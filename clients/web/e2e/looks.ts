@@ -1,4 +1,4 @@
-// How every screen is looked at.
+// Appearances in which every screen is tested.
 export const LOOKS = [
   { name: "light", colorScheme: "light", width: 1280 },
   { name: "dark", colorScheme: "dark", width: 1280 },

@@ -1,16 +1,16 @@
-// A page that shows a stream for minutes keeps no more than it did at the beginning.
+// Memory of a page that shows a stream for minutes: it must not grow.
 import type { CDPSession, Page } from "@playwright/test";
 import { expect, person, test, write } from "./server.ts";
 
 const MINUTES = Number(process.env.NOTARIUM_STREAM_MINUTES ?? 5);
 const MOST_GROWTH = 1.2;
-/** Those of the last screens, which the browser has not collected yet. One node that is kept of each update would be thousands. */
+/** Tolerance for nodes that are not collected yet. A leak of one node for each update would be thousands. */
 const MORE_NODES = 1_000;
 
 test.use({ trace: "off" });
 test.setTimeout((MINUTES + 5) * 60_000);
 
-/** A training loop: a line of progress all the time, a screen that begins anew, a picture now and then. A run has 100,000 lines. */
+/** Training loop: constant lines of progress, cleared outputs, and some pictures. A run has 100,000 lines. */
 const STREAM = `import base64, time
 from IPython.display import clear_output, display
 began = time.time()
@@ -31,14 +31,14 @@ interface Kept {
 }
 
 async function kept(session: CDPSession): Promise<Kept> {
-  // What is freed by one collection may free more.
+  // Objects freed by one collection may release others.
   for (let round = 0; round < 3; round++) await session.send("HeapProfiler.collectGarbage");
   const { metrics } = await session.send("Performance.getMetrics");
   const of = (name: string) => metrics.find((each) => each.name === name)?.value ?? Number.NaN;
   return { heap: of("JSHeapUsedSize"), nodes: of("Nodes"), listeners: of("JSEventListeners") };
 }
 
-/** The least of several looks: the screen fills and begins anew all the time, and its lines are nodes. */
+/** Minimum of several samples: the output is filled and cleared all the time, and its lines are nodes. */
 async function least(session: CDPSession): Promise<Kept> {
   const looks: Kept[] = [];
   while (looks.length < 12) looks.push(await kept(session));
@@ -58,7 +58,7 @@ test(`${MINUTES} minutes of streaming leave the memory as it was`, async ({ brow
   const outputs = page.locator(".outputs");
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
-  // The first minute loads what comes late, and is no part of the comparison.
+  // The first minute loads lazy parts and is excluded from the comparison.
   await expect(outputs).toContainText("minute 1 ", { timeout: 150_000 });
   const before = await least(session);
   await expect(outputs).toContainText(`minute ${MINUTES} `, { timeout: (MINUTES + 2) * 60_000 });

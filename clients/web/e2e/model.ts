@@ -1,11 +1,11 @@
-// A model that plays a script: OpenAI's chat completions, as far as a turn needs them.
+// Scripted model: the part of OpenAI's chat completions that a turn needs.
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Reply {
   text?: string;
   calls?: { name: string; arguments: Record<string, unknown> }[];
-  /** Before each piece of the text. */
+  /** Delay before each piece of the text. */
   pieceMs?: number;
 }
 
@@ -15,7 +15,7 @@ interface Message {
   tool_call_id?: string;
 }
 
-/** What was said last by a person, and the results of tools since then. */
+/** Last message of a person, and the tool results since then. */
 export interface Asked {
   text: string;
   results: string[];
@@ -25,7 +25,7 @@ export type Script = (asked: Asked) => Reply;
 
 export class ScriptedModel {
   script: Script = () => ({ text: "I have nothing to say." });
-  /** What the last request said, whole. */
+  /** Complete body of the last request. */
   heard = "";
   readonly #server: Server = createServer((request, response) => {
     let body = "";

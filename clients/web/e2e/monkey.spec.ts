@@ -1,5 +1,5 @@
-// Two people press keys at random, and at the same time. No cell is changed by a key that was meant as text, and in the end both
-// pages, the digest and the log agree. `NOTARIUM_MONKEY_SEED=…` plays one again, `NOTARIUM_MONKEY_KEYS=2000` plays longer.
+// Two people press random keys concurrently. Text keys change only the edited cell, and in the end both pages, the digest and
+// the log agree. `NOTARIUM_MONKEY_SEED=…` repeats a run, `NOTARIUM_MONKEY_KEYS=2000` makes it longer.
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { apply } from "../src/protocol/apply.ts";
@@ -20,7 +20,7 @@ interface Recorded extends EventMessage {
   actor: EventMessage["actor"];
 }
 
-/** All events after a version. */
+/** Reads all events after a version. */
 async function events(server: TestServer, id: string, after: number): Promise<Recorded[]> {
   const found: Recorded[] = [];
   for (let from: number | undefined = after; from !== undefined;) {
@@ -32,15 +32,15 @@ async function events(server: TestServer, id: string, after: number): Promise<Re
   return found;
 }
 
-/** Nothing is on its way. */
+/** Waits until all edits are confirmed. */
 async function settled(...pages: Page[]): Promise<void> {
   for (const page of pages) await expect(page.locator(".connection")).toHaveText("Saved", { timeout: 30_000 });
 }
 
-/** What happens to people while they write. */
+/** Conditions during the test. */
 type Weather = "calm" | "offline" | "a lower role";
 
-/** The replica of a page, found by way of React: the page offers nobody a handle. */
+/** State of a page's replica, found through React's internals: the page exports no handle. */
 function replicaOf(page: Page): Promise<{ version: number; digest: string; sources: string[] }> {
   return page.evaluate(() => {
     const root = document.querySelector(".notebook") as unknown as Record<string, unknown>;
@@ -61,11 +61,11 @@ function replicaOf(page: Page): Promise<{ version: number; digest: string; sourc
 
 const EDITS = new Set(["CellSourceEdited"]);
 
-/** What text may lead to: edits of the cell that was written in, and of no other. */
+/** Events of a text act other than edits of the cell in which it was typed. */
 function strayed(found: Recorded[], monkey: Monkey, act: Act, cell: string | undefined): Recorded[] {
   if (act.kind !== "text") return [];
   return found.filter(({ actor, type, payload }) => {
-    // The weather is made with Ann's token.
+    // Ann's token also changes the roles.
     if (!("id" in actor) || actor.id !== monkey.actor || type === "AccessGranted") return false;
     const isOwnText = EDITS.has(type) && (payload as { cell_id?: string }).cell_id === cell;
     return !isOwnText;
@@ -119,7 +119,7 @@ test("@smoke a monkey with two pairs of hands", async ({ browser, server }) => {
       await expect(ann.locator(".broken")).toHaveCount(0);
       keys += acts.reduce((sum, act) => sum + act.keys, 0);
     }
-    // Both pages, the digest and the log.
+    // Compare both pages, the digest and the log.
     const log = await events(server, id, 0);
     expect(log.map(({ version: at }) => at)).toEqual(log.map((_, at) => at + 1));
     const folded = new Document(id);

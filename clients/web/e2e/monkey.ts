@@ -1,9 +1,9 @@
-// A monkey at the keyboard, with a seed: it knows where it believes to type, and whether a key is meant as text or as a command.
+// Seeded monkey at the keyboard: it tracks the assumed focus, and whether a key is meant as text or as a command.
 import type { Page } from "@playwright/test";
 
 export type Place = "cells" | "editor" | "find" | "palette" | "settings" | "assistant" | "comment";
 
-/** Repeats itself: mulberry32. */
+/** Seeded random generator (mulberry32). */
 export function dice(seed: number) {
   let state = seed >>> 0;
   const roll = () => {
@@ -19,7 +19,7 @@ export function dice(seed: number) {
 
 export type Dice = ReturnType<typeof dice>;
 
-/** Words of which every letter is a command where one is not writing. */
+/** Words whose letters are all commands outside an editor. */
 const WORDS = [
   "dd",
   "b a",
@@ -38,7 +38,7 @@ const WORDS = [
   "שלום",
   "né dd",
 ];
-/** What is pressed where cells are chosen. */
+/** Keys pressed in command mode. */
 const COMMANDS = [
   ..."bamyjkcvz",
   ...[
@@ -57,7 +57,7 @@ const COMMANDS = [
     "Escape",
   ],
 ];
-/** What opens something, from anywhere in the notebook. */
+/** Keys that open a panel or dialog from anywhere in the notebook. */
 const OPENERS: [string, Place][] = [
   ["Control+f", "find"],
   ["Control+Shift+P", "palette"],
@@ -65,7 +65,7 @@ const OPENERS: [string, Place][] = [
   ["Control+Shift+A", "assistant"],
   ["Control+Alt+m", "comment"],
 ];
-/** What edits text, and leaves the cell where it is. */
+/** Keys that edit text without leaving the cell. */
 const EDITING = [
   "Backspace",
   "Delete",
@@ -95,11 +95,11 @@ export class Monkey {
     readonly page: Page,
     readonly actor: string,
     private readonly dice: Dice,
-    /** Who writes less, and moves and deletes more: also what the other is writing in. */
+    /** A restless monkey leaves cells more often, and then moves and deletes cells, also those that the other one edits. */
     private readonly temper: "calm" | "restless" = "calm",
   ) {}
 
-  /** Others took away what was written in. Who does not look up goes on with the sentence. */
+  /** True if the edited cell was removed by others: the monkey often types on without noticing. */
   private isLost = false;
   private last: Act["kind"] = "go";
 
@@ -144,7 +144,7 @@ export class Monkey {
     const click = async () => {
       const sources = this.page.locator(".cell .source");
       const count = await sources.count();
-      // The clicked element may vanish at this moment: a person would click beside it.
+      // The element may vanish before the click: a person would miss it too.
       if (count > 0)
         await sources
           .nth(at % count)
@@ -172,7 +172,7 @@ export class Monkey {
     return { kind, words: `${this.name} in ${this.place}: ${words}`, keys, do: run, leads };
   }
 
-  /** Where the focus is: what was believed may have been taken away, or was not there to be opened. */
+  /** Reads the real focus, which may differ from the assumed one. */
   async look(): Promise<void> {
     const before = this.place;
     this.place = await this.page.evaluate(() => {

@@ -89,7 +89,7 @@ test("@smoke a hostile output reaches nothing", async ({ browser, server }) => {
   const told = page.frameLocator("iframe.frame").locator("#told");
   await expect(told).toContainText("{", { timeout: 60_000 });
   expect(await told.textContent()).not.toContain("REACHED");
-  // Nor does it lead its frame elsewhere, with data in the address.
+  // The output cannot navigate its frame to leak data in the address.
   const frame = page.frames().find((each) => each.url().endsWith("/frame.html"));
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));

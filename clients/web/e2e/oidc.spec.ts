@@ -1,16 +1,16 @@
-// Signing in with a provider of OpenID Connect that we did not write: the button, the provider's form, the notebooks.
+// Sign-in with a third-party OpenID Connect provider: the button, the provider's form, the notebooks.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Browser } from "@playwright/test";
 import { ASKING, TestServer, expect, fresh, test as base } from "./server.ts";
 
 const PYTHON = process.env.NOTARIUM_TEST_PYTHON ?? new URL("../../../target/test-venv/bin/python", import.meta.url).pathname;
 
-/** A process on a free port, which it tells. */
+/** Starts the provider on a free port and reads its address. */
 async function startProvider(): Promise<{ process: ChildProcess; issuer: string }> {
   const started = spawn(PYTHON, ["-u", "-m", "oidc_provider_mock", "--port", "0"], { stdio: ["ignore", "ignore", "pipe"] });
   let text = "";
   const issuer = await new Promise<string>((found, failed) => {
-    // It is read to the end, or the provider would stop at a full pipe.
+    // Read the pipe to the end: a full one would block the provider.
     started.stderr?.on("data", (piece) => {
       text += String(piece);
       const issuer = /(http:\/\/[\d.:]+)/.exec(text)?.[1];
@@ -21,7 +21,7 @@ async function startProvider(): Promise<{ process: ChildProcess; issuer: string 
   return { process: started, issuer };
 }
 
-/** A server with a provider that knows Bea, until the tests are over. */
+/** Runs tests with a server whose provider knows Bea, and ends both afterwards. */
 async function withProvider(more: string[], use: (server: TestServer) => Promise<void>): Promise<void> {
   const provider = await startProvider();
   const claims = { name: "Bea", email: "bea@example.org", email_verified: true };
@@ -30,7 +30,7 @@ async function withProvider(more: string[], use: (server: TestServer) => Promise
     const body = JSON.stringify({ ...claims, name, email: `${user}@example.org` });
     await fetch(`${provider.issuer}/users/${user}`, { method: "PUT", headers, body });
   }
-  // The provider knows every client that has a secret.
+  // The provider accepts every client that has a secret.
   process.env.NOTARIUM_OIDC_CLIENT_SECRET = "secret";
   const server = new TestServer();
   const options = ["--oidc-issuer", provider.issuer, "--oidc-client-id", "notarium", "--oidc-allow", "example.org"];
@@ -103,7 +103,7 @@ test("who has no password signs in with the provider again before something is d
   };
   await wanted.click();
   await expect(page.getByRole("heading", { name: "Sign in with Example University again" })).toBeVisible();
-  // Somebody else, and no: both are said here, and nothing was made.
+  // Another account, then a denial: both show an error and change nothing.
   await (await answer("bob")).getByRole("button", { name: "Authorize" }).click();
   await expect(page.getByRole("alert")).toContainText("as someone else. Here you are Bea");
   await (await answer("bea")).getByRole("button", { name: "Deny" }).click();

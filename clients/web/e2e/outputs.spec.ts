@@ -1,10 +1,10 @@
-// What runs put out, as people see it. The kernel needs nothing but ipykernel: libraries' outputs are displayed as what they send.
+// Outputs of runs on the page. The kernel needs only ipykernel: MIME bundles of libraries are displayed directly.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
 import { expect, person, test, write } from "./server.ts";
 
-/** A new notebook with one cell of this source, which is run. */
+/** Creates a notebook with one cell of this source and runs it. */
 async function ran(page: Page, source: string): Promise<void> {
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, source);
@@ -12,12 +12,12 @@ async function ran(page: Page, source: string): Promise<void> {
 }
 
 const display = (bundle: object) => `display(${JSON.stringify(bundle)}, raw=True)`;
-/** Of a bundle with truth values, which Python writes otherwise. */
+/** Source that displays a MIME bundle. JSON text, because Python spells booleans differently. */
 const displayJson = (bundle: object) => `import json; display(json.loads(${JSON.stringify(JSON.stringify(bundle))}), raw=True)`;
 const shown = { timeout: 60_000 };
 
 const at = Array.from({ length: 30 }, (_, row) => row);
-/** Of 1,000 rows the first: no kernel has the others. */
+/** First rows of a table of 1,000: no kernel has the others. */
 const FRAME = {
   "application/vnd.notarium.table+json": {
     version: 1,

@@ -1,4 +1,4 @@
-// A server that asks for the password before anything is decided, shared or managed (protocol/decisions/0013).
+// Server that asks for the password before confirming, sharing or managing (protocol/decisions/0013).
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
@@ -54,7 +54,7 @@ test("a decision asks for the password, once for a quarter of an hour", async ({
   await expect(page.locator(".cell")).toHaveCount(5);
   await expect(page.locator(".transcript")).toContainText("the means are");
 
-  // Nothing that was typed is kept anywhere.
+  // The typed password is not stored.
   const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
   expect(kept).not.toContain(PASSWORD);
   expect(kept).not.toContain("nt_");

@@ -1,4 +1,4 @@
-// The pictures of README.md, and the frames of its recording: `make pictures`. They are no test, and are left out where nobody asks.
+// Pictures of README.md and frames of its recording: `make pictures`. Not tests; skipped by default.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type Browser, type Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
@@ -28,7 +28,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${HERE}${name}.png` });
 }
 
-/** Somebody with a link, who writes in the same notebook. */
+/** Opens the notebook for a guest with a link. */
 async function guest(browser: Browser, page: Page, name: string): Promise<Page> {
   await page.getByRole("button", { name: "Share", exact: true }).click();
   await page.getByLabel("Guest name").fill(name);
@@ -91,7 +91,7 @@ test("back in time", async ({ browser, server }) => {
   await page.context().close();
 });
 
-/** Frames as the browser paints them, with their times. */
+/** Records frames as the browser paints them, with their times. Returns a function that ends the recording. */
 async function record(page: Page): Promise<() => Promise<void>> {
   rmSync(FRAMES, { recursive: true, force: true });
   mkdirSync(FRAMES, { recursive: true });

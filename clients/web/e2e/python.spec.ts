@@ -1,4 +1,4 @@
-// Python in the page: mistakes are marked, cells are formatted, and a name leads to its definition. A kernel is asked for its black alone.
+// Python in the page: diagnostics, formatting and go to definition. A kernel is needed only for its black.
 import { bringIn } from "./demo.ts";
 import { notebook, python as code } from "./cells.ts";
 import { expect, person, saved, test } from "./server.ts";
@@ -18,7 +18,7 @@ test("@smoke a misspelt name is marked, F12 leads to a definition, and formattin
   await mark.hover();
   await expect(page.getByText("Undefined name totl")).toBeInViewport();
 
-  // Mended, it is a name of the first cell.
+  // The corrected name is defined in the first cell.
   await page.keyboard.press("Home");
   for (let step = 0; step < 11; step++) await page.keyboard.press("ArrowRight");
   await page.keyboard.type("a");

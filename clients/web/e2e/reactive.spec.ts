@@ -1,4 +1,4 @@
-// Reactive notebooks: what runs with what, what is marked and why, and the map of dependencies.
+// Reactive notebooks: runs of dependents, stale marks with reasons, and the dependency map.
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
@@ -10,7 +10,7 @@ const output = (page: Page, id: string) => cell(page, id).locator(".outputs");
 
 async function choose(page: Page, mode: string): Promise<void> {
   await page.locator(".kernel").click();
-  // It is another when the server has said so.
+  // The mode changes once the server has confirmed it.
   await page.getByRole("radio", { name: mode }).click();
   await expect(page.getByRole("radio", { name: mode })).toBeChecked();
   await page.keyboard.press("Escape");
@@ -37,7 +37,7 @@ test("lazy marks what is out of date and why, eager runs it; the bar says which"
   await choose(page, "Lazy");
   await expect(page.locator(".kernel").getByRole("img", { name: "Reactive: lazy" })).toBeVisible();
 
-  // What it reads runs before it.
+  // Stale inputs run first.
   await cell(page, "print-cell").getByRole("button", { name: "Run", exact: true }).click();
   await expect(output(page, "print-cell")).toHaveText("The total is 6", { timeout: 60_000 });
   await expect(cell(page, "rate-cell").locator(".count")).toHaveText(/1/);
@@ -78,14 +78,14 @@ test("circles, doubles, what failed before it and unknown names are said on thei
   await expect(cell(page, "first-cell").getByText("twice is also defined in cell 4")).toBeVisible();
   await expect(cell(page, "lost-cell").getByText("No cell defines nowhere")).toBeVisible();
 
-  // The refusal counts cells too: ids are for programs.
+  // The refusal names cells by number, not by id.
   await cell(page, "right-cell").getByRole("button", { name: "Run", exact: true }).click();
   await expect(page.locator(".toasts")).toContainText("Nothing was run: cells read from each other in a circle, cell");
   await expect(page.locator(".toasts")).not.toContainText("-cell");
 
   await cell(page, "fails-cell").getByRole("button", { name: "Run", exact: true }).click();
   await expect(cell(page, "reads-cell").getByText("Skipped: cell 1 failed")).toBeVisible({ timeout: 60_000 });
-  // Its error says enough.
+  // A failed cell shows its error and no stale mark.
   await expect(cell(page, "fails-cell").locator(".failure")).toBeVisible();
   await expect(cell(page, "fails-cell").locator(".standing")).toHaveCount(0);
 });
@@ -106,7 +106,7 @@ test("the map says who reads from whom, leads to the cells, and follows what is 
   await expect(map.getByText("Cell 2 is used by cell 3 (total)")).toBeVisible();
   await expect(map.locator("path.near")).toHaveCount(2);
 
-  // Nobody has asked what is out of date, until the notebook is reactive.
+  // Stale marks appear only in reactive notebooks.
   await expect(map.getByText("Stale")).toHaveCount(0);
   await choose(page, "Lazy");
   await expect(map.getByText("Stale")).toHaveCount(3);
@@ -116,7 +116,7 @@ test("the map says who reads from whom, leads to the cells, and follows what is 
   await expect(map.locator("path")).toHaveCount(3);
   expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
 
-  // On a phone the outline covers the notebook: it makes way for the cell.
+  // On a phone the outline covers the notebook and closes when a cell is chosen.
   await page.setViewportSize({ width: 390, height: 800 });
   await map.getByRole("button", { name: /rate/ }).first().click();
   await expect(map).toHaveCount(0);

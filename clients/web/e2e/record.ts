@@ -1,4 +1,4 @@
-// The record, whatever a page shows.
+// Reads the notebook from the server, independent of the page.
 import type { Page } from "@playwright/test";
 import { type TestServer, expect } from "./server.ts";
 
@@ -16,14 +16,14 @@ interface State {
 
 export const notebookOf = (page: Page): string => /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
 
-/** The cells of the notebook that the page shows, as the server has them. */
+/** Cells of the page's notebook, as the server has them. */
 export async function record(server: TestServer, page: Page): Promise<RecordedCell[]> {
   const answer = await server.send("GET", `/api/notebooks/${notebookOf(page)}`);
   const { notebook } = (await answer.json()) as { notebook: State };
   return notebook.order.map((id) => ({ id, cell_type: "", source: "", ...notebook.cells[id] }));
 }
 
-/** When all that was written is there. */
+/** Waits until the server has exactly these sources. */
 export async function recorded(server: TestServer, page: Page, ...sources: string[]): Promise<void> {
   await expect.poll(async () => (await record(server, page)).map(({ source }) => source)).toEqual(sources);
 }

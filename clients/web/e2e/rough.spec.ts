@@ -1,4 +1,4 @@
-// The page under bad conditions: a long way to the server, none in the middle, a lower role, a kernel that dies, two tabs,
+// The page under bad conditions: a slow connection, a lost one, a lower role, a kernel that dies, two tabs,
 // right-to-left and composed text, a zoomed window, forced colours, no pointer.
 import type { Browser, Page } from "@playwright/test";
 import { notebook, python } from "./cells.ts";
@@ -17,7 +17,7 @@ async function opened(page: Page, ...sources: string[]): Promise<void> {
     .waitFor();
 }
 
-/** Bo at the other end of a long line, in the notebook of the page. */
+/** Opens the page's notebook for Bo over a slow connection. */
 async function far(browser: Browser, server: TestServer, page: Page): Promise<{ bo: Page; id: string }> {
   const { id, token } = await server.account("Bo");
   await become(server, page, id, "editor");
@@ -60,7 +60,7 @@ test("@smoke 400 ms away: what is typed, inserted, split and taken back comes in
   await bo.keyboard.press("Control+Shift+Minus");
   await recorded(server, bo, "one = 1 + 10", "new = 3\n", "rest = 4", "two = 2");
   await expect(bo.locator(".cell").nth(2).locator(".cm-content")).toBeFocused();
-  // Two people write at two places of one cell, and each takes back what is theirs.
+  // Two people type in one cell, and each undoes their own text.
   await edit(ann, 0);
   await edit(bo, 0);
   await Promise.all([ann.keyboard.type(" # ann"), bo.keyboard.type(" # bo")]);
@@ -83,13 +83,13 @@ test("@smoke offline in the middle: it is said, what is typed is kept, taken bac
   await saved(page);
   await page.context().setOffline(true);
   await expect(page.locator(".connection")).toContainText("Offline");
-  // Words typed within half a second of each other are one step of undo, unless the caret moved between.
+  // Words typed within half a second are one undo step, unless the caret moved in between.
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("End");
   await page.keyboard.type(" # half");
   await page.keyboard.press("Control+z");
   await page.keyboard.type(" # whole");
-  // A panel that needs the server says so, and takes no key.
+  // A panel that needs the server shows that and takes no keys.
   await command(page, "variables");
   await expect(page.getByRole("complementary", { name: "Variables" })).toBeInViewport();
   await edit(page, 0);
@@ -136,7 +136,7 @@ test("@smoke a kernel that dies in the middle: the run, the variables and the ne
   await page.locator(".cell").nth(1).getByRole("button", { name: "Run", exact: true }).click();
   await expect(page.locator(".cell").nth(1)).toContainText(/died|crashed/i, long);
   await expect(panel.locator("li .name")).toHaveCount(0);
-  // Typing goes on meanwhile, and what runs next has a new kernel, in which the name is not.
+  // Typing continues, and the next run starts a new kernel, in which the name is undefined.
   await edit(page, 2);
   await page.keyboard.type("  # after");
   await page.keyboard.press("Control+Enter");
@@ -191,7 +191,7 @@ test("@smoke composed and right-to-left text stays whole while another person wr
   await expect(bo.locator(".cell").first()).not.toContainText("né");
 });
 
-/** What one reaches is in the window, and the window does not scroll sideways. */
+/** Checks that the page does not scroll sideways. */
 async function fits(page: Page): Promise<void> {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(over, "the page is wider than the window").toBeLessThanOrEqual(0);
@@ -199,7 +199,7 @@ async function fits(page: Page): Promise<void> {
 
 test("at 200 % zoom: completion, palette, find, panels and menus are in the window", async ({ browser, server }) => {
   const page = await person(browser, server);
-  // A window of 1,280 × 860 whose pixels are twice as large.
+  // Equals a window of 1,280 × 860 at 200 %.
   await page.setViewportSize({ width: 640, height: 430 });
   await opened(page, "import math", "x = 1");
   await edit(page, 1);
@@ -279,7 +279,7 @@ test("without a pointer: variables, files and history are opened, used and left 
   await recorded(server, page, "number = 7", "number");
 });
 
-/** By Tab alone, in either direction, as somebody without a pointer does it. */
+/** Moves the focus into the panel by Tab only. */
 async function tabInto(page: Page, panel: ReturnType<Page["getByRole"]>): Promise<void> {
   await page.keyboard.press("Escape");
   for (let key = 0; key < 60; key += 1) {

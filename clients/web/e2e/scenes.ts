@@ -1,4 +1,4 @@
-// Every screen of the page, each opened as a person would: axe looks at them, and so do people, as pictures.
+// Every screen of the page, opened as a person would. Used by the tests with axe and with screenshots.
 import type { Browser, Page } from "@playwright/test";
 import { bringIn, picture } from "./demo.ts";
 import { type TestServer, expect, fresh, person, saved, write } from "./server.ts";
@@ -6,11 +6,11 @@ import { type TestServer, expect, fresh, person, saved, write } from "./server.t
 export interface Scene {
   name: string;
   open: (browser: Browser, server: TestServer) => Promise<Page>;
-  /** Brings into sight what the scene is about, when the page has another size. */
+  /** Scrolls the scene's subject into view after a resize. */
   show?: (page: Page) => Promise<void>;
 }
 
-/** What must not change between two pictures, nor be late. */
+/** Waits for late content, so that screenshots are stable. */
 async function settled(page: Page): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
   await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
@@ -18,7 +18,7 @@ async function settled(page: Page): Promise<void> {
 
 const PROVIDER = { name: "Example University" };
 
-/** A provider of OpenID Connect as the page sees it; `oidc.spec.ts` goes through a real one. */
+/** Fakes an OpenID Connect provider for the page. `oidc.spec.ts` uses a real one. */
 async function withProvider(page: Page, server: TestServer): Promise<void> {
   const answer = (body: object) => ({ contentType: "application/json", body: JSON.stringify(body) });
   await page.route("**/api/session/options", (route) =>
@@ -28,7 +28,7 @@ async function withProvider(page: Page, server: TestServer): Promise<void> {
   await page.route("**/api/me/identities", (route) => route.fulfill(answer([{ ...identity, created_at: 1_780_000_000_000 }])));
 }
 
-/** A folder as the agent tells it; `beside.spec.ts` looks into real ones. */
+/** Fakes a folder listing of the agent. `beside.spec.ts` uses real folders. */
 async function withFiles(page: Page): Promise<void> {
   const entry = (name: string, kind: string, size_bytes?: number) => ({
     ...{ name, kind, modified_at: 1_780_000_000_000, ...(size_bytes !== undefined && { size_bytes }) },
@@ -58,7 +58,7 @@ async function palette(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** It looks, says something, changes a cell, and wants to delete another: that waits for a person. */
+/** Scripts the model: it reads, answers, changes a cell, and requests to delete another, which waits for confirmation. */
 export function asksBeforeDeleting(server: TestServer): void {
   server.model.script = ({ results }) => {
     if (results.length === 0)
@@ -83,7 +83,7 @@ export async function ask(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** Below the chart, which gets its height when it is drawn. */
+/** Scrolls to the error below the chart, once the chart has its height. */
 async function showFailure(page: Page): Promise<void> {
   const failure = page.locator(".failure");
   const height = () =>
@@ -333,7 +333,7 @@ export const scenes: Scene[] = [
     },
   },
   {
-    // Somebody is in a notebook, and something runs in it.
+    // Another person is in a notebook, and a cell runs.
     name: "home-busy",
     open: async (browser, server) => {
       const there = await demoNotebook(browser, server);
@@ -370,7 +370,7 @@ export const scenes: Scene[] = [
   },
 ];
 
-/** Of a server of its own, which is another after it. */
+/** Scene that needs a separate server, because it changes the server's options. */
 export const passwordScene: Scene = {
   name: "password",
   open: async (browser, server) => {

@@ -1,4 +1,4 @@
-// Screens that need a kernel: reactive notebooks, queries, a form for a function.
+// Screens that need a kernel: reactive notebooks, queries, and the form of a function.
 import { hasDuckDb, notebook, python, query } from "./cells.ts";
 import { bringIn } from "./demo.ts";
 import type { Page } from "@playwright/test";
@@ -24,7 +24,7 @@ const REACTIVE = notebook(
   python("lost-cell", "print(captain)"),
 );
 
-/** Some of it is out of date, some failed, some reads in a circle. */
+/** Reactive notebook with stale, failed and cyclic cells. */
 async function reactive(...[browser, server]: Parameters<Scene["open"]>): Promise<Page> {
   const page = await person(browser, server);
   await bringIn(page, REACTIVE, "What a crossing costs.ipynb");

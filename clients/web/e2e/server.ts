@@ -1,4 +1,4 @@
-// A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
+// Real server with a real agent and kernel in a temporary folder. Tests can kill and restart it.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -9,10 +9,10 @@ import { type Browser, type BrowserContext, type Page, test as base, expect } fr
 import { ScriptedModel } from "./model.ts";
 
 export const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/notarium", import.meta.url).pathname;
-/** A Python with ipykernel; without it the server makes an environment itself. */
+/** Python environment with ipykernel. Without it the server creates one. */
 export const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
 
-/** Serve the page from here, as src/server/page.rs would, instead of the one in the binary: no Rust build between two tries. (bench/serving.ts does it for what is measured.) */
+/** Folder of a page to serve like src/server/page.rs, instead of the embedded one: needs no Rust build. See bench/serving.ts. */
 const PAGE = process.env.NOTARIUM_BENCH ? undefined : process.env.NOTARIUM_PAGE;
 
 async function freePort(): Promise<number> {
@@ -28,15 +28,15 @@ interface Invited {
   invitation: { token: string };
 }
 
-/** The option of a server that asks for the password (protocol/decisions/0013). */
+/** Options of a server that asks for the password (protocol/decisions/0013). */
 export const ASKING = ["--confirm-with", "password"];
 
 export class TestServer {
   url = "";
   token = "";
-  /** What `up` prints for a browser; good once. */
+  /** Single-use link that `up` prints for a browser. */
   link = "";
-  /** The assistant of this server says what a test wants. */
+  /** Scripted model of this server's assistant. */
   readonly model = new ScriptedModel();
   readonly #folder = mkdtempSync(join(tmpdir(), "notarium-page-"));
   #modelUrl = "";
@@ -45,12 +45,12 @@ export class TestServer {
   #accounts = 0;
   readonly #kernels: string | undefined;
 
-  /** Its kernels are those of this Python environment. */
+  /** Uses the kernels of this Python environment. */
   constructor(kernels = KERNELS) {
     this.#kernels = kernels;
   }
 
-  /** Where it keeps everything. */
+  /** Data folder. */
   get data(): string {
     return join(this.#folder, "data");
   }
@@ -80,13 +80,13 @@ export class TestServer {
     if (!this.token) throw new Error(`the server did not start: ${text}`);
   }
 
-  /** What a command of this server's person prints. */
+  /** Runs a command as this server's owner and returns its output. */
   async command(...options: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(BINARY, options, { env: { ...process.env, HOME: this.#folder } });
     return stdout.trim();
   }
 
-  /** As a disk does it that loses files: the large outputs are gone. Gives how many. */
+  /** Deletes the blobs, as if the disk had lost the large outputs. Returns their count. */
   loseBlobs(): number {
     const blobs = join(this.data, "blobs");
     const files = readdirSync(blobs, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
@@ -94,7 +94,7 @@ export class TestServer {
     return files.length;
   }
 
-  /** A request of the signed-in person, which must do. */
+  /** Sends a request of the signed-in person, which must succeed. */
   async send(method: string, path: string, body?: unknown): Promise<Response> {
     const headers = { authorization: `Bearer ${this.token}`, "content-type": "application/json" };
     const answer = await fetch(this.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
@@ -102,9 +102,9 @@ export class TestServer {
     return answer;
   }
 
-  /** Another person with an account, and a token of theirs. */
+  /** Creates another account and returns its id and a token. */
   async account(name: string): Promise<{ id: string; token: string }> {
-    // Several specs of one worker may have a person of that name.
+    // Several specs of one worker may use the same name.
     const login = `${name.toLowerCase().replaceAll(" ", ".")}.${++this.#accounts}`;
     const made = (await (await this.send("POST", "/api/users", { name, login })).json()) as Invited;
     const proof = { token: made.invitation.token, password: "a horse in the harbour" };
@@ -112,7 +112,7 @@ export class TestServer {
     return { id: made.user.id, token };
   }
 
-  /** Starts again as a server that asks for this password before anything is decided, shared or managed. */
+  /** Restarts with the option to ask for this password before confirming, sharing or managing. */
   async askForPassword(password: string): Promise<void> {
     await this.send("PUT", "/api/me", { name: "Ann", login: "ann" });
     await this.send("PUT", "/api/me/password", { password });
@@ -120,7 +120,7 @@ export class TestServer {
     await this.start(ASKING);
   }
 
-  /** As a power cut does it. */
+  /** Kills the server, like a power cut. */
   async kill(): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
@@ -137,14 +137,14 @@ export class TestServer {
   }
 }
 
-/** A browser of its own, in which the page may come from a folder. */
+/** Creates a browser context. With NOTARIUM_PAGE it serves the page from that folder. */
 export async function fresh(browser: Browser): Promise<BrowserContext> {
   const context = await browser.newContext();
   if (!PAGE) return context;
   await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(assets\/.*|frame\.html)?(#.*)?$/, async (route) => {
     const path = new URL(route.request().url()).pathname;
     const place = join(PAGE, path === "/" ? "index.html" : path);
-    // Where a provider's redirect led the page is the program's own.
+    // The server itself answers addresses of a provider's redirect.
     if (!existsSync(place)) return route.continue();
     const file = readFileSync(place);
     if (path.startsWith("/assets/")) {
@@ -172,7 +172,7 @@ export const PAGE_TYPES: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-/** A signed-in person in a browser of their own, at the list of notebooks. */
+/** Opens the list of notebooks for a signed-in person in a new browser context. */
 export async function person(browser: Browser, server: TestServer): Promise<Page> {
   const page = await (await fresh(browser)).newPage();
   await page.goto(`${server.url}/#token=${server.token}`);
@@ -180,7 +180,7 @@ export async function person(browser: Browser, server: TestServer): Promise<Page
   return page;
 }
 
-/** Types into the cell that is edited, or into the first. */
+/** Types into the edited cell, or into the first. */
 export async function write(page: Page, text: string): Promise<void> {
   if ((await page.locator(".editing .cm-content").count()) === 0) await page.locator(".cell .source").first().click();
   await page.locator(".editing .cm-content").waitFor();
@@ -192,7 +192,7 @@ export async function saved(page: Page): Promise<void> {
 }
 
 export const test = base.extend<{ leaving: void }, { server: TestServer }>({
-  // Pages that nobody looks at any more would follow their notebooks, and slow the tests that come.
+  // Closes pages of finished tests: they would follow their notebooks and slow later tests.
   leaving: [
     async ({ browser }, use) => {
       await use();
@@ -201,7 +201,7 @@ export const test = base.extend<{ leaving: void }, { server: TestServer }>({
     { auto: true },
   ],
   server: [
-    // Playwright reads the names of the fixtures that are needed from this pattern.
+    // Playwright reads the required fixtures from this pattern.
     async ({}, use) => {
       const server = new TestServer();
       await server.start();

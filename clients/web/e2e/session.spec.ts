@@ -1,4 +1,4 @@
-// Staying signed in: another tab, a server that was started anew, signing out.
+// Sessions: another tab, a restarted server, signing out.
 import { expect, fresh, person, saved, test, write } from "./server.ts";
 
 test("another tab is signed in, a restart is survived, and signing out ends both", async ({ browser, server }) => {

@@ -20,7 +20,7 @@ test("a link leads a guest to the notebook, with their name and role, and out wh
   await expect(guest.getByRole("button", { name: "Run all" })).toBeDisabled();
   await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Bo is here/);
 
-  // One's own name, beside that of the link; it is remembered.
+  // Guests can set their own name beside the link's; it is stored.
   await guest.locator(".tag.plain").click();
   await guest.getByLabel("Your name").fill("Zoë");
   await guest.keyboard.press("Enter");
@@ -91,7 +91,7 @@ test("home: who is where, and what runs now", async ({ browser, server }) => {
   await expect(row.locator(".now")).toHaveAttribute("title", "Owner is here; 1 running");
   await expect(row.getByText("Running", { exact: true })).toBeVisible();
 
-  // It is kept up while one looks at the list.
+  // The list updates while it is open.
   await ann.keyboard.press("Escape");
   await ann.getByRole("link", { name: "All notebooks" }).click();
   await expect(row.locator(".now")).toHaveAttribute("title", "1 running", { timeout: 30_000 });

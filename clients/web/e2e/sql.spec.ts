@@ -183,7 +183,7 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   await run(page, "make-cell");
   await expect(cell(page, "make-cell").locator(".count")).toHaveText(/^\[2\]/, { timeout: 60_000 });
 
-  // A table that a cell has made is there at once, by keys alone.
+  // A table created by a cell appears immediately, by keyboard only.
   await way.focus();
   await page.keyboard.press("Enter");
   await expect(panel.getByRole("searchbox", { name: "Find a table or column" })).toBeFocused();
@@ -209,12 +209,12 @@ test("tables are seen from the head of a query, and completed in it", async ({ b
   const list = page.locator(".cm-tooltip-autocomplete");
   const complete = async (typed: string, option: RegExp, text: string) => {
     await page.keyboard.type(typed);
-    // The first question to a kernel may take longer than a person who writes waits: the list is asked for then.
+    // The first request to a kernel may be too slow for typing: open the list explicitly.
     await expect(async () => {
       if (!(await list.isVisible())) await page.keyboard.press("Control+Space");
       await expect(list.getByRole("option", { name: option })).toBeInViewport({ timeout: 3_000 });
     }).toPass();
-    // A key that comes in the moment in which the list opens was not meant for it.
+    // The list ignores keys right after it opens: retry.
     await expect(async () => {
       await page.keyboard.press("Tab");
       await expect(cell(page, "look-cell").locator(".cm-content")).toHaveText(text, { timeout: 200 });

@@ -1,4 +1,4 @@
-// Data frames and variables of a real kernel: all rows are reached, sorted and filtered; nothing of what is asked is recorded.
+// Data frames and variables of a real kernel: all rows can be reached, sorted and filtered, and requests are not recorded.
 import type { Page } from "@playwright/test";
 import { hasDuckDb, notebook, python, query } from "./cells.ts";
 import { bringIn } from "./demo.ts";
@@ -20,7 +20,7 @@ async function command(page: Page, words: string): Promise<void> {
 
 const idOf = (page: Page) => page.url().match(/#\/n\/([^/?]+)/)?.[1] ?? "";
 
-/** How far the record has come. */
+/** Version of the notebook on the server. */
 const versionOf = async (server: TestServer, page: Page) =>
   (JSON.parse(await server.command("show", idOf(page), "--json")) as { version: number }).version;
 
@@ -92,7 +92,7 @@ test("5 × 40 has 40 columns, a Series is a table, and a table of 120 rows is he
   const sheets = page.locator(".sheet");
   await expect(sheets.nth(0).locator(".foot")).toContainText("5 rows × 40 columns", shown);
   await expect(sheets.nth(1).locator(".foot")).toContainText("120 rows × 1 column");
-  // One column is not as wide as the page.
+  // A single column is narrower than the page.
   expect((await sheets.nth(1).boundingBox())?.width).toBeLessThan(520);
   await server.command("kernels", "shutdown", idOf(page));
   await expect(page.locator(".button.kernel")).not.toContainText("Idle");

@@ -1,4 +1,4 @@
-// New notebooks that are made of something.
+// New notebooks from templates.
 import { expect, person, saved, test, write } from "./server.ts";
 
 test("a notebook begins from a starter, becomes a template, and another is made of it", async ({ browser, server }) => {

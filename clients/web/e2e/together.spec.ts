@@ -36,7 +36,7 @@ test("a run that asks for input is announced, and leads to its field", async ({ 
   await page.keyboard.press("Enter");
   await expect(page.locator(".outputs")).toContainText("cba");
   await expect(strip).toHaveCount(0);
-  // Select all in an output selects that output.
+  // Select all in an output selects only that output.
   await page.locator(".outputs pre").first().click();
   await page.keyboard.press("Control+a");
   expect((await page.evaluate(() => getSelection()?.toString() ?? "")).trim()).toMatch(/cba$/);
@@ -78,7 +78,7 @@ test("what others do to the cell that I edit is told, with the way back; what I 
   await saved(ann);
   const notebook = /n\/([^/]+)/.exec(ann.url())?.[1] ?? "";
   const cell = (await ann.locator(".cell").first().getAttribute("id"))?.replace("cell-", "") ?? "";
-  // Somebody else of the same account, by another program.
+  // Another program with the same account.
   const headers = { authorization: `Bearer ${server.token}` };
   const token = await (
     await fetch(`${server.url}/api/notebooks/${notebook}/share-links`, {

@@ -1,6 +1,6 @@
 import { type TestServer, expect, fresh, person, saved, test, write } from "./server.ts";
 
-/** A token of the same person that can be ended apart. */
+/** Creates another token of the same person, which can be revoked separately. */
 async function token(server: TestServer): Promise<{ token: string; id: string }> {
   const answer = await fetch(`${server.url}/api/tokens`, {
     method: "POST",
@@ -117,7 +117,7 @@ test("a page that is older than the server says so, keeps what was typed, and go
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "a = 1");
   await saved(page);
-  // The new server speaks another protocol. Until it is there nobody answers: a route would.
+  // The new server has another protocol version. Until it starts the route must refuse connections, or it would answer itself.
   let there: "nobody" | "new" | "as before" = "nobody";
   await page.context().routeWebSocket(/\/api\/socket/, (socket) => {
     if (there === "nobody") return void socket.close();
@@ -144,7 +144,7 @@ test("a page that is older than the server says so, keeps what was typed, and go
 
 test("without the server the palette, the keys and the settings open all the same", async ({ browser, server }) => {
   const page = await person(browser, server);
-  // What opens over the page is loaded while nothing is done: that may be before the first word is written.
+  // Lazy parts load while the page is idle, perhaps before the first edit: wait from here.
   const parts = page.waitForResponse(/assets\/Settings-.*\.js/);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "a = 1");

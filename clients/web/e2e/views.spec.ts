@@ -1,4 +1,4 @@
-// Who and what is here, who did what, and other ways to look at a notebook.
+// Presence, authorship and other views of a notebook.
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
@@ -7,7 +7,7 @@ import { type TestServer, expect, fresh, person, saved, test, write } from "./se
 
 const notebookOf = (page: Page) => /n\/([^/]+)/.exec(page.url())?.[1] ?? "";
 
-/** Somebody else with an account, in the same notebook. */
+/** Opens the notebook for another person with an account. */
 async function joined(browser: Browser, server: TestServer, page: Page, name: string): Promise<Page> {
   const { id, token } = await server.account(name);
   await server.send("PUT", `/api/notebooks/${notebookOf(page)}/access`, { subject: { kind: "user", id }, role: "editor" });
@@ -40,7 +40,7 @@ test("the runtime agent stands beside the people, with what it runs; who stopped
   await ann.getByRole("tab", { name: "Runs" }).click();
   await expect(ann.locator(".run-line").first()).toContainText("Bo Fields");
 
-  // With nothing to go to a click shows where the kernel is.
+  // Without a running cell, a click shows the kernel panel.
   await ann
     .locator(".people")
     .getByRole("button", { name: /^Runtime agent .* idle$/ })
@@ -88,7 +88,7 @@ test("who wrote which line stands beside the text, also while it is edited", asy
   await ann.keyboard.insertText("zeroth = 0\n");
   await saved(ann);
   await expect(gutter).toHaveText(["You", "You", "", "Bo Waters"]);
-  // A click leads to the version that brought the line.
+  // A click opens the version that added the line.
   await gutter.nth(3).click();
   await expect(ann.locator(".past")).toContainText("third = 3");
   await expect(ann.locator(".past")).not.toContainText("zeroth");

@@ -1,9 +1,9 @@
-// Conditions that a page meets while people work: a long way to the server, a lower role.
+// Conditions during a test: a slow connection, a lower role.
 import type { Page } from "@playwright/test";
 import type { TestServer } from "./server.ts";
 import { notebookOf } from "./record.ts";
 
-/** What is far away answers late. Before the page is opened. */
+/** Adds a round-trip delay to the socket's messages. Call before opening the page. */
 export async function slowly(page: Page, milliseconds: number): Promise<void> {
   await page.routeWebSocket(/\/api\/socket/, (socket) => {
     const far = socket.connectToServer();
@@ -12,7 +12,7 @@ export async function slowly(page: Page, milliseconds: number): Promise<void> {
   });
 }
 
-/** What a person may do in the notebook from now on. */
+/** Changes a person's role in the notebook. */
 export async function become(server: TestServer, page: Page, id: string, role: string): Promise<void> {
   await server.send("PUT", `/api/notebooks/${notebookOf(page)}/access`, { subject: { kind: "user", id }, role });
 }

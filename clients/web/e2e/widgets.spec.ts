@@ -1,4 +1,4 @@
-// Widgets of ipywidgets with a real kernel: everybody sees the same, who may run moves them, and what they showed last stays.
+// ipywidgets with a real kernel: shared state, control by people who may run, and the last state after the kernel's end.
 import type { Page } from "@playwright/test";
 import { expect, fresh, person, test, write } from "./server.ts";
 
@@ -23,7 +23,7 @@ test("a slider that is moved in one browser moves in the other, and its value in
   await other.goto(page.url());
   const theirs = inside(other).getByRole("slider");
   await expect(theirs).toBeVisible({ timeout: 60_000 });
-  // A frame takes the focus from the editor by a click alone.
+  // A frame takes the focus from the editor only by a click.
   await handle.click();
   await handle.press("ArrowRight");
   await handle.press("ArrowRight");
@@ -31,7 +31,7 @@ test("a slider that is moved in one browser moves in the other, and its value in
   await expect(inside(other).getByText("knots 5")).toBeVisible({ timeout: 30_000 });
   await expect(theirs).toHaveAttribute("aria-valuenow", "5.0");
 
-  // Who opens it later sees how it is now, and moves it too.
+  // A later visitor sees the current state and can change it.
   const late = await person(browser, server);
   await late.goto(page.url());
   await expect(inside(late).getByText("knots 5")).toBeVisible({ timeout: 60_000 });
@@ -83,7 +83,7 @@ test("what is captured, clicked and counted is drawn, who may not run looks on, 
     .getByRole("button", { name: "Hoist" })
     .click({ force: true, timeout: 5_000 })
     .catch(() => undefined);
-  // Whatever runs in the frame says: the page passes on nothing for who may not run.
+  // The page forwards no message of a frame for people who may not run.
   await viewer
     .frames()
     .at(-1)
@@ -110,7 +110,7 @@ test("a widget that brings its own module lives in the frame, and loads nothing 
   page.on("requestfinished", (request) => !/^(data|blob):/.test(request.url()) && elsewhere.push(request.url()));
   page.on("requestfailed", (request) => elsewhere.push(`${request.url()}: ${request.failure()?.errorText}`));
   await page.getByRole("button", { name: "New notebook" }).click();
-  // What anywidget's Python does, without the package.
+  // Same messages as anywidget's Python, without the package.
   const source = [
     "import ipywidgets as w, traitlets as t",
     "class Counter(w.DOMWidget):",
@@ -150,11 +150,11 @@ test("a widget that brings its own module lives in the frame, and loads nothing 
   await expect(inside(page).getByText("kernel 1")).toBeVisible({ timeout: 30_000 });
   await expect(inside(other).getByRole("button", { name: "count 1" })).toBeVisible({ timeout: 30_000 });
 
-  // Another text is another widget; one that wants something of another host says so.
+  // Another source is another widget; one that imports from another host shows an error.
   await page.locator(".cell .source").nth(1).click();
   await page.locator(".cell").nth(1).locator(".cm-focused").waitFor();
   await run(page, "c._esm = \"import x from 'https://cdn.example/x.js'; export default { render() {} }\"", 1);
   await expect(inside(page).getByText("This widget could not be drawn")).toBeVisible({ timeout: 30_000 });
-  // The frame's policy stops it before it leaves the browser.
+  // The frame's policy blocks the request in the browser.
   expect(elsewhere.filter((each) => !each.startsWith(server.url))).toEqual(["https://cdn.example/x.js: csp"]);
 });

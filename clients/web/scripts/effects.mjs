@@ -1,5 +1,5 @@
-// Effects and refs return nothing, or the function that ends them. A browser's method may return a Promise where its type says
-// nothing (`scrollIntoView` of Chromium does): React would call it as that function, and take the whole page down.
+// Checks that effects and refs return nothing or a cleanup function. A DOM method typed `void` may return a Promise
+// (`scrollIntoView` of Chromium does): React would call it as the cleanup and crash the page.
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { parseAst } from "vite";
 
 const EFFECTS = new Set(["useEffect", "useLayoutEffect", "useInsertionEffect"]);
 const isFunction = (node) => node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression";
-/** Methods of the DOM that act, and end nothing. */
+/** DOM methods whose result is no cleanup function. */
 const ACTS = /^(focus|blur|select|scroll\w*|click|play|pause|show\w*|requestFullscreen|animate|setAttribute|remove|append)$/;
 
 function acts(node) {
@@ -15,7 +15,7 @@ function acts(node) {
   return call?.type === "CallExpression" && ACTS.test(call.callee?.property?.name ?? "");
 }
 
-/** `() => void x`, `() => () => x`, or a block whose `return` has what ends the effect. */
+/** Returns the error of a callback. Allowed: `() => void x`, `() => () => x`, or a block that returns a cleanup function. */
 function complaint(callback) {
   if (!isFunction(callback)) return undefined;
   if (callback.async) return "an async function returns a Promise";

@@ -1,4 +1,4 @@
-"""Makes the pictures small, and a moving one of the recorded frames. Needs Pillow; `make pictures` runs it."""
+"""Shrinks the pictures and makes an animation of the recorded frames. Needs Pillow; `make pictures` runs it."""
 
 import json
 import pathlib
@@ -24,7 +24,7 @@ def recording(to: pathlib.Path) -> None:
     for number, at in enumerate(times):
         later = times[number + 1] if number + 1 < len(times) else at + 2.5
         ms = max(1, round((later - at) * 1_000))
-        # What is painted in between two frames of the recording is left out.
+        # Merges frames that are shorter than the minimum.
         if ms < SHORTEST_MS and frames and durations[-1] < SHORTEST_MS:
             durations[-1] += ms
             frames[-1] = number

@@ -1,4 +1,4 @@
-// The golden files of protocol/golden, as every implementation reads them.
+// Reads the golden files of protocol/golden.
 import { readdirSync, readFileSync } from "node:fs";
 
 const golden = new URL("../../../protocol/golden/", import.meta.url);

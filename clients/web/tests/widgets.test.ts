@@ -1,4 +1,4 @@
-// What is heard from a frame of widgets, and which widgets it is given.
+// Messages from the frame of widgets, and the widgets that it receives.
 import { expect, test } from "vitest";
 import { frameMessage } from "../src/outputs/frame.ts";
 import { closure, savedWidgets } from "../src/outputs/widgets.ts";

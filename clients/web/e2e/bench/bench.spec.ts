@@ -1,5 +1,5 @@
-// How fast the page is, beside JupyterLab and marimo in the same run: `make bench-web`, on a machine that does nothing else.
-// It prints the table of BENCHMARKS.md, and is no test.
+// Benchmark of the page, JupyterLab and marimo in the same run: `make bench-web`, on an idle machine.
+// Prints the table of BENCHMARKS.md. It is not a test.
 import { readFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
@@ -10,12 +10,12 @@ import { type Product, jupyterLab, marimoEditor, ours, watch } from "./products.
 import { longestFrame } from "./watch.ts";
 
 const RUNS = Number(process.env.NOTARIUM_BENCH_RUNS ?? 5);
-/** Between two tries of a change. */
+/** Measures only Notarium, for comparing two versions of a change. */
 const OURS_ALONE = process.env.NOTARIUM_BENCH_ALONE !== undefined;
-/** Of what takes long. */
+/** Count of runs of slow measurements. */
 const STREAMS = Math.min(RUNS, 3);
 const KEYS = Number(process.env.NOTARIUM_BENCH_KEYS ?? 100);
-/** What takes longer is not waited for. */
+/** Deadline of each wait. */
 const PATIENCE_MS = 60_000;
 
 test.skip(!process.env.NOTARIUM_BENCH, "make bench-web");
@@ -46,7 +46,7 @@ const at = (sorted: number[], share: number) => sorted[Math.min(sorted.length - 
 const median = (values: number[]) => at(sort(values), 0.5);
 const ms = (value: number) =>
   Number.isNaN(value) ? "–" : value >= 10_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
-/** The median of the runs, and from which to which they were. */
+/** Median, minimum and maximum of the runs, as text. */
 const ofRuns = (runs: number[]) => {
   const sorted = sort(runs);
   const range = runs.length > 1 ? ` (${sorted[0]?.toFixed(0)}–${sorted.at(-1)?.toFixed(0)})` : "";
@@ -71,7 +71,7 @@ test.afterAll(async () => {
     console.log(`| ${what} | ${most} | ${names.map((name) => measured.get(name)?.[row as Row] ?? "–").join(" | ")} |`);
 });
 
-/** What cannot be measured of one product is said, and takes no other number with it. */
+/** Measures each product. A failure is printed and does not affect the other products. */
 async function ofEach(browser: Browser, measure: (product: Product) => Promise<void>): Promise<void> {
   for (const product of products) {
     await measure(product).catch((error: unknown) => console.log(`${product.name}: not measured: ${String(error).slice(0, 500)}`));
@@ -79,7 +79,7 @@ async function ofEach(browser: Browser, measure: (product: Product) => Promise<v
   }
 }
 
-/** Opens a notebook as a reload does: signed in, with what the server let the browser keep. */
+/** Opens a notebook like a reload: signed in, with a warm browser cache. */
 async function reload(page: Page, address: string): Promise<{ paint: number; ready: number }> {
   await page.goto(address, { timeout: PATIENCE_MS });
   await page.reload({ timeout: PATIENCE_MS });
@@ -103,7 +103,7 @@ test("what is loaded at once", async ({ browser }) => {
     const page = await visit(product, browser);
     await page.goto(await product.place(browser, 100));
     await page.waitForFunction(() => window.marks.ready, undefined, { timeout: PATIENCE_MS });
-    // The same bytes with the same compression, whatever the server sends.
+    // Compresses the same way for all products, whatever their servers send.
     const files = await page.evaluate(async () => {
       const all = performance.getEntriesByType("resource").map(({ name }) => name);
       const wanted = all.filter((name) => /\.(m?js|css)(\?|$)/.test(name));
@@ -139,13 +139,13 @@ test("opening 10,000 cells, and scrolling", async ({ browser }) => {
     const runs = [];
     for (let run = 0; run < RUNS; run++) {
       runs.push((await reload(page, address)).ready);
-      // Who needs so long needs it each time.
+      // After one timeout the other runs would time out too.
       if (Number.isNaN(runs.at(-1))) break;
     }
     const isReady = runs.every((each) => !Number.isNaN(each));
     note(product, "ready10000", isReady ? ofRuns(runs) : `not in ${PATIENCE_MS / 1_000} s`);
     if (isReady) {
-      // All groups are there before they are scrolled through.
+      // Wait until all groups of cells exist before scrolling.
       if (product.name === "Notarium") await expect(page.locator(".cell")).toHaveCount(10_000, { timeout: PATIENCE_MS });
       const frames = [];
       for (let run = 0; run < RUNS; run++) frames.push(await page.evaluate(longestFrame, product.watched.source));
@@ -166,7 +166,7 @@ test("a key to the screen while another cell streams", async ({ browser }) => {
       runs.push(await page.evaluate(() => window.marks.keys));
       const lines = ((await shown()) - before) / ((Date.now() - began) / 1_000);
       console.log(`${product.name}: ${lines.toFixed(0)} lines/s came to the screen while the keys were typed`);
-      // The next one streams alone.
+      // Wait for the end of this stream, so that the next one runs alone.
       await isOver;
       await page.context().close();
     }
@@ -174,7 +174,7 @@ test("a key to the screen while another cell streams", async ({ browser }) => {
   });
 });
 
-// JupyterLab needs an extension for it and marimo an option; neither is on in what people install.
+// JupyterLab needs an extension for collaboration, marimo an option. Neither is enabled by default.
 test("an edit at another's screen", async ({ browser }) => {
   await ofEach(browser, async (product) => {
     if (!product.pair) return;

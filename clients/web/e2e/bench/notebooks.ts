@@ -1,4 +1,4 @@
-// The notebooks that are measured, the same for every product.
+// Notebooks of the benchmark, the same for every product.
 
 function sourceOf(index: number): string {
   const line = (number: number) => `value_${index}_${number} = sum(range(${index}))  # line ${number}`;
@@ -7,7 +7,7 @@ function sourceOf(index: number): string {
 
 export const STREAM_SECONDS = 20;
 
-/** 10,000 lines a second, in batches of a hundred, whatever one of them takes. Each line is a number one larger. */
+/** Prints 10,000 consecutive numbers a second, in batches of a hundred, at a fixed rate. */
 export const STREAM = `import time
 began, line = time.time(), 0
 while time.time() < began + ${STREAM_SECONDS}:
@@ -28,7 +28,7 @@ export function nbformat(cells: string[]): object {
   return { nbformat: 4, nbformat_minor: 5, metadata: { kernelspec }, cells: cells.map(cell) };
 }
 
-/** As marimo keeps a notebook: a program. */
+/** Notebook in marimo's format: a Python program. */
 export function marimo(cells: string[]): string {
   const indented = (source: string) => source.replace(/^/gm, "    ");
   const cell = (source: string) => `@app.cell\ndef _():\n${indented(source || "pass")}\n    return\n`;

@@ -1,4 +1,4 @@
-// What is measured: this page, and JupyterLab and marimo from PyPI (`make bench-web` installs them), each on the same notebooks.
+// Products of the benchmark: this page, and JupyterLab and marimo from PyPI (`make bench-web` installs them).
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -16,13 +16,13 @@ const BIN = new URL("../../../../target/bench-venv/bin", import.meta.url).pathna
 export interface Product {
   name: string;
   watched: Watched;
-  /** The address of a notebook with so many cells. */
+  /** Creates a notebook with this many cells and returns its address. */
   place: (browser: Browser, count: number) => Promise<string>;
-  /** A browser that may open it. */
+  /** Returns a page in a browser that may open the notebook. */
   visitor: (browser: Browser) => Promise<Page>;
-  /** A page whose first cell streams, with the caret in the second; and how many lines have come so far. */
+  /** Returns a page whose first cell streams, with the caret in the second, and a function that counts the lines so far. */
   streaming: (browser: Browser) => Promise<{ page: Page; shown: () => Promise<number> }>;
-  /** Two people in one notebook, the first with the caret in its only cell; where that can be had of what people install. */
+  /** Returns pages of two people in one notebook, the first with the caret in its only cell. Absent if not installed by default. */
   pair?: (browser: Browser) => Promise<[Page, Page]>;
   end: () => Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function ours(): Promise<Product> {
 
 const KEYS_A_SECOND = 5;
 
-/** Others who type, each in a cell of their own, by the protocol (protocol/README.md). From a tab of this server, whose rules allow a socket. */
+/** Simulates people who type by the protocol, each in a new cell. Runs in a tab of this server, whose policy allows a socket. */
 async function typists(page: Page, server: TestServer, count: number): Promise<void> {
   const notebook = /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
   const others = await page.context().newPage();
@@ -118,7 +118,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A program of the environment, in a folder and a home of its own, until it answers. */
+/** Starts a program of the environment in a separate folder and home, and waits until it answers. */
 async function started(program: string, folder: string, args: string[], url: string): Promise<ChildProcess> {
   const home = join(folder, "home");
   mkdirSync(home, { recursive: true });
@@ -146,14 +146,14 @@ async function ended(process_: ChildProcess, folder: string): Promise<void> {
 
 const MARIMO_OUTPUT = ".console-output-area, [data-testid=console-output-area]";
 
-/** The lines of the stream are numbers that grow. */
+/** Reads the last number of the stream, which is the count of lines. */
 const lastLine = (page: Page, output: string) => () =>
   page
     .locator(output)
     .first()
     .evaluate((node) => Number((node as HTMLElement).innerText.slice(-400).match(/\d+/g)?.at(-1) ?? Number.NaN));
 
-/** A notebook that was open before has a kernel, and what it said. */
+/** Count of streams: each uses a new notebook, because a used one has a kernel and outputs. */
 let streams = 0;
 
 const plainPage = async (browser: Browser) => (await browser.newContext()).newPage();
@@ -193,7 +193,7 @@ export async function marimoEditor(): Promise<Product | undefined> {
   if (!existsSync(join(BIN, "marimo"))) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "bench-marimo-"));
   mkdirSync(join(folder, "home", "marimo"), { recursive: true });
-  // Opening runs nothing, as in the others.
+  // Opening runs no cells, as in the other products.
   writeFileSync(join(folder, "home", "marimo", "marimo.toml"), "[runtime]\nauto_instantiate = false\n");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

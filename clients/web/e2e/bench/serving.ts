@@ -1,5 +1,5 @@
-// The page of a folder (NOTARIUM_PAGE) before a server, as the program itself would send it: compressed, and kept by the browser. What
-// `fresh` does instead goes through the test, which no time can be taken of.
+// Proxy that serves the page of a folder (NOTARIUM_PAGE) in front of a server, compressed and cacheable like the program's own.
+// `fresh` instead routes requests through the test, which distorts times.
 import { existsSync, readFileSync } from "node:fs";
 import { type IncomingMessage, type ServerResponse, createServer, request } from "node:http";
 import { connect } from "node:net";
@@ -11,7 +11,7 @@ interface Sent {
   headers: Record<string, string>;
 }
 
-/** Gives the address of the two. It ends with the process. */
+/** Starts the proxy and returns its address. It ends with the process. */
 export async function serving(folder: string, server: string): Promise<string> {
   const to = new URL(server);
   const files = new Map<string, Sent | undefined>();
@@ -32,7 +32,7 @@ export async function serving(folder: string, server: string): Promise<string> {
   own.on("upgrade", (asked, socket) => {
     const passed = connect({ host: to.hostname, port: Number(to.port), noDelay: true });
     const lines = [`${asked.method} ${asked.url} HTTP/1.1`];
-    // It answers to its own name alone.
+    // The server accepts only its own host name and origin.
     const known: Record<string, string> = { host: to.host, origin: to.origin };
     for (let at = 0; at < asked.rawHeaders.length; at += 2) {
       const name = asked.rawHeaders[at] ?? "";

@@ -1,11 +1,11 @@
-// What runs inside the measured page: notes when it can be typed in, and how long keys and changes take to the screen.
+// Script inside the measured page: records when typing is possible, and the latency of keys and changes to the screen.
 
 export interface Marks {
-  /** Milliseconds since the page began. */
+  /** Milliseconds from navigation until typing is possible. */
   ready?: number;
-  /** From each key to the paint after it. */
+  /** Milliseconds from each key to the next paint. */
   keys: number[];
-  /** Who waits for the next change of the first cell that is painted, by the machine's clock. */
+  /** Callback for the next painted change of the first cell, with the machine's time. */
   told?: (at: number) => void;
 }
 
@@ -18,15 +18,15 @@ declare global {
 }
 
 export interface Watched {
-  /** The text of a cell. */
+  /** Selector of a cell's text. */
   source: string;
-  /** What one clicks to open a cell's editor, where there is none before. */
+  /** Selector of the element that opens a cell's editor, if cells have none before. */
   closed?: string;
-  /** What one types in. */
+  /** Selector of the editor. */
   editor: string;
 }
 
-/** Goes into the first cell as soon as it is there. Given to the browser as text: it refers to nothing outside. */
+/** Focuses the first cell as soon as it exists. Runs in the browser as text, so it refers to no outer names. */
 export function watch({ source, closed, editor }: Watched): void {
   const marks: Marks = { keys: [] };
   window.marks = marks;
@@ -42,7 +42,7 @@ export function watch({ source, closed, editor }: Watched): void {
     if (!node || isOpened) return;
     isOpened = true;
     if (closed) {
-      // A person's click begins with a pointer, and only a person's click gives letters a place.
+      // The page focuses an editor only after a pointer event, as of a person's click.
       node.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
       node.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
     } else node.focus();
@@ -53,14 +53,14 @@ export function watch({ source, closed, editor }: Watched): void {
     if (location.pathname !== "/" || location.hash.includes("/n/") || !closed) open();
     if (!marks.ready && document.activeElement?.closest(editor)) painted(() => (marks.ready ??= performance.now()));
     const length = lengthNow();
-    // A caret that moves is no edit.
+    // Compare lengths: caret movements also mutate the DOM.
     if (length !== known) painted(() => marks.told?.(performance.timeOrigin + performance.now()));
     known = length;
   }).observe(document, { childList: true, subtree: true, characterData: true });
   addEventListener("keydown", (event) => painted(() => marks.keys.push(performance.now() - event.timeStamp)), true);
 }
 
-/** The longest frame while the list of cells is scrolled through. */
+/** Milliseconds of the longest frame while scrolling through the cells. */
 export async function longestFrame(source: string): Promise<number> {
   let box: Element | null = document.querySelector(source);
   while (box && !(box.scrollHeight > box.clientHeight + 2_000 && /auto|scroll/.test(getComputedStyle(box).overflowY)))

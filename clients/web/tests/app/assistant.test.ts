@@ -1,4 +1,4 @@
-// What the page makes of an assistant's work: the review of a turn, the ends of calls, differences by word.
+// Assistant's work on the page: review of a turn, ends of calls, differences by word.
 import { expect, test } from "vitest";
 import { diffOf } from "../../src/app/diff.ts";
 import { Review } from "../../src/app/review.ts";
@@ -65,7 +65,7 @@ test("results are found by their call, and a message that comes twice is one", (
   const result = { tool_result: { provider_id: "p", call_id: "x", text: "done", is_error: false } };
   const messages = [{ id: "1", role: "tool", blocks: [result], turn: "t", isPartial: false }];
   expect(resultsOf(messages).get("x")).toEqual({ text: "done", isError: false });
-  // One that refers to the end of its call, and a block of a later version.
+  // A result that refers to the end of its call, and a block of a later version.
   const refers = [{ tool_result: { provider_id: "p", call_id: "y" } }, "word" as never];
   const ends = new Map([endOf(event("ToolCallExecuted", { call_id: "y", end: "ok", result: "much" }))!]);
   expect(resultsOf([{ id: "2", role: "tool", blocks: refers, turn: "t", isPartial: false }], ends).get("y")).toEqual({

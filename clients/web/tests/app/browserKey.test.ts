@@ -1,4 +1,4 @@
-// A browser's session: bound to a key, its token in memory, another one when the server forgets.
+// Browser session: bound to a key, token in memory, renewed when the server forgets it.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Session, TOLD, exchange, isLinkEnded, resume as resumed, signIn } from "../../src/app/session.ts";
 
@@ -10,10 +10,10 @@ vi.mock("idb-keyval", () => ({
 }));
 
 const tab = new Map<string, string>();
-/** What the server knows. */
+/** State of the fake server. */
 const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0, opened: new Set<string>() };
 
-/** A page that opens. */
+/** Opens a page and resumes its session. */
 async function resume(): Promise<Session | undefined> {
   const session = await resumed();
   if (session === TOLD) throw new Error("nobody was to be told");
@@ -101,7 +101,7 @@ test("a page that was opened with a session gets one of its own", async () => {
   expect((await resume())?.token).toBe("page 3");
 });
 
-/** As the browser does with the address of a link. */
+/** Opens a page with the address of a link. */
 function openLink(): Promise<Session | undefined> {
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/#token=nt_link_s1_00"));
   const replaced = vi.fn();
@@ -114,7 +114,7 @@ test("a link opens this browser once, and its other tabs need none", async () =>
   expect(tab.size).toBe(0);
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
   expect((await resume())?.token).toBe("page 2");
-  // The same link again, here: who is signed in stays so, and reads it.
+  // The same link again in this browser: the person stays signed in and sees a notice.
   const again = await openLink();
   expect(again?.token).toBe("page 3");
   expect(again?.arrival?.text).toBe("This link was already used. You’re signed in as Ann.");

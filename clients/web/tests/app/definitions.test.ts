@@ -1,4 +1,4 @@
-// Where a name is defined, over the cells of a notebook. `|` stands where the caret is.
+// Go to definition over the cells of a notebook. `|` marks the caret.
 import { expect, test } from "vitest";
 import { definitionOf } from "../../src/app/definitions.ts";
 

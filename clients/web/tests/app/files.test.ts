@@ -1,4 +1,4 @@
-// What is said of files that come in and go out.
+// Notices about imported and exported files.
 import { expect, test } from "vitest";
 import { arrived, importWords, takeArrival } from "../../src/app/arrivals.ts";
 import { fileName, lackWords } from "../../src/app/download.ts";

@@ -1,4 +1,4 @@
-// Where nothing that is kept confirms: a decision goes with a session of a few minutes, which is kept in memory alone.
+// Servers that ask for the password: decisions use a session of a few minutes, kept only in memory.
 import { afterEach, expect, test, vi } from "vitest";
 import { type Me, Session, isNotProved } from "../../src/app/session.ts";
 
@@ -28,7 +28,7 @@ test("a decision goes with the fresh session, which is asked for again when its 
   await expect(session.deciding()).rejects.toThrow("no password entered");
   const prove = vi.fn(() => session.signInAfresh("correct horse").then(() => true));
   session.proveBy(prove);
-  // Two decisions at a time ask once.
+  // Two concurrent decisions ask once.
   const [rest] = await Promise.all([session.deciding(), session.deciding()]);
   expect(prove).toHaveBeenCalledTimes(1);
   expect(session.asksAgain).toBe(false);

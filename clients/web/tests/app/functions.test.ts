@@ -69,7 +69,7 @@ test("an object has fields of its own, each with its place", () => {
   });
   const started = initially(nested);
   expect(started).toMatchObject({ "sail.at.x": "", "sail.at.y": "2", "sail.name": "", "from.x": "7", "from.y": "8" });
-  // A type that holds itself ends as JSON.
+  // A recursive type ends as a JSON field.
   expect(Object.keys(started).filter((path) => path.startsWith("tree."))).toEqual([
     "tree.left.left.left",
     "tree.left.left.size",
@@ -79,7 +79,7 @@ test("an object has fields of its own, each with its place", () => {
 
   const done = filled(nested, { ...started, "sail.at.x": "1", "from.x": "", "from.y": "" });
   expect(done).toEqual({ arguments: { sail: { at: { x: 1, y: 2 }, name: "" } }, errors: {} });
-  // An object that may be left out, and that nobody touched, asks for nothing.
+  // An optional object without input has no required fields.
   expect(filled(fieldsOf({ properties: { at: point } }), { "at.x": "", "at.y": "2" })).toEqual({ arguments: {}, errors: {} });
   expect(filled(nested, { ...started, "sail.at.y": "3", "from.x": "a" }).errors).toEqual({
     "sail.at.x": "Required",

@@ -1,10 +1,10 @@
-// What the page makes of the graph of a notebook, without a page.
+// Dependency graph of a notebook: its drawing and numbers, without a page.
 import { describe, expect, test, vi } from "vitest";
 import { type CellReport, Graph, numbered, partsOf } from "../../src/app/graph.ts";
 import { labelOf, linkMap } from "../../src/app/links.ts";
 import type { NotebookStore } from "../../src/app/store.ts";
 
-/** Cells by their ids, with those that read from each. */
+/** Reports of cells by id, with their dependents. */
 function reports(children: Record<string, string[]>): CellReport[] {
   const link = (cell_id: string) => ({ cell_id, names: ["x"] });
   return Object.entries(children).map(([cell_id, to]) => ({
@@ -28,10 +28,10 @@ describe("the map of dependencies", () => {
 
   test("lines that meet in a row, or pass each other, have lanes of their own; others share one", () => {
     const lanes = (children: Record<string, string[]>) => drawn(children).links.map(({ from, to, lane }) => `${from}${to}:${lane}`);
-    // In a chain a → b → c the lane of b is not that of a: one line would say a → c.
+    // In a chain a → b → c, b needs another lane than a: a shared line would mean a → c.
     expect(lanes({ a: ["b"], b: ["c"], c: [] })).toEqual(["01:0", "12:1"]);
     expect(lanes({ a: ["b"], b: [], c: ["d"], d: [] })).toEqual(["01:0", "23:0"]);
-    // All that read from one cell are on one line; the longer is further out.
+    // Dependents of one cell share a line; longer lines are further out.
     expect(lanes({ a: ["b", "d"], b: ["c"], c: [], d: [] })).toEqual(["01:1", "03:1", "12:0"]);
   });
 

@@ -1,4 +1,4 @@
-// Restoring a version, and who wrote which line.
+// Restoring a version, and authors of lines.
 import { ChangeSet, Text } from "@codemirror/state";
 import { expect, test } from "vitest";
 import { blame } from "../../src/app/blame.ts";
@@ -13,7 +13,7 @@ const content = (cells: Record<string, string>, title = "T"): Content => ({
   ),
 });
 
-/** What the commands make of a notebook, by the rules of the protocol. */
+/** Notebook after the commands, by the rules of the protocol. */
 function after(now: Content, commands: Command[], trash = new Map<string, string>()): { title: string; cells: [string, string][] } {
   let { title } = now;
   const order = [...now.order];
@@ -80,7 +80,7 @@ test("any order of any cells", () => {
   }
 });
 
-/** Events of people who replace parts of a text. */
+/** Creates events of people who replace parts of a text. */
 function events(first: string, ...edits: [who: string, from: number, to: number, insert: string][]): EventMessage[] {
   let text = Text.of(first.split("\n"));
   const event = (version: number, who: string, type: string, payload: object) =>

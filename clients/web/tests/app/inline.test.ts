@@ -6,10 +6,10 @@ test("the longest block of code of an answer is the proposal; an answer in words
   expect(blockOf("Like this:\n\n```python\nx = 1\n```\nor\n```\nx = 1\ny = 2\n```\n")).toBe("x = 1\ny = 2");
   expect(blockOf("It adds `a` and `b`.")).toBeUndefined();
   expect(blockOf("```\n```")).toBe("");
-  // A text cell with code in it: its block has a longer fence.
+  // The answer for a text cell with code has a longer fence.
   expect(blockOf("````markdown\n# Title\n```python\nx\n```\n````")).toBe("# Title\n```python\nx\n```");
   expect(blockOf("~~~\nx = '''\n```\n'''\n~~~")).toBe("x = '''\n```\n'''");
-  // A block that was cut off is no proposal.
+  // An incomplete block is no proposal.
   expect(blockOf("```python\nx = 1\n")).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-// Jupyter's keys, and what they do here.
+// Keyboard shortcuts, compared with Jupyter's.
 import { afterEach, expect, test, vi } from "vitest";
 import { duplicates, keysOf, latinKey, pressOf, setKeys } from "../../src/commands/keys.ts";
 import { actions, editorKey, keyLabel } from "../../src/commands/table.ts";
@@ -91,11 +91,11 @@ test("a person's own keys take the place of the usual ones, duplicates are named
   expect(duplicates(actions).get("a")).toEqual(expect.arrayContaining(["merge", "insert-above"]));
   setKeys(find("merge"), ["$mod+j"]);
   expect(keysOf(find("merge"))).toEqual({ keys: [], editKeys: ["$mod+j"] });
-  // The palette's key means something else in the editor: a third meaning is one too many in both.
+  // The palette's key has another meaning in the editor: a third meaning conflicts with both.
   setKeys(find("merge"), ["$mod+k"]);
   expect(duplicates(actions).get("$mod+k")).toEqual(expect.arrayContaining(["merge", "palette"]));
   expect(duplicates(actions.filter(({ id }) => id !== "palette")).get("$mod+k")).toContain("ask-inline");
-  // A key that begins another's would leave that one out of reach.
+  // A key that is the prefix of another shortcut makes that one unreachable.
   setKeys(find("merge"), ["d"]);
   expect(duplicates(actions).get("d d")).toEqual(expect.arrayContaining(["merge", "delete"]));
   setKeys(find("merge"), undefined);

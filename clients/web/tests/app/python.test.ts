@@ -1,4 +1,4 @@
-// Ruff reads a notebook: names over the cells, magics, what is formatted. With the ruff that the page has.
+// Ruff on notebooks: names across cells, magics, formatting. Uses the page's build of ruff.
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { PositionEncoding, Workspace, initSync } from "@astral-sh/ruff-wasm-web";

@@ -1,4 +1,4 @@
-// Tables of connections: asked when something may have changed them, and not for every letter.
+// Cache of connections' tables: refreshed when they may have changed, not for every key.
 import { expect, test, vi } from "vitest";
 import { Schemas, found, shortName } from "../../src/app/schemas.ts";
 import type { NotebookStore } from "../../src/app/store.ts";

@@ -1,4 +1,4 @@
-// Commands are found by other words than those of their titles.
+// Search of commands by synonyms of their titles.
 import { expect, test } from "vitest";
 import { foundActions } from "../../src/commands/search.ts";
 import { actions } from "../../src/commands/table.ts";

@@ -1,4 +1,4 @@
-// What the page says of runs, drafts and steps, without a page.
+// Texts about runs, drafts and steps, without a page.
 import { expect, test } from "vitest";
 import { nextMark } from "../../src/app/attention.ts";
 import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
@@ -116,7 +116,7 @@ test("a run's sentence says who, when, how long and how it ended", () => {
   const waiting = { ...run, status: "queued", started_at: null, ended_at: null } as Execution;
   expect(runSentence(waiting, "")).toMatch(/^Started by someone, .+\. Queued\.$/);
   expect([420, 2_500, 15_900, 125_000, 7_200_000].map(shortDuration)).toEqual(["420 ms", "2.5 s", "15 s", "2:05", "2 h"]);
-  // The server's clock is known to half a second.
+  // The server's clock is known to half a second, so durations may be negative.
   expect(shortDuration(-253)).toBe("0 ms");
   expect([1, 2, 3, 11, 22].map(ordinal)).toEqual(["1st", "2nd", "3rd", "11th", "22nd"]);
 });

@@ -1,4 +1,4 @@
-// A turn that was undone offers no undo; a redo brings the offer back.
+// Undo button of a turn: hidden after an undo, back after a redo.
 import { expect, test } from "vitest";
 import { UndoneCalls, changing } from "../../src/app/undone.ts";
 

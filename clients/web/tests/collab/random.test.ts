@@ -1,5 +1,5 @@
 // Random histories: several people type into the same cells, connections break, snapshots replace states, cells are
-// deleted. In the end all hold the server's state, and what each editor shows is the server's text.
+// deleted. In the end all replicas and editors must equal the server's state.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Person } from "../support/person.ts";
 import { ReferenceServer } from "../support/server.ts";
@@ -10,7 +10,7 @@ const STEPS = 120;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Mulberry32. */
+/** Seeded random generator (mulberry32). */
 function generator(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -27,7 +27,7 @@ function typeSomewhere(person: Person, random: (below: number) => number): void 
   const cell = "ab"[random(2)] ?? "a";
   if (!person.replica.document.cells.has(cell)) return;
   const text = person.shown(cell);
-  // Never inside a pair: an editor does not do that either.
+  // Never inside a surrogate pair, as in an editor.
   const places = [...text].reduce<number[]>((all, character) => [...all, (all.at(-1) ?? 0) + character.length], [0]);
   const [one, two] = [places[random(places.length)] ?? 0, places[random(places.length)] ?? 0];
   const to = random(3) === 0 ? Math.max(one, two) : Math.min(one, two);

@@ -1,4 +1,4 @@
-// Undo in the editor of one cell: it takes back what its person did last there, and never another's text.
+// Undo in the editor of one cell: it undoes only the person's own last edits.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Letters } from "../support/letters.ts";
 import { Person } from "../support/person.ts";
@@ -44,7 +44,7 @@ test("each press takes back one step, unsent, sent or older than the page; then 
   await pause();
   old!.type("a", "b");
   await settle(old!);
-  // The page is loaded anew.
+  // The page is reloaded.
   const ann = new Person(server, "ann");
   await settle(ann);
   ann.type("a", "c");
@@ -121,7 +121,7 @@ test("text typed before the answer to a redo is taken back before that redo", as
   await settle(ann!);
   press(ann!, "undo");
   await settle(ann!);
-  // The page is loaded anew, so it asks the server.
+  // The page is reloaded, so it asks the server.
   const again = new Person(server, "ann");
   await settle(again);
   press(again, "redo");
@@ -159,7 +159,7 @@ test("a composed word is one step, what is pasted is one of its own", async () =
   expect(seen).toEqual(["にほん", ""]);
 });
 
-/** Mulberry32. */
+/** Seeded random generator (mulberry32). */
 function generator(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -174,7 +174,7 @@ async function play(seed: number): Promise<void> {
   const random = generator(seed);
   const { server, letters, people } = await setup("ann", "bo", "it");
   let next = 0x4e00;
-  /** Who has taken back what was never sent, which the server cannot know of. */
+  /** People who have undone unsent edits, which the server does not know. */
   const took = new Set<Person>();
   const type = (person: Person) => {
     took.delete(person);
@@ -182,7 +182,7 @@ async function play(seed: number): Promise<void> {
     const text = Array.from({ length: 1 + random(2) }, () => String.fromCharCode(next++)).join("");
     person.replaceText("a", at, at, text);
   };
-  // What two delete at the same time is back when one of them undoes it.
+  // Settle first: text that two people delete concurrently returns when one of them undoes it.
   const remove = async (person: Person) => {
     await settle(...people);
     if (person.shown("a") === "") return;

@@ -1,4 +1,4 @@
-// Completion from the kernel, as the editor asks for it.
+// Completion by the kernel, as the editor requests it.
 import { CompletionContext } from "@codemirror/autocomplete";
 import { python } from "@codemirror/lang-python";
 import { ensureSyntaxTree } from "@codemirror/language";
@@ -13,14 +13,14 @@ const matches = (from: number, to: number, ...found: (string | CompletionMatch)[
   completed: { from, to, matches: found.map((each) => (typeof each === "string" ? { text: each } : each)) },
 });
 
-/** Parsed to its end, however slow the machine is. */
+/** Editor state with a complete syntax tree, also on slow machines. */
 function python3(code: string): EditorState {
   const state = EditorState.create({ doc: code, extensions: [python()] });
   ensureSyntaxTree(state, code.length, 60_000);
   return state.update({}).state;
 }
 
-/** What is offered at the end of the code. */
+/** Requests completion at the end of the code. */
 async function complete(code: string, answer: KernelAnswer | undefined | Promise<undefined>, explicit = false) {
   const ask = vi.fn<Ask>(() => Promise.resolve(answer));
   const state = python3(code);

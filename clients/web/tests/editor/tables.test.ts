@@ -1,4 +1,4 @@
-// Completion in SQL: tables and columns as the connection has them, variables in braces.
+// SQL completion: tables and columns of the connection, variables in braces.
 import { CompletionContext, type CompletionSource } from "@codemirror/autocomplete";
 import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
@@ -24,7 +24,7 @@ const shop: ConnectionSchema = {
   ],
 };
 
-/** `|` is the caret. The labels that are offered there, or null. */
+/** Labels offered at the caret `|`, or null. */
 async function offered(make: (tables: Tables) => CompletionSource, text: string, schema = shop, explicit = false) {
   const ask = vi.fn<Tables>(() => Promise.resolve(schema));
   const result = await make(ask)(at(text, explicit));

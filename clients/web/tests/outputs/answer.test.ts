@@ -1,4 +1,4 @@
-// What of an answer is code, and which cell it becomes.
+// Code in an assistant's answer, and the cell made from it.
 import { expect, test } from "vitest";
 import { answerParts, cellOfCode } from "../../src/outputs/answer.ts";
 

@@ -1,4 +1,4 @@
-// All rows of an SQL cell's result read as its first rows do (protocol/golden/sql_result.json, which the Python side is held to as well).
+// Arrow rows of an SQL result equal its first rows in JSON (protocol/golden/sql_result.json, which Python tests too).
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { rowsOf } from "../../src/outputs/arrow.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parquetRows } from "../../src/outputs/parquet.ts";
 
-// pyarrow wrote both: a text, a number beyond 2^53, a time, a structure; the last row is empty.
+// Files written by pyarrow: a text, a number beyond 2^53, a time and a structure; the last row is empty.
 const FILES = {
   snappy: [
     "UEFSMRUAFTgVPCwVBhUAFQYVBhwAAAAcbAIAAAADAwgAAADDhWxlc3VuZAYAAABQw6RybnUVABUsFTAsFQYVABUGFQYcAAAAFlQCAAAAAwMBAA",

@@ -1,4 +1,4 @@
-// The generated types fit the golden files: each file becomes a constant of its type, and the compiler checks them.
+// Checks the generated types against the golden files: each file becomes a constant of its type, which the compiler checks.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

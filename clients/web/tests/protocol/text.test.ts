@@ -1,4 +1,4 @@
-// The golden text cases: CodeMirror itself and our own apply agree with them.
+// Golden text cases: CodeMirror and our own `apply` must agree with them.
 import { ChangeSet, Text } from "@codemirror/state";
 import { expect, test } from "vitest";
 import { applyChange, mapRange } from "../../src/protocol/change.ts";

@@ -1,5 +1,5 @@
-// The text of a cell of letters of which there is no second, by what each group did: a letter is there as long as the group stands
-// that wrote it, and none that stands has deleted it. It is the server's undo in tests, and what the page's is held against.
+// Model of undo for a text of unique letters. A letter is shown while its writing group is in effect and no group in effect has
+// deleted it. Tests use it as the server's undo and compare the page's with it.
 import { ChangeSet } from "@codemirror/state";
 import type { ChangeSet as Wire, EventMessage } from "../../src/protocol/messages.ts";
 import { toText } from "../../src/collab/text.ts";
@@ -10,7 +10,7 @@ interface Letter {
   deletedBy: Set<string>;
 }
 
-/** A step of somebody: under which id it is undone, and which group it made stand or fall. */
+/** Undo or redo step of a person: the id by which it is undone, and the group that it affects. */
 interface Step {
   id: string;
   group: string;
@@ -18,9 +18,9 @@ interface Step {
 
 export class Letters implements Undoing {
   readonly letters = new Map<string, Letter>();
-  /** A writing was undone that others had deleted, and the deletion was undone then. */
+  /** True if an insertion was undone that others had deleted, and then the deletion was undone. The model no longer applies. */
   hasStrayed = false;
-  /** All letters, those that are not shown among them. */
+  /** All letters in order, including hidden ones. */
   #order: string[] = [];
   readonly #fallen = new Set<string>();
   readonly #stacks = new Map<string, { undo: Step[]; redo: Step[] }>();
@@ -45,7 +45,7 @@ export class Letters implements Undoing {
     return this.#stacksOf(user).redo.some(({ id }) => id === redoes) ? (redoes ?? undefined) : undefined;
   }
 
-  /** What is shown when the last of these groups that still has an effect is taken back or done again. */
+  /** Text after the undo or redo of the last step that still changes the text. */
   after(user: string, kind: "undo" | "redo"): { shown: string; step: Step } | undefined {
     const steps = this.#stacksOf(user)[kind];
     const now = this.shown;
@@ -79,7 +79,7 @@ export class Letters implements Undoing {
     return { change: this.#changeTo(new Set(shown)).toJSON() as Wire, undoes: step.id };
   }
 
-  /** Letter by letter, so that what stands stays. */
+  /** Change to this set of shown letters, letter by letter, so that others are not touched. */
   #changeTo(after: Set<string>): ChangeSet {
     const changes: { from: number; to?: number; insert?: string }[] = [];
     let at = 0;
@@ -92,7 +92,7 @@ export class Letters implements Undoing {
     return ChangeSet.of(changes, at);
   }
 
-  /** It has no effect any more: it is undone all the same. */
+  /** Marks a step without effect as undone. */
   #skip(user: string, step: Step): undefined {
     const { undo, redo } = this.#stacksOf(user);
     undo.splice(undo.indexOf(step), 1);
@@ -119,12 +119,12 @@ export class Letters implements Undoing {
     this.#follow(after, id, undoes !== null && undoes !== undefined);
   }
 
-  /** Brings the letters to what the text is after an event. */
+  /** Updates the letters to the text after an event. */
   #follow(text: string, id: string, isStep: boolean): void {
     const is = new Set(text);
     for (const letter of this.#order) {
       if (is.has(letter) === this.#isShown(letter)) continue;
-      // What others took back meanwhile comes back by the hand of who undid last, and is theirs.
+      // A letter that others had undone returns with this event and belongs to its group.
       if (is.has(letter)) {
         this.letters.set(letter, { by: id, deletedBy: new Set() });
         this.hasStrayed = true;

@@ -1,4 +1,4 @@
-// Sockets between clients and the reference server, in the test's hand: nothing arrives before it is delivered.
+// Fake sockets between clients and the reference server. Messages arrive only when the test delivers them.
 import type { ClientMessage, ServerMessage } from "../../src/protocol/messages.ts";
 import type { Socket } from "../../src/transport/connection.ts";
 import type { Client, ReferenceServer } from "./server.ts";
@@ -23,7 +23,7 @@ export class FakeSocket implements Socket {
 
 export class FakeNet {
   readonly sockets: FakeSocket[] = [];
-  /** Connections cannot be made. */
+  /** True if new connections fail. */
   isDown = false;
   readonly #clients = new Map<FakeSocket, Client>();
 
@@ -41,7 +41,7 @@ export class FakeNet {
     return socket;
   }
 
-  /** Lets the newest connection be made, or fail. */
+  /** Opens the newest connection, or fails it if the network is down. */
   accept(socket = this.current): void {
     if (socket.isOpen || socket.isClosed) return;
     if (this.isDown) return this.cut(socket);
@@ -53,7 +53,7 @@ export class FakeNet {
     socket.onopen?.();
   }
 
-  /** The next message of each direction arrives. Says whether there was one. */
+  /** Delivers the next message of each direction. Returns true if there was one. */
   deliver(direction: "both" | "up" | "down" = "both", socket = this.current): boolean {
     const client = this.#clients.get(socket);
     if (!client || !socket.isOpen || socket.isClosed) return false;
@@ -69,7 +69,7 @@ export class FakeNet {
     while (this.deliver());
   }
 
-  /** What was on its way is lost. */
+  /** Cuts a connection. Undelivered messages are lost. */
   cut(socket = this.current): void {
     const client = this.#clients.get(socket);
     if (client) this.server.clients.delete(client);

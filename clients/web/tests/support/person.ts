@@ -1,4 +1,4 @@
-// A person at a page: a connection, a replica, texts, and an editor for each cell that is nothing but its text.
+// Simulated person at a page: a connection, a replica, texts, and an editor for each cell that is only a text.
 import { ChangeSet, type Text } from "@codemirror/state";
 import { type Copy, type OpenText, Texts } from "../../src/collab/texts.ts";
 import { Connection } from "../../src/transport/connection.ts";
@@ -26,7 +26,7 @@ export class Person {
     this.connection.start(name);
   }
 
-  /** Like a CodeMirror view: it has a text of its own, changed by what it types and what it is told. */
+  /** Editor of a cell, like a CodeMirror view: a separate text, changed by typing and by remote changes. */
   editor(cell: string): { text: Text } {
     const known = this.#editors.get(cell);
     if (known) return known;

@@ -1,4 +1,4 @@
-// A small server by the rules of protocol/README.md: one notebook, text edits, catch-up, resends. In memory, for tests.
+// Reference server in memory by the rules of protocol/README.md: one notebook, text edits, catch-up, resends.
 import { ChangeSet } from "@codemirror/state";
 import { apply } from "../../src/protocol/apply.ts";
 import { DOCUMENT, Document } from "../../src/protocol/document.ts";
@@ -23,11 +23,11 @@ export interface Client {
 }
 
 export interface Undoing {
-  /** The group that an edit takes back, where it does. */
+  /** Group that an edit undoes or redoes, if any. */
   takenBack(user: string, edit: { undoes?: string | null; redoes?: string | null }): string | undefined;
-  /** The change of an undo or redo of the cell's last group, or of one by its id. */
+  /** Change of an undo or redo of the cell's last group, or of the group with this id. */
   step(user: string, kind: "undo" | "redo", id?: string): { change: Wire; undoes: string } | undefined;
-  /** Each edit, when it has its envelope. */
+  /** Receives each recorded edit. */
   note(event: EventMessage): void;
 }
 
@@ -38,16 +38,16 @@ export class ReferenceServer {
   events: EventMessage[] = [];
   readonly clients = new Set<Client>();
   connections = 0;
-  /** Sends snapshots also where a resumption would do. */
+  /** Sends snapshots even if the client could resume. */
   alwaysSnapshots = false;
   /** Refuses every token. */
   refuses = false;
   answersChecks = true;
-  /** Parts of the protocol that it says it has. */
+  /** Features in `welcome`. */
   features: string[] = [];
-  /** How many commands were decided, repeats aside. */
+  /** Count of decided commands, without repeats. */
   decided = 0;
-  /** What it knows of undo; without it Undo and Redo come to nothing. */
+  /** Undo model. Without it Undo and Redo have no effect. */
   undoing: Undoing | undefined;
   readonly #answers = new Map<string, Answer>();
   #ids = 0;
@@ -76,7 +76,7 @@ export class ReferenceServer {
     return event;
   }
 
-  /** Appends and tells all. */
+  /** Appends an event and broadcasts it. */
   publish(user: string, type: string, payload: unknown, commandId = "other"): void {
     this.broadcast([this.append(user, commandId, type, payload)]);
   }

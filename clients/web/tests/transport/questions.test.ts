@@ -1,4 +1,4 @@
-// Questions to kernels: answered in any order, only where the server knows them, and never left waiting.
+// Questions to kernels: answered in any order, only if the server supports them, and never left pending.
 import { expect, test } from "vitest";
 import type { KernelAnswer, ServerMessage } from "../../src/protocol/messages.ts";
 import { Connection } from "../../src/transport/connection.ts";

@@ -1,4 +1,4 @@
-// What people read of a refusal: what to do on this page, without ids and command lines.
+// Texts of refusals: what to do on this page, without ids and command lines.
 import { expect, test } from "vitest";
 import { pageWords, sentenceOf } from "../../src/transport/refusals.ts";
 
