@@ -234,7 +234,7 @@ class Turn:
         return _Waiting(self)
 
     async def wait(self, timeout: float | None = None) -> "Turn":
-        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait for a person for a day."""
+        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait up to a day for a person."""
         replica = self._notebook._replica
         await self._notebook._within(
             replica.until(lambda: self._end is not None),

@@ -664,7 +664,7 @@ class Turn(Face[aio.Turn]):
         return (ToolCall(one, self._portal) for one in self._portal.iterate(self._aio.waiting()))
 
     def wait(self, timeout: float | None = None) -> Turn:
-        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait for a person for a day."""
+        """Waits until the turn ends, at most `timeout` seconds (None: no limit). Calls wait up to a day for a person."""
         return Turn(self._portal.call(self._aio.wait(timeout)), self._portal)
 
     def cancel(self) -> None:

@@ -85,12 +85,12 @@ class ConnectionSchema:
 
 
 def connection_of(told: Json) -> ConnectionInfo:
-    """As the server tells it."""
+    """Connection from the server's JSON."""
     return ConnectionInfo(told["name"], told["kind"], told.get("writes", False))
 
 
 def schema_of(connection: str, told: Json) -> ConnectionSchema:
-    """As the server tells it."""
+    """Schema of a connection from the server's JSON."""
     tables = tuple(_table_of(table) for table in told["tables"])
     return ConnectionSchema(connection, told["kind"], tables, told.get("tables_left_out", 0))
 

@@ -143,7 +143,7 @@ export class Notebook extends EventEmitter {
   }
 
   on_subscribed(m) {
-    if (m.snapshot && [...this.texts.keys()].some(cell => !this.told.has(cell))) return this.subscribe() // it does not include that text
+    if (m.snapshot && [...this.texts.keys()].some(cell => !this.told.has(cell))) return this.subscribe() // lacks that text
     this.waiting = false
     this.live = true
     this.role = m.role

@@ -22,7 +22,7 @@ export interface Product {
   visitor: (browser: Browser) => Promise<Page>;
   /** Returns a page whose first cell streams, with the caret in the second, and a function that counts the lines so far. */
   streaming: (browser: Browser) => Promise<{ page: Page; shown: () => Promise<number> }>;
-  /** Returns pages of two people in one notebook, the first with the caret in its only cell. Absent if not installed by default. */
+  /** Returns pages of two people in one notebook, the first with the caret in its only cell. Absent without default support. */
   pair?: (browser: Browser) => Promise<[Page, Page]>;
   end: () => Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function ours(): Promise<Product> {
 
 const KEYS_A_SECOND = 5;
 
-/** Simulates people who type by the protocol, each in a new cell. Runs in a tab of this server, whose policy allows a socket. */
+/** Simulates people who type by the protocol, each in a new cell. Runs in a tab of this server: its policy allows a socket. */
 async function typists(page: Page, server: TestServer, count: number): Promise<void> {
   const notebook = /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
   const others = await page.context().newPage();
