@@ -15,7 +15,7 @@ pub struct Idle {
     /// Notebooks to make and keep open, all over the first connection.
     #[arg(long, default_value_t = 0)]
     notebooks: usize,
-    /// Of each of those notebooks.
+    /// Cells of each of those notebooks.
     #[arg(long, default_value_t = 10)]
     cells: usize,
     /// Every connection follows one more notebook of 64 cells.

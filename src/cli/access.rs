@@ -45,7 +45,7 @@ pub enum AccessCommand {
         notebook: String,
         /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
         who: String,
-        /// What they may do.
+        /// Role.
         #[arg(value_parser = one_of::<Role>(&ROLES))]
         role: Role,
         /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
@@ -102,13 +102,13 @@ pub enum ShareCommand {
     New {
         /// Id or title.
         notebook: String,
-        /// What who has the link may do; nobody becomes an owner by a link.
+        /// Role of people with the link; a link cannot make owners.
         #[arg(long, value_parser = one_of::<Role>(&ROLES))]
         role: Role,
         /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
         #[arg(long, value_name = "TIME", value_parser = parse_duration)]
         expires: Option<Millis>,
-        /// What others see instead of a name.
+        /// Name that others see.
         #[arg(long, default_value = "")]
         label: String,
         /// The answer in JSON.

@@ -18,7 +18,7 @@ use super::people::People;
 use super::values::{SCOPES, after, now, one_of, parse_duration};
 use super::{Context, Ended, Failure, JsonArgs, find, print};
 
-/// What a token is good for.
+/// Scope of a token.
 #[derive(Debug, Args)]
 pub struct CoverageArgs {
     /// Only this notebook, by id or title; may be repeated.
@@ -83,7 +83,7 @@ pub enum TokenCommand {
         /// For you to know it by.
         #[arg(long, default_value = "")]
         label: String,
-        /// What it is for; may be repeated. `confirm` lets a program decide on tool calls in your name.
+        /// Scope of the token; may be repeated. `confirm` lets a program decide on tool calls in your name.
         #[arg(long = "scope", value_parser = one_of::<Scope>(&SCOPES), default_values = ["read", "edit", "run"])]
         scopes: Vec<Scope>,
         #[command(flatten)]
@@ -130,7 +130,7 @@ pub enum AgentTokenCommand {
   notarium agent-token new --name 'GPU machine' --notebook analysis
   notarium agent-token new --name local --all        # every notebook of the server: for administrators")]
     New {
-        /// What people see in the record.
+        /// Name that people see in the record.
         #[arg(long, default_value = "agent")]
         name: String,
         #[command(flatten)]
@@ -185,7 +185,7 @@ pub enum UserCommand {
     /// Make an account, and print the one-time token with which the person chooses a password.
     New {
         login: String,
-        /// What people call them; absent: the login.
+        /// Display name; default: the login.
         #[arg(long)]
         name: Option<String>,
         #[arg(long)]

@@ -30,7 +30,7 @@ const READY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// What this agent calls itself in the server's log.
+    /// Name of this agent in the record.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Say what keeps kernels from the rest of this machine, and end. The exit code is 0 where what can confirm is out of reach.

@@ -40,7 +40,7 @@ What it says goes to standard output, what it does to standard error. What destr
 terminal you are asked, elsewhere it waits for `notarium confirm`. Ctrl-C stops the assistant; a second Ctrl-C leaves it.
 Exit code: 0 it has answered, 1 it failed, 130 it was stopped.")]
 pub struct ChatArgs {
-    /// What you say. Absent: a line at a time from the terminal, or all of standard input.
+    /// Message. Absent: a line at a time from the terminal, or all of standard input.
     text: Option<String>,
     /// Instead: what a prompt cell says. The answer stays with the cell.
     #[arg(long, value_name = "CELL", conflicts_with = "text")]

@@ -42,7 +42,7 @@ pub struct CommentArgs {
     /// Take this comment of yours away; as an owner, anybody's.
     #[arg(long, value_name = "COMMENT", group = "what", conflicts_with_all = ["range", "mention"])]
     delete: Option<String>,
-    /// What this thread was about is settled.
+    /// Resolve a thread.
     #[arg(long, value_name = "THREAD", group = "what", conflicts_with_all = ["range", "mention"])]
     resolve: Option<String>,
     /// Open this resolved thread again.

@@ -29,7 +29,7 @@ pub struct ConfirmArgs {
     /// Why it is denied: the assistant is told.
     #[arg(long, requires = "deny", default_value = "")]
     reason: String,
-    /// What waits, in JSON; nothing is asked.
+    /// Print the waiting calls as JSON, and decide nothing.
     #[arg(long)]
     json: bool,
 }

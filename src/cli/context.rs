@@ -12,7 +12,7 @@ use super::{Failure, find};
 /// Name and version of this program, for servers.
 pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 
-/// What every command is given: which server, and how loud. Taken by every command, before or after its name.
+/// Options of every command: the server, and the verbosity. They may stand before or after the command's name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connection")]
 pub struct Context {
@@ -25,7 +25,7 @@ pub struct Context {
     /// A file with the token in its first line; - is standard input.
     #[arg(long, global = true, env = "NOTARIUM_TOKEN_FILE", value_name = "FILE", conflicts_with = "token")]
     pub token_file: Option<PathBuf>,
-    /// What the program says about itself on standard error, for instance `info` or `notarium=debug`.
+    /// Log level on standard error, for instance `info` or `notarium=debug`.
     #[arg(long, global = true, env = "NOTARIUM_LOG", value_name = "FILTER")]
     pub log: Option<String>,
 }

@@ -117,13 +117,13 @@ impl StepsArgs {
 pub struct UndoArgs {
     #[command(flatten)]
     own: StepsArgs,
-    /// What an assistant did in this turn.
+    /// An assistant's changes in this turn.
     #[arg(long, value_name = "TURN", conflicts_with_all = ["steps", "cell", "call"])]
     turn: Option<TurnId>,
-    /// What this tool call did.
+    /// The changes of this tool call.
     #[arg(long, value_name = "CALL", conflicts_with_all = ["steps", "cell"])]
     call: Option<CorrelationId>,
-    /// What the notebook was made with: the cells of an imported file, a fork, a template. Asks first.
+    /// The cells that the notebook was made with: of an imported file, a fork or a template. Asks first.
     #[arg(long, conflicts_with_all = ["steps", "cell", "turn", "call"])]
     import: bool,
     /// Take the import back without a question.

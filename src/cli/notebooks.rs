@@ -56,7 +56,7 @@ pub async fn ls(args: LsArgs, context: &Context) -> Ended {
 #[derive(Debug, Args)]
 pub struct NewArgs {
     title: String,
-    /// Of a template: a starter's id, or a notebook's id or title, as `notarium templates` lists them.
+    /// Template to begin from: a starter's id, or a notebook's id or title, as `notarium templates` lists them.
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "kernel")]
     template: Option<String>,
     /// The kernel that it is for, as runtime agents offer it.
@@ -159,7 +159,7 @@ async fn template(context: &Context, name: &str) -> Result<TemplateChoice, Failu
 
 #[derive(Debug, Args)]
 pub struct TemplateArgs {
-    /// What it is for, on one line.
+    /// Purpose of the template, on one line.
     #[arg(long, default_value = "", value_name = "TEXT")]
     description: String,
     /// It is no template any more.
@@ -184,7 +184,7 @@ pub struct ForkArgs {
     /// As it was at this version; else as it is now.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
-    /// Of the new notebook; else the old one's and "(fork)".
+    /// Title of the new notebook; default: the old one's and "(fork)".
     #[arg(long)]
     title: Option<String>,
     /// Leave the outputs behind.
@@ -212,10 +212,10 @@ pub struct ImportArgs {
     /// Files of nbformat 1 to 4; `-` is standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Of the new notebook; else what the file says, else the file's name.
+    /// Title of the new notebook; default: the title in the file, else the file's name.
     #[arg(long)]
     title: Option<String>,
-    /// What was made, in JSON: one object a line.
+    /// Print the new notebooks as JSON, one object a line.
     #[arg(long)]
     json: bool,
 }

@@ -26,7 +26,7 @@ pub struct RunsArgs {
     /// Only runs of this cell.
     #[arg(long, value_name = "CELL", conflicts_with = "run")]
     cell: Option<String>,
-    /// What differs between RUN and this one.
+    /// Show the differences between RUN and this one.
     #[arg(long, value_name = "RUN", requires = "run")]
     compare: Option<ExecutionId>,
     /// At most so many.

@@ -39,10 +39,10 @@ pub struct SandboxArgs {
     /// A place that kernels read and do not write; may be repeated.
     #[arg(long = "kernel-read-only", value_name = "PATH", env = "NOTARIUM_KERNEL_READ_ONLY", value_delimiter = ':')]
     read_only: Vec<PathBuf>,
-    /// How far kernels reach: all, loopback (one of their own) or none.
+    /// Network of kernels: all, loopback (one of their own) or none.
     #[arg(long = "kernel-network", value_name = "REACH", env = "NOTARIUM_KERNEL_NETWORK", default_value_t)]
     network: KernelNetwork,
-    /// Whether kernels run in a sandbox.
+    /// Sandbox of kernels.
     #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto)]
     sandbox: Wanted,
 }

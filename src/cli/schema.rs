@@ -20,7 +20,7 @@ const IN_MEMORY: &str = "duckdb";
   notarium connections analysis data/shop.sqlite --json   # a file of the kernel's folder
 The notebook's kernel must run: it is asked as an SQL cell would be, also while it runs something.")]
 pub struct ConnectionsArgs {
-    /// What stands behind @ in a cell: a connection, duckdb (in the kernel's memory), or a file; absent: connections are listed.
+    /// Source as a cell names it after @: a connection, duckdb (in the kernel's memory), or a file. Absent: list the connections.
     connection: Option<String>,
     /// Only tables with this in SCHEMA.NAME.
     #[arg(long, value_name = "TEXT", requires = "connection")]

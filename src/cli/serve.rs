@@ -26,7 +26,7 @@ pub struct ServeArgs {
     pub models: ModelArgs,
 }
 
-/// Where a server keeps its data and is reached.
+/// Data folder and addresses of a server.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
     /// Folder for everything that is kept; made when it is missing. Else ~/.local/share/notarium.
@@ -44,10 +44,11 @@ pub struct PlaceArgs {
     /// A proxy in front (an address or a network, as in 10.0.0.0/8) whose X-Forwarded-For says who is behind it; may be repeated.
     #[arg(long, value_name = "NETWORK", value_parser = network)]
     trusted_proxy: Vec<IpNet>,
-    /// What share links begin with, and where a provider of OpenID Connect sends browsers back to, as in https://notes.example.org.
+    /// Address that people use, as in https://notes.example.org: share links begin with it, and a provider of OpenID Connect sends
+    /// browsers back to it.
     #[arg(long, value_name = "URL", env = "NOTARIUM_PUBLIC_URL")]
     public_url: Option<String>,
-    /// What confirming takes: a session, or a fresh sign-in with the password, which holds for 15 minutes and is kept nowhere.
+    /// Proof that confirming needs: a session, or a fresh sign-in with the password, which holds for 15 minutes and is stored nowhere.
     /// `up` takes the password wherever kernels have no sandbox.
     #[arg(long, value_name = "WHAT", env = "NOTARIUM_CONFIRM_WITH", value_enum, default_value_t = ConfirmWith::Session)]
     pub confirm_with: ConfirmWith,
@@ -57,10 +58,10 @@ pub struct PlaceArgs {
     pub settings: Settings,
 }
 
-/// What confirming takes, and sharing, managing and administering with it.
+/// Proof that confirming, sharing, managing and administering need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ConfirmWith {
-    /// What is stored after signing in is enough.
+    /// The stored session is enough.
     Session,
     /// The password, asked for again.
     Password,
@@ -207,11 +208,11 @@ pub struct OidcArgs {
     /// both: a public client.
     #[arg(long, value_name = "FILE", env = "NOTARIUM_OIDC_CLIENT_SECRET_FILE")]
     oidc_client_secret_file: Option<PathBuf>,
-    /// What the button on the page calls the provider; else its host.
+    /// Name of the provider on the page's button; default: its host.
     #[arg(long, value_name = "NAME", env = "NOTARIUM_OIDC_NAME")]
     oidc_name: Option<String>,
-    /// Who gets an account at the first sign-in: a domain of verified addresses (example.org), one such address, or * for all whom the
-    /// provider signs in; may be repeated. Else nobody: people link the provider to the account that they have.
+    /// People who get an account at the first sign-in: a domain of verified addresses (example.org), one such address, or * for all whom
+    /// the provider signs in; may be repeated. Default: none; people link the provider to the account that they have.
     #[arg(long, value_name = "WHO", env = "NOTARIUM_OIDC_ALLOW", value_delimiter = ',')]
     oidc_allow: Vec<String>,
 }

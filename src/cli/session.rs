@@ -40,7 +40,7 @@ pub struct LoginArgs {
     /// With an owner's first token: what you are called; else as your login. Goes with --login.
     #[arg(long, requires = "login")]
     name: Option<String>,
-    /// Where you are signed in to this server as somebody else: do not ask, the stored session is replaced.
+    /// Replace the stored session of another account on this server without asking.
     #[arg(long)]
     replace: bool,
 }

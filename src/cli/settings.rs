@@ -41,7 +41,7 @@ impl Size {
     }
 }
 
-/// What the server allows.
+/// Limits of the server.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct Settings {
@@ -72,10 +72,10 @@ pub struct Settings {
     /// Files that are imported at a time.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_IMPORTS", default_value_t = 4, value_parser = at_least_one)]
     max_imports: usize,
-    /// What a notebook may show: its state, which everybody who opens it is sent.
+    /// Maximum bytes of a notebook's state, which is sent to everyone who opens it.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_STATE", default_value = "512MiB")]
     max_state: Size,
-    /// What may wait for a subscriber before events are left out, and it is caught up from the log.
+    /// Maximum bytes queued for a subscriber; beyond, events are dropped and it is caught up from the log.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_QUEUED_PER_SUBSCRIBER", default_value = "8MiB")]
     max_queued_per_subscriber: Size,
     /// Notebooks that a person owns outside workspaces.
@@ -96,22 +96,22 @@ pub struct Settings {
     /// Large outputs of a workspace's notebooks, together.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOBS_PER_WORKSPACE", default_value = "500GiB")]
     max_blobs_per_workspace: Size,
-    /// What one runtime agent may have recorded in an hour, of all its runs together.
+    /// Maximum bytes that one runtime agent may record in an hour, over all its runs.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_OUTPUT_PER_AGENT", default_value = "8GiB")]
     max_output_per_agent: Size,
     /// Sockets that are open at a time.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_SOCKETS", default_value_t = 20_000, value_parser = at_least_one)]
     max_sockets: usize,
-    /// How long a kernel may be without its runtime agent before its runs are lost.
+    /// Time that a kernel may be without its runtime agent before its runs are lost.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_LOST_AFTER", default_value = "15m", value_parser = parse_duration)]
     lost_after: Millis,
-    /// How long a call of an assistant waits for a person.
+    /// Time that an assistant's call waits for a person.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_CONFIRM_WITHIN", default_value = "24h", value_parser = parse_duration)]
     confirm_within: Millis,
     /// Tool calls of assistants in a minute, of one person's session or token over all notebooks.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_CALLS_PER_MINUTE", default_value_t = 20, value_parser = at_least_one)]
     max_calls_per_minute: usize,
-    /// How long a blob is kept that no event names.
+    /// Time that a blob is kept that no event names.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_KEEP_BLOBS", default_value = "1d", value_parser = parse_duration)]
     keep_blobs: Millis,
     /// A TOML file whose table [serve] holds options of this command under their names without dashes in front, as in

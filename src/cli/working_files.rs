@@ -116,7 +116,7 @@ pub struct UploadArgs {
     /// Files of this machine.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Where to, below the kernels' folder: a folder (ends with /, or is one there), or for one file its new name.
+    /// Destination below the kernels' folder: a folder (ends with /, or exists there), or for one file its new name.
     #[arg(long, value_name = "PATH", default_value = "")]
     to: String,
     /// Replace files of the same name.

@@ -37,7 +37,7 @@ pub enum WorkspaceCommand {
         workspace: WorkspaceId,
         /// A login.
         who: String,
-        /// What they may do in each of its notebooks.
+        /// Role in each of its notebooks.
         #[arg(value_parser = one_of::<Role>(&ROLES))]
         role: Role,
     },

@@ -37,7 +37,7 @@ fn has_anchor(text: &str, wanted: &str) -> bool {
     headings.map(|line| anchor(line.trim_start_matches('#'))).any(|found| found == wanted)
 }
 
-/// What is wrong with the links of a document.
+/// Problems with the links of a document.
 fn broken(path: &Path, text: &str) -> Vec<String> {
     let folder = path.parent().expect("a file is in a folder");
     let leads_nowhere = |target: &String| {

@@ -1,5 +1,6 @@
 //! Tests of repository rules: dependencies between parts, file length, banned content.
 
+mod comments;
 mod documents;
 mod imports;
 
