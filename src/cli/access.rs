@@ -121,7 +121,7 @@ pub enum ShareCommand {
     Revoke {
         /// Id or title.
         notebook: String,
-        /// As `share ls` lists it.
+        /// Link, as `share ls` lists it.
         link: ShareLinkId,
     },
 }

@@ -99,7 +99,7 @@ pub enum TokenCommand {
     Ls(JsonArgs),
     /// End a token and its connections.
     Revoke {
-        /// As `ls` lists it.
+        /// Id, as `ls` lists it.
         token: TokenId,
     },
 }
@@ -149,7 +149,7 @@ pub enum AgentTokenCommand {
     Ls(JsonArgs),
     /// End an agent's token and its connections.
     Revoke {
-        /// As `ls` lists it.
+        /// Id, as `ls` lists it.
         token: TokenId,
     },
 }
@@ -233,7 +233,7 @@ pub enum UserCommand {
     Unlink {
         /// Login or id.
         user: String,
-        /// As `identities` lists it.
+        /// Identity, as `identities` lists it.
         identity: String,
     },
     /// Take over the notebooks of somebody whose account is deactivated: you, or whom you name, own them from then on.

@@ -222,7 +222,7 @@ pub enum CellCommand {
     Restore {
         /// Id or title.
         notebook: String,
-        /// As `cell trash` lists it.
+        /// Cell, as `cell trash` lists it.
         cell: String,
     },
     /// List the cells in the trash, the last deleted first.

@@ -42,7 +42,7 @@ pub struct GraphArgs {
     /// For Graphviz.
     #[arg(long, conflicts_with = "json")]
     dot: bool,
-    /// As the server tells it.
+    /// Print the server's answer as it is.
     #[arg(long)]
     json: bool,
 }

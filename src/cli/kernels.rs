@@ -63,7 +63,7 @@ pub enum KernelsCommand {
     Launch {
         /// Id or title.
         notebook: String,
-        /// As agents offer it; absent: the notebook's own, else `python3`.
+        /// Kernelspec, as agents offer it; absent: the notebook's own, else `python3`.
         #[arg(long, value_name = "NAME")]
         kernelspec: Option<String>,
     },

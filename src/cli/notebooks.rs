@@ -181,7 +181,7 @@ pub async fn mark_template(args: TemplateArgs, notebook: NotebookClient) -> Ende
 
 #[derive(Debug, Args)]
 pub struct ForkArgs {
-    /// As it was at this version; else as it is now.
+    /// Version to take; default: the newest.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
     /// Title of the new notebook; default: the old one's and "(fork)".
@@ -293,7 +293,7 @@ pub struct ExportArgs {
     /// ipynb, html, md (Markdown) or py (Python); else what the file's ending says, else ipynb.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// As it was at this version; else as it is now.
+    /// Version to take; default: the newest.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
 }

@@ -133,7 +133,7 @@ fn compare(compared: &Comparison, as_json: bool) -> Ended {
 pub struct CancelArgs {
     /// Id or title.
     notebook: String,
-    /// As `notarium runs` lists them.
+    /// Runs, as `notarium runs` lists them.
     #[arg(required = true)]
     runs: Vec<ExecutionId>,
 }

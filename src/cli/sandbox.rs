@@ -19,7 +19,7 @@ const LAUNCHER: &str = "/proc/self/exe";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Wanted {
-    /// As far as this system allows it.
+    /// The strongest that this system allows.
     Auto,
     /// With Landlock alone, as where the system allows no namespaces: what needs the machine's own process ids works.
     Landlock,

@@ -24,7 +24,7 @@ const IMPORTED: &str = ", brought from elsewhere: not run here";
 pub struct ShowArgs {
     /// Id or title.
     notebook: String,
-    /// As it was at this version; else as it is now.
+    /// Version to take; default: the newest.
     #[arg(long, value_name = "VERSION")]
     at: Option<Version>,
     /// Outputs as a whole, not their first lines.

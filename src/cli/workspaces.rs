@@ -19,13 +19,13 @@ pub enum WorkspaceCommand {
     New { name: String },
     /// Give a workspace another name.
     Rename {
-        /// As `workspace ls` lists it.
+        /// Workspace, as `workspace ls` lists it.
         workspace: WorkspaceId,
         name: String,
     },
     /// List who belongs to a workspace.
     Members {
-        /// As `workspace ls` lists it.
+        /// Workspace, as `workspace ls` lists it.
         workspace: WorkspaceId,
         /// The answer in JSON.
         #[arg(long)]
@@ -33,7 +33,7 @@ pub enum WorkspaceCommand {
     },
     /// Make somebody a member, or change their role.
     Add {
-        /// As `workspace ls` lists it.
+        /// Workspace, as `workspace ls` lists it.
         workspace: WorkspaceId,
         /// A login.
         who: String,
@@ -43,7 +43,7 @@ pub enum WorkspaceCommand {
     },
     /// Take somebody out of a workspace.
     Remove {
-        /// As `workspace ls` lists it.
+        /// Workspace, as `workspace ls` lists it.
         workspace: WorkspaceId,
         /// A login.
         who: String,
@@ -52,7 +52,7 @@ pub enum WorkspaceCommand {
     Place {
         /// Id or title.
         notebook: String,
-        /// As `workspace ls` lists it; absent: in none any more.
+        /// Workspace, as `workspace ls` lists it; absent: take the notebook out of its workspace.
         workspace: Option<WorkspaceId>,
     },
 }

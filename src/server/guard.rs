@@ -162,12 +162,12 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self.describes(Box::new(move |described| described.answer::<T>(status, media_type)))
     }
 
-    /// As [`Self::answers`], for a body that is not JSON: a file, lines of text.
+    /// Declares an answer like [`Self::answers`], for a body that is not JSON: a file, lines of text.
     pub fn answers_plain(self, status: &'static str, media_type: &'static str) -> Self {
         self.describes(Box::new(move |described| described.plain_answer(status, media_type)))
     }
 
-    /// As [`Self::answers`], without a body.
+    /// Declares an answer like [`Self::answers`], without a body.
     pub fn answers_empty(self, status: &'static str) -> Self {
         self.describes(Box::new(move |described| described.empty_answer(status)))
     }

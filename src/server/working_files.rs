@@ -112,7 +112,7 @@ impl<'a> FileAsker<'a> {
         trash_page(self.change(FileRequest::EmptyTrash { id }).await?)
     }
 
-    /// As [`Self::ask`], but refused if the agent does not support changes of files.
+    /// Asks like [`Self::ask`], but is refused if the agent does not support changes of files.
     async fn change(&self, request: FileRequest) -> Result<FileAnswer, Problem> {
         if self.agent.knows.file_changes {
             return self.ask(request).await;

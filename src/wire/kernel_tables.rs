@@ -333,7 +333,8 @@ mod tests {
 
     #[test]
     fn a_page_counts_the_columns_that_are_cut() {
-        let columns = (0..MAX_PAGE_COLUMNS + 3).map(|at| json!({"name": at.to_string(), "type": "int64", "kind": "integer"}));
+        let columns =
+            (0..MAX_PAGE_COLUMNS + 3).map(|at| json!({"name": at.to_string(), "type": "int64", "kind": "integer"}));
         let page: TablePage = serde_json::from_value(json!({
             "table": "t", "kind": "pandas.DataFrame", "columns": columns.collect::<Vec<_>>(), "data": [], "rows": 0,
             "matching": 0, "first": 0, "columns_left_out": 2

@@ -25,7 +25,7 @@ fn links(text: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).filter(|target| !target.contains(':')).collect()
 }
 
-/// As GitHub makes the anchor of a heading.
+/// Returns the anchor that GitHub makes of a heading.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim().to_lowercase();
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -136,7 +136,7 @@ impl GuardedRouter<App> {
         })
     }
 
-    /// As [`Self::command`], for a command that creates something: 201.
+    /// Answers like [`Self::command`], for a command that creates something: 201.
     pub fn creating<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
