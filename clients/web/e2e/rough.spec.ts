@@ -83,7 +83,7 @@ test("@smoke offline in the middle: it is said, what is typed is kept, taken bac
   await saved(page);
   await page.context().setOffline(true);
   await expect(page.locator(".connection")).toContainText("Offline");
-  // Words typed within half a second are one undo step, unless the caret moved in between.
+  // Words typed in one go are one undo step, unless the caret moved in between.
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("End");
   await page.keyboard.type(" # half");

@@ -62,7 +62,7 @@ export class Texts implements UnconfirmedTexts {
   /** Undo steps by cell, with or without an open editor. */
   readonly #steps = new Map<string, OwnSteps>();
   readonly #me: string | undefined;
-  /** Cell of the last key press; typing in another cell starts a new undo step. */
+  /** Cell of the last key press, unless the caret moved since: typing elsewhere starts a new undo step. */
   #typedIn = "";
   /** The pending server undo, with later key presses. */
   #asked: Asked | undefined;
@@ -126,6 +126,11 @@ export class Texts implements UnconfirmedTexts {
         this.#forget(cellId, tracked);
       },
     };
+  }
+
+  /** Ends the current undo step: the person moved the caret. */
+  pause(): void {
+    this.#typedIn = "";
   }
 
   /** Applies a change that comes from no editor, and displays it in all of them. */

@@ -156,7 +156,7 @@ function wraps({ type, settings }: EditorOptions): Extension {
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
-  const { type, isReadOnly, label, keys, ask, refused, moved, focused, settings } = options;
+  const { texts, type, isReadOnly, label, keys, ask, refused, moved, focused, settings } = options;
   const isText = type !== "code" && type !== "sql";
   return [
     modes.of([]),
@@ -200,6 +200,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     EditorView.updateListener.of((update) => {
       const isOwn = !update.transactions.some((transaction) => transaction.annotation(fromOthers));
       if (update.docChanged && isOwn) edit(update.changes, userEventOf(update));
+      else if (!update.docChanged && !update.view.composing && userEventOf(update)?.startsWith("select")) texts.pause();
       if (update.focusChanged) focused(update.view.hasFocus);
       const { anchor, head } = update.state.selection.main;
       if ((update.selectionSet || update.focusChanged || update.docChanged) && update.view.hasFocus)

@@ -159,6 +159,25 @@ test("a composed word is one step, what is pasted is one of its own", async () =
   expect(seen).toEqual(["にほん", ""]);
 });
 
+test("what is typed after the caret moved is a step of its own, also at the same place", async () => {
+  const {
+    server,
+    people: [ann],
+  } = await setup("ann");
+  ann!.type("a", "one");
+  ann!.type("a", " more");
+  ann!.texts.pause();
+  ann!.type("a", " two");
+  await settle(ann!);
+  const seen: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    press(ann!, "undo");
+    await settle(ann!);
+    seen.push(server.source("a"));
+  }
+  expect(seen).toEqual(["one more", ""]);
+});
+
 /** Seeded random generator (mulberry32). */
 function generator(seed: number): (below: number) => number {
   let state = seed;
