@@ -220,6 +220,7 @@ async fn count(app: App) {
             app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
         };
         app.each_listed(CatalogQuery::default(), note).await?;
+        app.usage.begin_count();
         app.store.sizes().await
     };
     match counted.await {

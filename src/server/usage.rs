@@ -143,7 +143,15 @@ impl Usage {
         self.is_anybody_full.store(!full.is_empty(), Ordering::Relaxed);
     }
 
-    /// Adds usage from before the server's start.
+    /// Forgets the bytes counted so far: call before the store is asked for its sizes, which contain them.
+    pub fn begin_count(&self) {
+        let ids: Vec<NotebookId> = self.state().notebooks.keys().cloned().collect();
+        for id in ids {
+            self.change(&id, |notebook| (notebook.log_bytes, notebook.blob_bytes) = (0, 0));
+        }
+    }
+
+    /// Adds usage from before [`Self::begin_count`].
     pub fn found(&self, NotebookSize { notebook_id, log_bytes, blob_bytes }: NotebookSize) {
         self.change(&notebook_id, |notebook| {
             notebook.log_bytes += log_bytes;
@@ -365,5 +373,22 @@ fn grows(command: &Command) -> bool {
         C::StartTurn(_) | C::RequestToolCall(_) => true,
         C::AddComment(_) | C::EditComment(_) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_come_while_the_store_is_counted_count_once() {
+        let usage = Usage::new(Quotas::default());
+        let (id, ann) = ("n".parse::<NotebookId>().unwrap(), "ann".parse::<UserId>().unwrap());
+        usage.recorded(&id, 100, Some(ann.clone()));
+        usage.stored(&id, 7);
+        usage.begin_count();
+        usage.recorded(&id, 20, None);
+        usage.found(NotebookSize { notebook_id: id, log_bytes: 1_100, blob_bytes: 57 });
+        assert_eq!(usage.of(&Account::Person(ann)), Used { notebooks: 1, log_bytes: 1_120, blob_bytes: 57 });
     }
 }
