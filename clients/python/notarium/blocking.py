@@ -1106,9 +1106,7 @@ class Notebook(Face[aio.Notebook]):
         return self._portal.call(self._aio.blob(sha256))
 
     def events(self, since: int | None = None, *, follow: bool = False) -> Iterator[Event]:
-        """Events after version `since`; with `follow` also future ones, without end.
-
-        `since` defaults to 0, and with `follow` to the current version.
+        """Events after version `since` (default 0); with `follow` also future ones, without end (default: the current version).
 
         >>> cell = nb.append("x")
         >>> [event.type for event in nb.events(since=nb.version - 1)]

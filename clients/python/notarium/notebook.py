@@ -437,9 +437,7 @@ class Notebook(PastNotebook, WorkingFiles, KernelMemory, Databases):
     # --- history ---
 
     def events(self, since: int | None = None, *, follow: bool = False) -> Stream[Event]:
-        """Events after version `since`; with `follow` also future ones, without end.
-
-        `since` defaults to 0, and with `follow` to the current version.
+        """Events after version `since` (default 0); with `follow` also future ones, without end (default: the current version).
 
         >>> cell = await nb.append("x")
         >>> [event.type async for event in nb.events(since=nb.version - 1)]
