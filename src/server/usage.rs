@@ -381,7 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_come_while_the_store_is_counted_count_once() {
+    fn bytes_from_before_the_count_of_the_store_count_once() {
         let usage = Usage::new(Quotas::default());
         let (id, ann) = ("n".parse::<NotebookId>().unwrap(), "ann".parse::<UserId>().unwrap());
         usage.recorded(&id, 100, Some(ann.clone()));
